@@ -1,0 +1,92 @@
+"""The interpreter's own C accelerators, for the prompt path, with the public modules as fallback.
+
+`import json` costs a hook 6 ms (it loads `re` and `enum`), `import sqlite3` another 3 ms (it loads `datetime`); a whole
+bare interpreter starts in 7 ms. The C halves of both modules do the same work and load at once. They are private to
+CPython, so this is the only file that touches them: where they are missing or changed, the public modules are used
+instead, and the tests run both.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version_info
+    from typing import Any
+else:
+    try:
+        from _sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version
+
+        sqlite_version_info = tuple(map(int, sqlite_version.split(".")))
+    except ImportError:  # not CPython, or a CPython that renamed it
+        from sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version_info
+
+__all__ = [
+    "Connection",
+    "DatabaseError",
+    "IntegrityError",
+    "OperationalError",
+    "connect",
+    "dump_json",
+    "json_string",
+    "parse_json",
+    "sqlite_version_info",
+]
+
+
+class _ScannerOptions:
+    """What `json.JSONDecoder` would hand to its scanner; not strict, since transcripts hold raw control characters."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+
+
+def _not_json(value: object) -> object:
+    message = f"a {type(value).__name__} has no JSON form"
+    raise TypeError(message)
+
+
+def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[str], str]]:
+    from _json import encode_basestring_ascii, make_encoder, make_scanner  # noqa: PLC0415  # see above
+
+    scan = make_scanner(_ScannerOptions())  # type: ignore[arg-type]  # the stub wants the wrong class
+    encode = make_encoder(None, _not_json, encode_basestring_ascii, None, ":", ",", False, False, True)
+    whitespace = " \t\r\n"
+
+    def parse(text: str) -> Any:
+        text = text.strip(whitespace)
+        try:
+            value, end = scan(text, 0)
+        except StopIteration as error:
+            message = f"the JSON text ends too early or holds no value at character {error.value}"
+            raise ValueError(message) from None
+        if end != len(text):
+            message = f"the JSON text goes on after its end, at character {end}"
+            raise ValueError(message)
+        return value
+
+    def dump(value: Any) -> str:
+        return "".join(encode(value, 0))
+
+    if parse(dump({"a": [1, None, "é\ud83d", 2.5, True]})) != {"a": [1, None, "é\ud83d", 2.5, True]}:
+        message = "the accelerated JSON of this interpreter does not work as expected"
+        raise ImportError(message)
+    return parse, dump, encode_basestring_ascii
+
+
+def _public() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[str], str]]:
+    import json  # noqa: PLC0415  # only where the accelerators are missing
+
+    decoder = json.JSONDecoder(strict=False)
+    encoder = json.JSONEncoder(separators=(",", ":"))
+    return decoder.decode, encoder.encode, encoder.encode
+
+
+try:
+    parse_json, dump_json, json_string = _accelerated()
+except (ImportError, TypeError, AttributeError):
+    parse_json, dump_json, json_string = _public()

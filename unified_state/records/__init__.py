@@ -1,0 +1,1 @@
+"""What we keep: immutable values. No input, no output, no clock here."""

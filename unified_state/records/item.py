@@ -1,0 +1,101 @@
+"""The four kinds of state items: decisions, constraints, open questions, evidence.
+
+The state file shows the short form (the four classes below). The ledger keeps a `LedgerItem` for each: the same body,
+and who said it, where it comes from and what became of it. An item is known by its UUID; its alias (`D7`) is the
+repository's short name, given once.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
+ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E"}
+ORIGINS = ("user_said", "observed", "inferred")
+PRIORITIES = ("high", "medium", "low")
+EVIDENCE_TYPES = ("error", "command", "output", "observation")
+
+
+class Decision(Record):
+    """What was decided and why; an irreversible one stays in the state file longest."""
+
+    id: str
+    decision: str
+    rationale: str
+    timestamp: str
+    reversible: bool = True
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+class Constraint(Record):
+    """What limits the work; a blocking one never leaves the state file."""
+
+    id: str
+    constraint: str
+    source: str
+    timestamp: str
+    blocking: bool = False
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+class OpenQuestion(Record):
+    """What has to be found out or decided, until it is resolved."""
+
+    id: str
+    question: str
+    context: str
+    timestamp: str
+    priority: Literal["high", "medium", "low"] = "medium"
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "resolved"] | None = None
+    resolved: bool = False
+    resolution: str | None = None
+    resolved_at: str | None = None
+    unknown: dict[str, Any] = {}
+
+
+class Evidence(Record):
+    """Verbatim text: an error, a command, an output, an observation; cut where it is long, and whole in the archive."""
+
+    id: str
+    type: Literal["error", "command", "output", "observation"]
+    content: str
+    source: str
+    timestamp: str
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+class LedgerItem(Record):
+    """One item as the ledger keeps it for ever.
+
+    `body` holds the fields that are particular to the kind, by their names on disk (a decision: `decision`,
+    `rationale`, `reversible`). `files` are the paths it speaks of, relative to the worktree; `source_uuid` is the
+    transcript entry it came from. `estimate` is its size in tokens as the state file shows it, or None as long as
+    nobody has counted.
+    """
+
+    uuid: str
+    alias: str
+    kind: str
+    body: dict[str, Any]
+    status: str
+    origin: str
+    created_at: str
+    session_id: str | None = None
+    source_uuid: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    files: tuple[str, ...] = ()
+    changed_at: str | None = None
+    superseded_by: str | None = None
+    estimate: int | None = None

@@ -1,0 +1,1 @@
+"""How we decide: pure functions of records and of the time that is handed in."""

@@ -1,0 +1,1 @@
+"""What we do: one use case a module, one public function each."""

@@ -1,0 +1,1 @@
+"""How we read what others write: hook input, transcripts, git."""

@@ -1,0 +1,1 @@
+"""How we keep: atomic files, the state file, the archive with its ledger."""
