@@ -13,7 +13,7 @@ __all__ = ["UnifiedStateManager", "__version__"]
 def __getattr__(name: str) -> object:
     """Public names load when they are first used: the hooks import this package on every prompt."""
     if name == "UnifiedStateManager":
-        from unified_state.services.manager import UnifiedStateManager  # noqa: PLC0415  # see above
+        from unified_state.services.manager import UnifiedStateManager
 
         return UnifiedStateManager
     message = f"module {__name__!r} has no attribute {name!r}"

@@ -49,3 +49,7 @@ class StorageError(UnifiedStateError):
 
 class GitError(UnifiedStateError):
     """Git could not tell what was asked."""
+
+
+class CompactionRefusedError(UnifiedStateError):
+    """The user asked for manual compactions to be refused while the state is over its budget."""

@@ -27,8 +27,8 @@ __all__ = [
     "IntegrityError",
     "OperationalError",
     "connect",
+    "dump_ascii_json",
     "dump_json",
-    "json_string",
     "parse_json",
     "sqlite_version_info",
 ]
@@ -50,11 +50,12 @@ def _not_json(value: object) -> object:
     raise TypeError(message)
 
 
-def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[str], str]]:
-    from _json import encode_basestring_ascii, make_encoder, make_scanner  # noqa: PLC0415  # see above
+def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]:
+    from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
     scan = make_scanner(_ScannerOptions())  # type: ignore[arg-type]  # the stub wants the wrong class
-    encode = make_encoder(None, _not_json, encode_basestring_ascii, None, ":", ",", False, False, True)
+    encode = make_encoder(None, _not_json, encode_basestring, None, ":", ",", False, False, True)
+    encode_ascii = make_encoder(None, _not_json, encode_basestring_ascii, None, ":", ",", False, False, True)
     whitespace = " \t\r\n"
 
     def parse(text: str) -> Any:
@@ -72,21 +73,28 @@ def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable
     def dump(value: Any) -> str:
         return "".join(encode(value, 0))
 
-    if parse(dump({"a": [1, None, "é\ud83d", 2.5, True]})) != {"a": [1, None, "é\ud83d", 2.5, True]}:
+    def dump_ascii(value: Any) -> str:
+        return "".join(encode_ascii(value, 0))
+
+    sample = {"a": [1, None, "é\ud83d", 2.5, True]}
+    if parse(dump(sample)) != sample or parse(dump_ascii(sample)) != sample:
         message = "the accelerated JSON of this interpreter does not work as expected"
         raise ImportError(message)
-    return parse, dump, encode_basestring_ascii
+    return parse, dump, dump_ascii
 
 
-def _public() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[str], str]]:
-    import json  # noqa: PLC0415  # only where the accelerators are missing
+def _public() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]:
+    import json
 
     decoder = json.JSONDecoder(strict=False)
-    encoder = json.JSONEncoder(separators=(",", ":"))
-    return decoder.decode, encoder.encode, encoder.encode
+    encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+    ascii_encoder = json.JSONEncoder(separators=(",", ":"))
+    return decoder.decode, encoder.encode, ascii_encoder.encode
 
 
+# `dump_json` leaves characters as they are, for people and for the index; `dump_ascii_json` escapes them, so that any
+# stream can carry them, lone surrogates too.
 try:
-    parse_json, dump_json, json_string = _accelerated()
+    parse_json, dump_json, dump_ascii_json = _accelerated()
 except (ImportError, TypeError, AttributeError):
-    parse_json, dump_json, json_string = _public()
+    parse_json, dump_json, dump_ascii_json = _public()

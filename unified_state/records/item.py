@@ -99,3 +99,4 @@ class LedgerItem(Record):
     changed_at: str | None = None
     superseded_by: str | None = None
     estimate: int | None = None
+    paged_out_at: str | None = None

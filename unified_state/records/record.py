@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, Self, dataclass_transform
 else:
 
-    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # typed above, for those who check
+    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # typed above, for those who check  # typed above, for those who check
         """The marker for type checkers does nothing when run; importing `typing` for it would cost milliseconds."""
         return lambda cls: cls
 
@@ -36,7 +36,7 @@ class Record:
     disk_names: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
-        annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # importing inspect costs 10 ms
+        annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # importing inspect costs 10 ms  # importing inspect costs 10 ms
         own = tuple(name for name in annotations if name not in cls.names)
         cls.names = cls.names + own
         cls.disk_names = {**cls.disk_names, **{name: camel_case(name) for name in own}}
@@ -75,13 +75,24 @@ class Record:
         """The fields by their Python names, one level deep."""
         return {name: getattr(self, name) for name in self.names}
 
+    @classmethod
+    def from_disk(cls, fields: Mapping[str, Any]) -> Self:
+        """The record of an object that we wrote ourselves, unchecked; what others may have written goes through
+        pydantic.
+        """
+        python_names = {disk: name for name, disk in cls.disk_names.items()}
+        known = {python_names[disk]: value for disk, value in fields.items() if disk in python_names}
+        known = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+        unknown = {disk: value for disk, value in fields.items() if disk not in python_names}
+        return cls(**known, unknown=unknown) if unknown and "unknown" in cls.names else cls(**known)
+
     def replace(self, **changes: Any) -> Self:
         """The same record with some fields changed."""
         return type(self)(**{**self.as_dict(), **changes})
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, handler: Any) -> Any:
-        from unified_state.records.validation import record_schema  # noqa: PLC0415  # pydantic only where it is wanted
+        from unified_state.records.validation import record_schema  # pydantic only where it is wanted
 
         return record_schema(cls, handler)
 

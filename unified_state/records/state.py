@@ -21,9 +21,11 @@ TRIGGERS = ("precompact", "manual", "checkpoint", "threshold")
 class GitState(Record):
     """Where the worktree stands. Lists are bounded; `changed_count` is the whole number of changed and untracked paths.
 
-    `status` holds lines as `git status --short` prints them (`M  file`, `?? file`), `staged_changes` the one line of
-    `git diff --cached --shortstat`. `operation` is a merge, rebase, cherry-pick, revert or bisect under way. `error`
-    says why nothing else is known.
+    `branch` is None on a detached HEAD, `commit` before the first commit. `status` holds lines as `git status --short`
+    prints them (`M  file`, `?? file`), conflicts first, control characters escaped; `modified_files` the paths of the
+    same entries as they are. `staged_changes` is the one line of `git diff --cached --shortstat`. `operation` is a
+    merge, rebase, am, cherry-pick, revert or bisect under way. `error` says what git refused or did not tell in time;
+    what is known beside it stays.
     """
 
     branch: str | None = None

@@ -1,0 +1,136 @@
+"""The hook: one event of the client in, at most one text out, exit 0.
+
+Whatever happens, the user's prompt goes on: this is the one place that catches everything, writes it to the log and to
+the health of the repository, and still exits 0. Exit 2 would block, so it is only ever given when the user asked for
+that. Only the handler that an event needs is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from unified_state.errors import CompactionRefusedError, UnifiedStateError
+from unified_state.interpreter import dump_ascii_json
+from unified_state.services.hook_call import HookCall
+from unified_state.services.workspace import Workspace
+from unified_state.settings import default_data_dir, environment, load_hook_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from unified_state.storage.archive import Archive
+
+    Handler = Callable[[HookCall, Archive], str]
+
+_STDIN_SECONDS = 5.0
+_LOCK_SECONDS = 4.0
+_CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
+EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
+BLOCKED = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and leave the process."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    status = run(arguments[0] if arguments else "", *arguments[1:3])
+    sys.stdout.flush()
+    os._exit(status)  # tearing the interpreter down takes 2 ms, and everything is closed
+
+
+def run(event_name: str, part: str = "", data_dir: str = "") -> int:
+    """Handle one event; the exit status."""
+    call = _Run(event_name, part, data_dir or default_data_dir())
+    try:
+        return call.handle()
+    except CompactionRefusedError as error:
+        print(error, file=sys.stderr)  # noqa: T201  # the client shows it with the refusal
+        return BLOCKED
+    except UnifiedStateError as error:
+        call.problem = str(error)
+    except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn
+        import traceback
+
+        call.problem, call.details = f"{type(error).__name__}: {error}", traceback.format_exc()
+    finally:
+        call.leave_trace()
+    return 0
+
+
+class _Run:
+    """One run of the hook: what it found out about itself so far is what its trace says, wherever it ends."""
+
+    def __init__(self, event_name: str, part: str, data_dir: str) -> None:
+        self.started, self.now = time.monotonic(), int(time.time() * 1000)
+        self.event_name, self.part, self.data_dir = event_name, part, data_dir
+        self.folder: str | None = None
+        self.problem: str | None = None
+        self.details = ""
+
+    def handle(self) -> int:
+        """Read the event, run its handler, print what it gives."""
+        from unified_state.services.place import locate
+        from unified_state.sources.hook_input import parse_event, read_stdin
+
+        handler = _handler(self.event_name)
+        event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
+        if handler is None:
+            self.problem = f"there is no handler for the event {self.event_name!r}"
+            return 0
+        folder = event.cwd if os.path.isdir(event.cwd) else os.getcwd()
+        place = locate(folder, self.data_dir, create=False)
+        settings = load_hook_settings(
+            place.repository.worktree, os.path.join(place.folder, "settings.json"), self.data_dir, environment()
+        )
+        if not settings.enabled:
+            return 0
+        place = locate(folder, self.data_dir, create=True)
+        self.folder = place.folder
+        workspace = Workspace(place, settings, report=self._report, session_id=event.session_id, seconds=_LOCK_SECONDS)
+        call = HookCall(event, workspace, part=self.part, environ=environment(), now=self.now, started=self.started)
+        output = workspace.use(lambda archive: handler(call, archive))
+        if output and self.event_name in _CONTEXT_EVENTS:
+            context = {"hookEventName": self.event_name, "additionalContext": output}
+            output = dump_ascii_json({"hookSpecificOutput": context})
+        sys.stdout.write(output)
+        return 0
+
+    def leave_trace(self) -> None:
+        """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
+        from unified_state.services.health import HookRun, log_problem, note_run
+
+        try:
+            if self.folder is not None:
+                spent = round((time.monotonic() - self.started) * 1000)
+                name = f"{self.event_name}.{self.part}" if self.part else self.event_name
+                note_run(self.folder, HookRun(name, self.now, spent, self.problem))
+            if self.problem:
+                log_problem(self.data_dir, self.now, self.event_name, self.problem, self.details)
+        except OSError as error:
+            print(f"unified-state: {self.problem or error}", file=sys.stderr)  # noqa: T201
+
+    def _report(self, line: str) -> None:
+        self.problem = line
+
+
+def _handler(event_name: str) -> Handler | None:
+    match event_name:
+        case "UserPromptSubmit":
+            from unified_state.services.hook_prompt import on_user_prompt_submit as handler
+        case "SessionStart":
+            from unified_state.services.hook_session import on_session_start as handler
+        case "SessionEnd":
+            from unified_state.services.hook_session import on_session_end as handler
+        case "Stop":
+            from unified_state.services.hook_stop import on_stop as handler
+        case "SubagentStop":
+            from unified_state.services.hook_stop import on_subagent_stop as handler
+        case "PreCompact":
+            from unified_state.services.hook_compaction import on_pre_compact as handler
+        case "PostCompact":
+            from unified_state.services.hook_compaction import on_post_compact as handler
+        case _:
+            return None
+    return handler

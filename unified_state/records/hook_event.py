@@ -1,0 +1,26 @@
+"""What the client tells a hook on stdin, by its own field names. Fields vary by version: what is missing is empty."""
+
+from __future__ import annotations
+
+from unified_state.records.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class HookEvent(Record):
+    """One call of a hook. `extra` holds the fields that only some events have (`source`, `trigger`, `prompt`, …)."""
+
+    hook_event_name: str
+    session_id: str = ""
+    transcript_path: str = ""
+    cwd: str = ""
+    agent_id: str = ""
+    agent_type: str | None = None
+    extra: dict[str, Any] = {}
+
+    def text(self, name: str) -> str:
+        """A field that only some events have, as text; empty if it is missing or not text."""
+        value = self.extra.get(name)
+        return value if isinstance(value, str) else ""

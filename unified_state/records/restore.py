@@ -1,0 +1,56 @@
+"""What is known when a session is given its memory back, before it is chosen and put into words."""
+
+from __future__ import annotations
+
+from unified_state.records.item import LedgerItem
+from unified_state.records.record import Record
+from unified_state.records.state import GitState, WorkItem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt"]
+
+BRIEF, WORKING_SET = "brief", "working_set"
+PARTS = (BRIEF, WORKING_SET)
+
+
+class TurnOutline(Record):
+    """A turn in short: what was asked, what was done, what was said last, and how many tool results were errors."""
+
+    number: int
+    at: int
+    prompt: str
+    actions: tuple[str, ...] = ()
+    tool_calls: int = 0
+    errors: int = 0
+    answer: str = ""
+
+
+class Known(Record):
+    """All that a restore chooses from. `reason` is the client's SessionStart source, or `prompt` for a late
+    delivery.
+    """
+
+    reason: Reason
+    now: int
+    saved_at: int | None = None
+    compaction: int | None = None
+    git: GitState | None = None
+    work_item: WorkItem | None = None
+    items: tuple[LedgerItem, ...] = ()
+    elsewhere: int = 0
+    highlights: tuple[str, ...] = ()
+    pending_actions: tuple[str, ...] = ()
+    turns: tuple[TurnOutline, ...] = ()
+    turn_count: int = 0
+    last_turn_at: int | None = None
+    health: str | None = None
+
+
+class Composition(Record):
+    """The texts of a restore by part; an empty one is not printed."""
+
+    brief: str = ""
+    working_set: str = ""

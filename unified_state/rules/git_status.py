@@ -1,0 +1,165 @@
+"""What git prints, read into what a `GitState` shows. Whatever the output's size, only a bounded part of it is kept.
+
+Names come out as they are. Git is asked for NUL-terminated output, which it never quotes; bytes that are not UTF-8
+become U+FFFD. In text made of lines control characters are escaped, so that no name makes a line of its own.
+"""
+
+from __future__ import annotations
+
+LISTED = 20
+PATH_LIMIT = 200
+SUBJECT_LIMIT = 100
+_ERROR_LIMIT = 300
+_BRANCHES = b"refs/heads/"
+
+# How many fields stand before the path, by the letter that opens an entry: git-status(1), "Porcelain Format Version 2".
+_FIELDS = {"1": 8, "2": 9, "u": 10, "?": 1}
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
+    ord("\t"): "\\t",
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+}
+
+
+class StatusReader:
+    """Reads `git status --porcelain=v2 --branch -z` piece by piece, as it arrives.
+
+    `branch` is None on a detached HEAD, `commit` before the first commit; `changed_count` counts every changed and
+    untracked path, while at most LISTED of them are kept: conflicts first, then in git's own order.
+    """
+
+    def __init__(self) -> None:
+        self.branch: str | None = None
+        self.commit: str | None = None
+        self.changed_count = 0
+        self._conflicts: list[bytes] = []
+        self._changes: list[bytes] = []
+        self._renamed = b""
+        self._unfinished = b""
+
+    def feed(self, piece: bytes) -> None:
+        """Take in the next piece of the output."""
+        *entries, self._unfinished = (self._unfinished + piece).split(b"\0")
+        for entry in entries:
+            if self._renamed:
+                self._keep(self._changes, self._renamed + b"\0" + entry)
+                self._renamed = b""
+            elif entry.startswith((b"1 ", b"? ")):
+                self._keep(self._changes, entry)
+            elif entry.startswith(b"2 "):
+                self._renamed = entry  # the name it had follows as an entry of its own
+            elif entry.startswith(b"u "):
+                self._keep(self._conflicts, entry)
+            elif entry.startswith(b"# branch."):
+                self._read_head(entry)
+
+    def _keep(self, kept: list[bytes], entry: bytes) -> None:
+        self.changed_count += 1
+        if len(kept) < LISTED:
+            kept.append(entry)
+
+    def _read_head(self, header: bytes) -> None:
+        _, name, value = header.decode(errors="replace").split(" ", 2)
+        if name == "branch.oid" and value != "(initial)":
+            self.commit = value
+        elif name == "branch.head" and value != "(detached)":
+            self.branch = value
+
+    @property
+    def status(self) -> str:
+        """The kept entries as `git status --short` shows them, and how many more there are."""
+        lines = [_short_line(*change) for change in self._listed()]
+        if self.changed_count > LISTED:
+            lines.append(f"… and {self.changed_count - LISTED:,} more")
+        return "\n".join(lines)
+
+    @property
+    def modified_files(self) -> tuple[str, ...]:
+        """The paths of the kept entries from the top of the worktree; of a renamed file the new one."""
+        return tuple(_cut_front(path) for _, path, _ in self._listed())
+
+    def _listed(self) -> list[tuple[str, str, str]]:
+        return [_change(entry) for entry in (self._conflicts + self._changes)[:LISTED]]
+
+
+def recent_commits(log: bytes) -> tuple[str, ...]:
+    """The commits of `git log -z --format=%h %s`, newest first: abbreviated hash and subject."""
+    commits = [commit.partition(" ") for commit in log.decode(errors="replace").split("\0") if commit]
+    return tuple(f"{commit} {_cut_end(_one_line(subject), SUBJECT_LIMIT)}" for commit, _, subject in commits)
+
+
+def staged_changes(shortstat: bytes) -> str:
+    """The one line of `git diff --cached --shortstat`; empty when nothing is staged."""
+    return shortstat.decode(errors="replace").strip()
+
+
+def head_place(rev_parse: bytes) -> tuple[bytes, str | None, str | None]:
+    """Git dir, commit and branch from `git rev-parse --absolute-git-dir HEAD --symbolic-full-name HEAD`.
+
+    Before the first commit git repeats "HEAD" and stops; where a branch is called HEAD too it gives no ref. Hence what
+    is there is told by its form, and from the end, since a folder may have a newline in its name.
+    """
+    lines = rev_parse.split(b"\n")[:-1]
+    ref = lines.pop() if lines and lines[-1].startswith((b"refs/", b"HEAD")) else b""
+    commit = lines.pop() if lines and not lines[-1].strip(b"0123456789abcdef") else b""
+    branch = ref.removeprefix(_BRANCHES).decode(errors="replace") if ref.startswith(_BRANCHES) else None
+    return b"\n".join(lines), commit.decode() or None, branch
+
+
+def what_git_says(complaint: bytes) -> str:
+    """What went wrong, in one line, from what git wrote to its standard error."""
+    lines = [line for line in complaint.decode(errors="replace").splitlines() if line.strip()]
+    reasons = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines[-1:] or [""]
+    return _cut_end(_one_line(reasons[0].removeprefix("fatal: ").removeprefix("error: ")), _ERROR_LIMIT)
+
+
+def _change(entry: bytes) -> tuple[str, str, str]:
+    """Two-letter code, path and former path of a status entry."""
+    text = entry.decode(errors="replace")
+    fields = text.split(" ", _FIELDS[text[0]])
+    path, _, former = fields[-1].partition("\0")
+    return "??" if text[0] == "?" else fields[1].replace(".", " "), path, former
+
+
+def _short_line(code: str, path: str, former: str) -> str:
+    shown = _one_line(_cut_front(path))
+    return f"{code} {_one_line(_cut_front(former))} -> {shown}" if former else f"{code} {shown}"
+
+
+def _one_line(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+def _cut_front(path: str) -> str:
+    """The end of a long path, from a folder on where there is one near: the name says more than where it starts."""
+    if len(path) <= PATH_LIMIT:
+        return path
+    start = len(path) - PATH_LIMIT + 1
+    folder = path.find("/", start, start + PATH_LIMIT // 2)
+    if folder >= 0:
+        return "…" + path[folder:]
+    while start < len(path) and _belong_together(path[start - 1], path[start]):
+        start += 1
+    return "…" + path[start:]
+
+
+def _cut_end(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    end = limit - 1
+    while end and _belong_together(text[end - 1], text[end]):
+        end -= 1
+    return text[:end] + "…"
+
+
+def _belong_together(left: str, right: str) -> bool:
+    """Whether two code points are parts of one character: an accent and its letter, the pieces of an emoji."""
+    from unicodedata import category
+
+    joined = "\N{ZERO WIDTH JOINER}" in (left, right)
+    mark = category(right).startswith("M")
+    skin_tone = "\U0001f3fb" <= right <= "\U0001f3ff"
+    flag = min(left, right) >= "\U0001f1e6" and max(left, right) <= "\U0001f1ff"
+    return joined or mark or skin_tone or flag

@@ -1,0 +1,65 @@
+"""What the full-text index sees of a text.
+
+SQLite's unicode61 tokenizer splits at spaces and signs, and takes a whole run of Chinese, Japanese or Korean as one
+word, so that nothing inside could be found. Such runs are indexed as overlapping pairs of characters, the usual way
+(bigrams).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from unified_state.rules.packing import well_formed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FIRST_CJK = "\u2e80"
+# Radicals to the end of the unified ideographs, Hangul, compatibility ideographs, half-width forms, and the planes 2
+# and 3.
+_CJK_RANGES = ((0x2E80, 0xA4CF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF66, 0xFFDC), (0x20000, 0x3FFFF))
+
+
+def index_text(text: str) -> str:
+    """The text as it is indexed: as it stands where it holds no CJK, else with each CJK run as pairs and its last
+    character.
+    """
+    if text.isascii():
+        return text
+    text = well_formed(text)
+    if max(text) < _FIRST_CJK:
+        return text
+    pieces: list[str] = []
+    run: list[str] = []
+    for character in text:
+        if _is_cjk(ord(character)):
+            run.append(character)
+            continue
+        if run:
+            pieces.append(_pairs(run))
+            run = []
+        pieces.append(character)
+    if run:
+        pieces.append(_pairs(run))
+    return "".join(pieces)
+
+
+def strings_of(value: Any) -> str:
+    """All texts in a JSON value, one a line, as the index wants them: without the escapes that JSON would put in."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return "" if value is None or isinstance(value, bool) else str(value)
+    return "\n".join(filter(None, map(strings_of, value)))
+
+
+def _pairs(run: list[str]) -> str:
+    pairs = [first + second for first, second in pairwise(run)]
+    return f" {' '.join([*pairs, run[-1]])} "
+
+
+def _is_cjk(code: int) -> bool:
+    return any(first <= code <= last for first, last in _CJK_RANGES)

@@ -1,0 +1,61 @@
+"""How items and turns are told, one line each, as facts: what it is, who said it, and the ref that `recall` takes."""
+
+from __future__ import annotations
+
+from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE
+from unified_state.rules.cutting import cut, one_line
+from unified_state.rules.timestamps import age_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.item import LedgerItem
+    from unified_state.records.restore import TurnOutline
+
+_ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
+# Tags that mean something to the client or to a model must not come out of somebody's text.
+_TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
+
+
+def item_line(item: LedgerItem, limit: int) -> str:
+    """One line for an item: `D7 (irreversible, the user said): Use PostgreSQL. Why: relational data`."""
+    body, text = item.body, ""
+    marks = [_ORIGINS.get(item.origin, item.origin)]
+    if item.kind == DECISION:
+        text = _sentence(body["decision"]) + (f" Why: {body['rationale']}" if body.get("rationale") else "")
+        marks += [] if body.get("reversible", True) else ["irreversible"]
+    elif item.kind == CONSTRAINT:
+        text = _sentence(body["constraint"]) + (f" Source: {body['source']}" if body.get("source") else "")
+        marks += ["blocking"] if body.get("blocking") else []
+    elif item.kind == EVIDENCE:
+        text = f"{body['content']}" + (f" [from {body['source']}]" if body.get("source") else "")
+        marks = [body["type"], *marks]
+    else:
+        text = _sentence(body["question"]) + (f" Context: {body['context']}" if body.get("context") else "")
+        marks += [f"{body.get('priority', 'medium')} priority"]
+    return f"{item.alias} ({', '.join(marks)}): {cut(harmless(text), limit)}"
+
+
+def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
+    """A turn in up to three lines: what was asked, what was done, what was answered."""
+    lines = [f"T{turn.number} ({age_text(now - turn.at)}) prompt: {cut(harmless(turn.prompt), limit)}"]
+    if turn.tool_calls:
+        errors = f", {turn.errors} with an error" if turn.errors else ""
+        done = "; ".join(turn.actions)
+        lines.append(f"    did: {turn.tool_calls} tool calls{errors}: {cut(harmless(done), limit)}")
+    if turn.answer:
+        lines.append(f"    said last: {cut(harmless(turn.answer), limit)}")
+    return lines
+
+
+def harmless(text: str) -> str:
+    """The text on one line, with tags in it that the client or a model could take for its own made visible as text."""
+    line = one_line(text)
+    if "<" in line:
+        for tag in _TAGS:
+            line = line.replace(f"<{tag}", f"\u2039{tag}").replace(f"</{tag}", f"\u2039/{tag}")
+    return line
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "。")) else f"{text}."

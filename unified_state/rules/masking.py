@@ -1,0 +1,100 @@
+"""Secrets are masked before anything is written: tokens, keys, passwords become `[MASKED github-token 3fa9c1d2]`.
+
+The mask says that it is one, names the kind, and carries a tag by which two secrets are told apart; it holds nothing
+that JSON would escape or that ends a quoted string. Invariant: a mask is never masked again and nothing outside the
+secrets changes, so masking twice gives what masking once gave.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.secret_assignments import find_assigned, find_in_field, has_names
+from unified_state.rules.secret_formats import find_formats
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from unified_state.rules.secret_formats import Found
+
+_SHORTEST_TEXT = 8  # `pwd:abcd`
+_OPENING = b"[MASKED "
+_LONGEST_MASK = 80
+_MASKED = ""  # stands for the kind where a mask is already
+
+
+def needs_masking(text: str) -> bool:
+    """False only where neither the text nor, if it is JSON, any string in it holds a secret.
+
+    Many texts joined by line ends are asked faster at once than one by one.
+    """
+    data = text.encode("ascii", "replace")
+    return next(find_formats(data), None) is not None or has_names(data)
+
+
+def find_secrets(text: str) -> list[Found]:
+    """Where the secrets in the text begin and end, and their kinds: in order, apart from each other and from masks."""
+    if len(text) < _SHORTEST_TEXT:
+        return []
+    data = text.encode("ascii", "replace")
+    found = [*find_formats(data), *find_assigned(data)]
+    return _disjoint([*found, *_find_masks(data)]) if found else []
+
+
+def mask_text(text: str, tag: Callable[[str], str]) -> str:
+    """The text with its secrets masked, itself where there are none; `tag` gives the short keyed hash of a secret."""
+    return _mask_found(text, find_secrets(text), tag)
+
+
+def mask_value(value: Any, tag: Callable[[str], str]) -> Any:
+    """The JSON value with the secrets in its texts masked, also those that only the name of their field gives away."""
+    top = [value]
+    waiting: list[Any] = [top]  # not by recursion: JSON may be nested deeper than Python likes to go
+    while waiting:
+        container = waiting.pop()
+        for key, entry in container.items() if isinstance(container, dict) else enumerate(container):
+            if isinstance(entry, str):
+                found = _find_in_field(key, entry) if isinstance(key, str) else find_secrets(entry)
+                container[key] = _mask_found(entry, found, tag)
+            elif isinstance(entry, (dict, list)):
+                container[key] = entry.copy()
+                waiting.append(container[key])
+    return top[0]
+
+
+def _find_in_field(name: str, value: str) -> list[Found]:
+    data = value.encode("ascii", "replace")
+    named = find_in_field(name.encode("ascii", "replace"), data)
+    return _disjoint([*find_secrets(value), named, *_find_masks(data)]) if named else find_secrets(value)
+
+
+def _mask_found(text: str, found: list[Found], tag: Callable[[str], str]) -> str:
+    parts: list[str] = []
+    done = 0
+    for start, end, kind in found:
+        parts += text[done:start], f"[MASKED {kind} {tag(text[start:end])}]"
+        done = end
+    return "".join([*parts, text[done:]]) if found else text
+
+
+def _find_masks(data: bytes) -> Iterator[Found]:
+    at = data.find(_OPENING)
+    while at >= 0:
+        inside = at + len(_OPENING)
+        kind, _, rest = data[inside : inside + _LONGEST_MASK].partition(b" ")
+        tag, closing, _ = rest.partition(b"]")
+        if closing and kind.replace(b"-", b"").isalnum() and tag.isalnum():
+            yield at, inside + len(kind) + len(tag) + 2, _MASKED
+        at = data.find(_OPENING, inside)
+
+
+def _disjoint(found: list[Found]) -> list[Found]:
+    """What overlaps becomes one, of the kind that begins first or reaches further; what overlaps a mask is left out."""
+    groups: list[Found] = []
+    for start, end, kind in sorted(found, key=lambda secret: (secret[0], -secret[1])):
+        if groups and start < groups[-1][1]:
+            first, last, first_kind = groups[-1]
+            groups[-1] = (first, max(last, end), first_kind if first_kind and kind else _MASKED)
+        else:
+            groups.append((start, end, kind))
+    return [group for group in groups if group[2]]

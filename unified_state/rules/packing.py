@@ -1,0 +1,43 @@
+"""How the archive holds a text: short ones as they are, longer ones as a zlib stream of their UTF-8.
+
+Level 1, since the time of a hook is dearer than the last tenth of the size. Lone surrogates (half an emoji, cut by the
+client) are kept: SQLite refuses them in text, a compressed stream holds them.
+"""
+
+from __future__ import annotations
+
+from zlib import compress, decompress
+
+_WORTH_COMPRESSING = 100  # bytes; below, the stream's own header eats the gain
+
+
+def pack(text: str) -> str | bytes:
+    """The text as it is stored: itself, or compressed where that is smaller or where it holds lone surrogates."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) >= _WORTH_COMPRESSING:
+        packed = compress(encoded, 1)
+        if len(packed) < len(encoded):
+            return packed
+    return text if text.isascii() or _is_well_formed(text) else compress(encoded, 1)
+
+
+def unpack(stored: str | bytes | None) -> str:
+    """The text again, exactly."""
+    if isinstance(stored, bytes):
+        return decompress(stored).decode("utf-8", "surrogatepass")
+    return stored or ""
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates replaced, for whoever refuses them (SQLite, the terminal)."""
+    if text.isascii() or _is_well_formed(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _is_well_formed(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

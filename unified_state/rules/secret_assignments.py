@@ -1,0 +1,235 @@
+"""Secrets that are known by the name they are given: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `?sig=…`.
+
+Invariant: only literals are secrets. Code (a call, a variable, a type), placeholders and prose stay as they are: a
+memory of code is worth little with holes in it. So a quoted value, or one given to an upper-case name as in a shell or
+an `.env` file, is taken as it is, and any other only where it looks like a secret.
+
+The first pass cuts the text at every `=` and `:` and asks whether the name of a secret may stand in front.
+Texts are ASCII bytes, as `secret_formats` explains.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.secret_names import NAME_ENDS, kind_of_name
+from unified_state.rules.secret_values import (
+    DIGITS,
+    LOWER,
+    UPPER,
+    count_digits,
+    is_identifier,
+    is_path,
+    is_placeholder,
+    is_random,
+    is_wordlike,
+    leading,
+    names_a_secret,
+    trailing,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unified_state.rules.secret_formats import Found
+
+_LONGEST_NAME = 80
+_LONGEST_VALUE = 4096
+
+_WORD = DIGITS + UPPER + LOWER + b"_-"
+_SPACE = b" \t"
+_QUOTES = b"\"'`"
+_AFTER_NAME = _SPACE + _QUOTES + b"\\]?"  # os.environ["TOKEN"] = …, token?: …, \"token\": …
+_OPERATOR = _SPACE + b"=>"
+_TYPE = DIGITS + UPPER + LOWER + b"_.|&<>[]? "
+_CODE = frozenset(b"([{*")
+_CODE_FOLLOWS = (b")", b",", b"(")  # it is an argument or a call
+_SCHEMES = frozenset(b"bearer basic token apikey bot".split())
+_CREDENTIAL = DIGITS + UPPER + LOWER + b"-._~+/="  # token68 of RFC 9110
+_SIGNATURES = (b"sig", b"signature")
+
+
+def _table(ends: bytes) -> bytes:
+    return bytes(32 if code in ends else code for code in range(256))
+
+
+_SHELL_ENDS = _table(b"\t\r\n\\;&|)<>" + _QUOTES)
+_BARE_ENDS = _table(b"\t\r\n\\;&|)<>,]}#" + _QUOTES)
+# Letters in lower case, `:` as `=`, line ends as they are, all else blank: `"API_KEY" :` ends in `key  =`.
+_FOLDED = bytes(
+    code | 32 if code in UPPER + LOWER else ord("=") if code in b"=:" else code if code in b"\r\n" else 32
+    for code in range(256)
+)
+
+
+def find_assigned(data: bytes) -> Iterator[Found]:
+    """The values in a text, given as ASCII bytes, that are secret by the names they are assigned to; not in order."""
+    for at, name, kind in _find_names(data):
+        found = _authorization_at(data, at) if kind == "authorization" else _value_at(data, at, name, kind)
+        if found:
+            yield found
+
+
+def find_in_field(name: bytes, value: bytes) -> Found | None:
+    """The secret in the value of a field of this name, of an object or a table."""
+    name, kind = _secret_name(name)
+    if kind == "authorization":
+        return _authorization_at(value, 0)
+    return (0, len(value), kind) if kind and _is_quoted_secret(kind, name, value) else None
+
+
+def has_names(data: bytes) -> bool:
+    """Whether anything at all is assigned to the name of a secret."""
+    return next(_find_names(data), None) is not None
+
+
+def _find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
+    """Behind each assignment to the name of a secret: where, the name, and the kind of secret."""
+    at = 0
+    for part in data.translate(_FOLDED).split(b"="):
+        at += len(part) + 1
+        if part.rstrip(b" ")[-4:] in NAME_ENDS:
+            name, kind = _secret_name(data[max(0, at - 1 - _LONGEST_NAME) : at - 1])
+            if kind:
+                yield at, name, kind
+    yield from _find_options(data)
+
+
+def _secret_name(head: bytes) -> tuple[bytes, str]:
+    """The name that the text in front of an operator ends in, and the kind of secret it stands for, empty for none."""
+    head = head.rstrip(_AFTER_NAME)
+    name = trailing(head, _WORD)
+    before = head[: len(head) - len(name)]
+    if before.endswith((b"/", b"::")):
+        return name, ""  # the user in a URL, which find_formats looks at; a qualified name, as of a type
+    if before.endswith(b"\\") and name[:1] in (b"n", b"r", b"t"):
+        name = name[1:]  # the n of a line end written as an escape
+    if name.lower().endswith(b"authorization"):
+        return name, "authorization"
+    if before.endswith((b"?", b"&")):  # a URL's query
+        return b"?" + name, "signature" if name.lower().endswith(_SIGNATURES) else kind_of_name(name) or ""
+    return name, kind_of_name(name) or ""
+
+
+def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
+    """The options of a command: `--password …`, or `"--password", "…"` in a list; `--password=…` is an assignment."""
+    start = data.find(b"--")
+    while start >= 0:
+        name = leading(data[start : start + _LONGEST_NAME], _WORD)
+        kind = kind_of_name(name)
+        at = start + len(name)
+        gap = leading(data[at : at + 8], _SPACE + _QUOTES + b"\\,") if kind else b""
+        if kind and gap and (b"," in gap or not gap.strip(_SPACE)):
+            yield at + gap.find(b",") + 1, name, kind
+        start = data.find(b"--", at)
+
+
+def _value_at(data: bytes, at: int, name: bytes, kind: str) -> Found | None:
+    start, end, quoted = _literal_at(data, _behind_type(data, at), name.isupper())
+    value = data[start:end]
+    if quoted:
+        secret = _is_quoted_secret(kind, name, value)
+    elif name.startswith((b"--", b"?", b"X-", b"x-")):
+        secret = _is_bare_literal(kind, value)
+    else:
+        secret = _is_bare_secret(kind, name, value, (data[at - 2 : start], data[end : end + 80]))
+    return (start, end, kind) if secret else None
+
+
+def _is_quoted_secret(kind: str, name: bytes, value: bytes) -> bool:
+    if not _may_be_secret(kind, value):
+        return False
+    if len(value.split()) > 1:
+        return kind == "password" and name.isupper()  # elsewhere it is a label or a message
+    if kind in ("password", "secret") or name.isupper():
+        return True
+    return not is_wordlike(value) and not value.strip(_CREDENTIAL + b":!@$%&")  # else a pattern, a colour, …
+
+
+def _is_bare_secret(kind: str, name: bytes, value: bytes, around: tuple[bytes, bytes]) -> bool:
+    """Whether a value without quotes is one; around it are its operator, with what is in front, and what follows."""
+    if not _may_be_secret(kind, value) or not _CODE.isdisjoint(value):
+        return False
+    operator, rest = around
+    colon = b":" in operator
+    tight = len(operator) == 2 and operator[0] in _WORD  # noqa: PLR2004  # TOKEN=…
+    if name.isupper() and tight and not colon:
+        return True
+    if name.isupper() and colon and not rest.partition(b"\n")[0].strip():
+        return kind in ("password", "secret") or not is_wordlike(value)
+    if kind == "password" and (tight or colon or not is_identifier(value)) and rest[:1] not in _CODE_FOLLOWS:
+        return _is_bare_literal(kind, value)
+    return is_random(value) and not _is_numbered_name(value)
+
+
+def _is_bare_literal(kind: str, value: bytes) -> bool:
+    """Whether a value without quotes is none of a variable, a word, a type, a number."""
+    return (
+        _may_be_secret(kind, value)
+        and len(value) >= 6  # noqa: PLR2004
+        and 0 < count_digits(value) < len(value)
+        and _CODE.isdisjoint(value)
+        and not _is_numbered_name(value)
+    )
+
+
+def _may_be_secret(kind: str, value: bytes) -> bool:
+    shortest = 4 if kind in ("password", "secret") else 6
+    number = value.isdigit() and kind != "password" and len(value) < 16  # noqa: PLR2004  # a count, a port, a time
+    return len(value) >= shortest and not number and not is_placeholder(value) and not is_path(value)
+
+
+def _is_numbered_name(value: bytes) -> bool:
+    return names_a_secret(value.translate(None, DIGITS))  # password2, Ed25519PrivateKey
+
+
+def _behind_type(data: bytes, at: int) -> int:
+    """Where a quoted value begins when a type, or nothing, stands before it: `token: str = "…"`, `token := "…"`."""
+    name, equals, rest = data[at : at + 64].partition(b"=")
+    typed = equals and data[at - 1 : at] == b":" and not name.strip(_TYPE) and rest.lstrip(_SPACE)[:1] in _QUOTES
+    return at + len(name) + 1 if typed and rest else at
+
+
+def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:
+    """Where the literal at or behind `at` begins and ends, without its quotes, and whether it has some.
+
+    The quotes may themselves be escaped, once or more, as in JSON within JSON.
+    """
+    at += len(leading(data[at : at + 64], _OPERATOR))
+    opening = data[at : at + 16]
+    unprefixed = opening.lstrip(b"bBfFrRuU@$")
+    escapes = leading(unprefixed, b"\\")
+    quote = unprefixed[len(escapes) : len(escapes) + 1]
+    quoted = quote != b"" and quote in _QUOTES
+    if quoted:
+        at += len(opening) - len(unprefixed) + len(escapes) + 1
+        end = _closing(data, at, escapes + quote)
+        if end >= 0:
+            return at, end, True
+    ends = _SHELL_ENDS if shell else _BARE_ENDS
+    value = data[at : at + _LONGEST_VALUE + 1].translate(ends).partition(b" ")[0]
+    if len(value) > _LONGEST_VALUE:
+        return at, at, False  # no secret is that long
+    value = value.rstrip(b"]}.,:")
+    return at, at + len(value), quoted
+
+
+def _closing(data: bytes, start: int, quote: bytes) -> int:
+    """Where the string that begins at `start` is closed on its line; -1 where it is not."""
+    line = data[start : start + _LONGEST_VALUE].partition(b"\n")[0]
+    end = line.find(quote)
+    while end > 0 and line[end - 1 : end] == b"\\":
+        end = line.find(quote, end + 1)
+    return start + end if end >= 0 else -1
+
+
+def _authorization_at(data: bytes, at: int) -> Found | None:
+    """The credentials of an HTTP header `Authorization: scheme credentials` (RFC 9110)."""
+    at += len(leading(data[at : at + 64], _OPERATOR + _QUOTES + b"\\"))
+    scheme = leading(data[at : at + 16], _CREDENTIAL)
+    known = scheme.lower() in _SCHEMES
+    if known:
+        at += len(scheme) + len(leading(data[at + len(scheme) : at + 64], _SPACE))
+    value = leading(data[at : at + _LONGEST_VALUE], _CREDENTIAL)
+    words = is_wordlike(value) and (value.islower() or value.isupper() or value.istitle())
+    literal = len(value) >= 8 and not words and not is_placeholder(value)  # noqa: PLR2004
+    return (at, at + len(value), "authorization") if literal and (known or is_random(value)) else None

@@ -1,0 +1,51 @@
+"""Which names say that their value is a secret: `DB_PASSWORD`, `clientSecret`, `x-api-key`, but not `max_tokens`.
+
+Names are ASCII bytes of letters, digits, `_` and `-`.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.secret_values import DIGITS
+
+_KINDS = {
+    "password": tuple(b"password passwd passphrase dbpass sshpass".split()),
+    "secret": (b"secret",),
+    "token": (b"token",),
+    "credential": (b"credential", b"credentials"),
+    "key": tuple(
+        owner + b"key"
+        for owner in b"api access secret private account shared storage encryption signing master auth app role".split()
+    ),
+}
+_SHORT_PASSWORDS = (b"_pass", b"-pass", b"_pwd", b"-pwd")  # PASS alone is a test's result, PWD alone a folder
+_QUALIFIERS = tuple(b"prod dev staging test live old new".split())  # DB_PASSWORD_PROD
+# Tokens of language models, of pages, of cancellation and of requests; secrets only referred to, as in Kubernetes.
+_OTHERS = tuple(
+    owner + word
+    for word, owners in (
+        (b"token", b"pad eos bos unk sep cls mask stop start end special next page cancel cancellation sync"),
+        (b"token", b"continuation cursor request client change idempotency publickey"),
+        (b"secret", b"existing tls pull"),
+    )
+    for owner in owners.split()
+)
+
+# What all these names, and those of HTTP credentials and signatures, end in when all but letters is made blank.
+NAME_ENDS = frozenset((b" " + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names) | frozenset(
+    (b"pass", b" pwd", b"\npwd", b" key", b" sig", b"ture", b"tion")
+)
+
+
+def kind_of_name(name: bytes) -> str | None:
+    """What kind of secret a variable, field, option or header of this name holds; None where it holds none."""
+    lower = name.lower().lstrip(b"-")
+    squashed = lower.translate(None, b"_-").rstrip(DIGITS)
+    for qualifier in _QUALIFIERS:
+        squashed = squashed.removesuffix(qualifier)
+    if squashed.endswith(_OTHERS):
+        return None
+    for kind, names in _KINDS.items():
+        if squashed.endswith(names):
+            return kind
+    short = lower.endswith(_SHORT_PASSWORDS) or name[1:].endswith((b"Pass", b"Pwd")) or name in (b"pwd", b"Pwd")
+    return "password" if short else None

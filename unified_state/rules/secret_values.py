@@ -1,0 +1,103 @@
+"""What a value looks like: issued by a machine, plain words, or a placeholder that stands for a secret and is none.
+
+Values are ASCII bytes, as `secret_formats` explains; lengths are in characters.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+DIGITS = b"0123456789"
+UPPER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LOWER = UPPER.lower()
+SEPARATORS = b" _-.:/"
+
+_FILLERS = frozenset(
+    b"none null nil undefined true false yes no todo tbd empty unset unknown default required optional omitted removed"
+    b" hidden str string text bytes int integer number float bool boolean object any include same-origin inherit"
+    b" changeit dummy".split()
+)
+_FILLER_PARTS = (
+    *b"example your placeholder changeme change-me change_me replace redacted".split(),
+    *b"xxxx **** ... -here _here".split(),
+)
+_SECRET_WORDS = tuple(b"password passphrase passwd pass pwd secret token key key_id key-id keyid credential".split())
+_PATH_STARTS = (b"/", b"./", b"../", b"~/", b"http:", b"https:", b"file:", b"arn:")
+_CHARACTER_KINDS = bytes(next((kind[0] for kind in (DIGITS, UPPER, LOWER) if code in kind), 0) for code in range(256))
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Whether the value only stands for a secret: a filler, a template, a name (`my-secret`, `self.token`)."""
+    return is_filler(value) or _is_template(value) or names_a_secret(value)
+
+
+def is_filler(value: bytes) -> bool:
+    """Whether the value is what people write where a secret goes: `xxxx`, `changeme`, `your-api-key`, `null`."""
+    lower = value.lower()
+    return len(set(lower)) < 2 or lower in _FILLERS or any(part in lower for part in _FILLER_PARTS)  # noqa: PLR2004
+
+
+def _is_template(value: bytes) -> bool:
+    """Whether something else takes the value's place: `$TOKEN`, `${TOKEN}`, `$(cmd)`, `{token}`, `<token>`, `%s`."""
+    mark, rest = value[:1], value.lstrip(b"$#%@")
+    if rest[:1] in (b"{", b"<") or (b"{" in value and b"}" in value) or (mark == b"[" and value[-1:] == b"]"):
+        return True
+    if mark == b"$":
+        return rest[:1] == b"(" or is_identifier(rest)
+    return b"%s" in value or (mark == b"%" and (rest[:1] == b"(" or value[-1:] == b"%"))
+
+
+def is_identifier(value: bytes) -> bool:
+    return value.replace(b"_", b"a").isalnum() and not value[:1].isdigit()
+
+
+def names_a_secret(value: bytes) -> bool:
+    """Whether the value ends in a word for secrets that stands for itself: `token`, `test-token`, `settings.apiKey`."""
+    name = value[:-1] if value[-1:] == b"s" and value[-2:] != b"ss" else value
+    lower = name.lower()
+    for word in _SECRET_WORDS:
+        if lower.endswith(word) and count_digits(name) == 0:
+            before, first = name[: -len(word)], name[-len(word) : len(name) - len(word) + 1]
+            return not before or before[-1] in SEPARATORS or (before[-1:].islower() and first.isupper())
+    return False
+
+
+def is_wordlike(value: bytes) -> bool:
+    """Whether the value is nothing but words: letters, and what separates words."""
+    return value.translate(None, SEPARATORS).isalpha()
+
+
+def is_path(value: bytes) -> bool:
+    """Whether the value says where something is: a path, a URL, a resource name."""
+    return value.startswith((b"/", b"./", b"../", b"~/", b"http:", b"https:", b"file:", b"arn:")) and not is_random(
+        value
+    )
+
+
+def is_issued(value: bytes) -> bool:
+    """Whether the rest of a token, behind its prefix, looks like one that was given out, not like one in a manual."""
+    various = len(set(value)) >= 8  # noqa: PLR2004  # 16 random hexadecimal digits hold 10 different ones on average
+    mixed = count_digits(value) > 0 or not (value.islower() or value.isupper())
+    return various and mixed and not is_filler(value) and not value.endswith(b"EXAMPLE")
+
+
+def is_random(value: bytes) -> bool:
+    """Whether the value looks drawn at random: at least 16 characters, letters and digits often taking turns."""
+    kinds = value.translate(_CHARACTER_KINDS)
+    turns = sum(one != other and 0 not in (one, other) for one, other in pairwise(kinds))
+    digits = count_digits(value)
+    return len(value) >= 16 and digits >= (2 if len(value) < 32 else 1) and 5 * turns >= len(value)  # noqa: PLR2004
+
+
+def count_digits(value: bytes) -> int:
+    return len(value) - len(value.translate(None, DIGITS))
+
+
+def leading(data: bytes, characters: bytes) -> bytes:
+    """The longest beginning that holds nothing but these characters."""
+    return data[: len(data) - len(data.lstrip(characters))]
+
+
+def trailing(data: bytes, characters: bytes) -> bytes:
+    """The longest end that holds nothing but these characters."""
+    return data[len(data.rstrip(characters)) :]

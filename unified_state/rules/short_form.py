@@ -1,0 +1,57 @@
+"""The short form of a ledger item: how the state file shows it."""
+
+from __future__ import annotations
+
+from unified_state.records.item import CONSTRAINT, DECISION, QUESTION, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.rules.cutting import cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.records.item import LedgerItem
+
+EVIDENCE_CHARACTERS = 500  # the seed's limit; the whole content stays in the ledger
+_TEXT_CHARACTERS = 600
+
+
+def short_form(item: LedgerItem) -> Decision | Constraint | OpenQuestion | Evidence:
+    """The entry of the state file for an item. Long text is cut; `recall` shows it whole."""
+    body = item.body
+    shared: dict[str, Any] = {
+        "id": item.alias,
+        "timestamp": item.created_at,
+        "origin": item.origin,
+        "status": None if item.status == "active" else item.status,
+    }
+    match item.kind:
+        case kind if kind == DECISION:
+            return Decision(
+                decision=_text(body, "decision"),
+                rationale=_text(body, "rationale"),
+                reversible=body.get("reversible", True),
+                **shared,
+            )
+        case kind if kind == CONSTRAINT:
+            return Constraint(
+                constraint=_text(body, "constraint"),
+                source=_text(body, "source"),
+                blocking=body.get("blocking", False),
+                **shared,
+            )
+        case kind if kind == QUESTION:
+            return OpenQuestion(
+                question=_text(body, "question"),
+                context=_text(body, "context"),
+                priority=body.get("priority", "medium"),
+                resolved=item.status == "resolved",
+                resolution=_text(body, "resolution") or None,
+                resolved_at=body.get("resolvedAt"),
+                **shared,
+            )
+    content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
+    return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
+
+
+def _text(body: dict[str, Any], name: str) -> str:
+    return cut(str(body.get(name) or ""), _TEXT_CHARACTERS)

@@ -1,0 +1,54 @@
+"""What PreCompact tells the summariser: a short factual list of what the summary contains, with item ids.
+
+Worded as a fact, not as an order: after a manual compaction the client repeats it in the conversation.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.item import CONSTRAINT, DECISION, QUESTION
+from unified_state.rules.cutting import cut
+from unified_state.rules.lines import harmless
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.records.item import LedgerItem
+    from unified_state.records.state import State
+
+_FIELDS = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question"}
+_CHARACTERS = 160
+_OPENING = (
+    "The summary contains, beside what was done last and what comes next: exact file paths, symbol names, commands "
+    "with their outcome, error messages and numbers as they were written; and these recorded items, each with its id:"
+)
+
+
+def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
+    """The text, at most `limit` bytes; empty where there is nothing to say."""
+    lines = [
+        _work(state),
+        *(f"To do: {cut(harmless(action), _CHARACTERS)}" for action in state.summaries.pending_actions),
+    ]
+    ordered = sorted((item for item in items if item.kind in _FIELDS), key=_rank)
+    lines += [f"{item.alias}: {cut(harmless(item.body[_FIELDS[item.kind]]), _CHARACTERS)}" for item in ordered]
+    text = _OPENING
+    for line in filter(None, lines):
+        if len(f"{text}\n{line}".encode()) > limit:
+            break
+        text += f"\n{line}"
+    return text if len(text.encode()) <= limit else ""
+
+
+def _work(state: State) -> str:
+    work = state.work_item
+    if not (work.id or work.title):
+        return ""
+    return cut(harmless("Work in hand: " + ", ".join(filter(None, (work.id, work.title, work.phase)))), _CHARACTERS)
+
+
+def _rank(item: LedgerItem) -> tuple[int, int]:
+    """What must stay first, then the newer before the older."""
+    body = item.body
+    binding = body.get("blocking") or body.get("reversible") is False or body.get("priority") == "high"
+    return (0 if binding else 1, -int(item.alias[1:]))

@@ -1,0 +1,195 @@
+"""Adoption: what somebody else wrote into the state file enters the ledger as proposed, never as a fact.
+
+A person may have edited the file; a repository may bring one along; the file may be older than the archive (an earlier
+version's, or the archive was lost). Nothing that is absent from the file is deleted. Only a file that is byte for byte
+what we wrote last is trusted: from that one, items are taken over as they were where the archive does not know them.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.item import (
+    ALIAS_LETTERS,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    EVIDENCE_TYPES,
+    ORIGINS,
+    PRIORITIES,
+    QUESTION,
+    LedgerItem,
+)
+from unified_state.records.record import Record
+from unified_state.rules.cutting import cut
+from unified_state.rules.short_form import short_form
+from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.services.recording import new_uuid
+from unified_state.storage.ledger import (
+    ACTIVE,
+    PROPOSED,
+    RESOLVED,
+    SUPERSEDED,
+    insert_item,
+    last_numbers,
+    link_items,
+    list_items,
+    next_alias,
+    raise_counter,
+)
+from unified_state.storage.sessions import add_notes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from unified_state.services.masking import Masker
+    from unified_state.storage.archive import Archive
+    from unified_state.storage.state_file import StateContent
+
+_SECTIONS = {"decisions": DECISION, "constraints": CONSTRAINT, "openQuestions": QUESTION, "evidenceLedger": EVIDENCE}
+_MAIN_FIELD = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}
+# The other fields of a body, each with what stands in for a value that is missing or of another kind.
+_OTHER_FIELDS: dict[str, dict[str, Any]] = {
+    DECISION: {"rationale": "", "reversible": True},
+    CONSTRAINT: {"source": "", "blocking": False},
+    QUESTION: {"context": "", "priority": "medium"},
+    EVIDENCE: {"type": "observation", "source": ""},
+}
+_CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
+_LONGEST = 20_000  # characters of one adopted text
+_HIGHEST_NUMBER = 1_000_000  # an alias above it was not counted up to
+
+
+class _Entry(Record):
+    """An entry of a state file that somebody else may have written, with all that can be used of it."""
+
+    kind: str
+    alias: str
+    body: dict[str, Any]
+    status: str
+    origin: str
+    created_at: str
+
+
+def adopt(archive: Archive, content: StateContent, masker: Masker, now: int) -> int:
+    """Take what the ledger does not know from a state file into it; the number of items that are new.
+
+    An entry that shows a known item with another text is a proposal to change that item, and is linked to it.
+    """
+    if content.json is None or (content.is_ours and _is_known(archive, content.json)):
+        return 0
+    with archive.transaction():
+        known = {item.alias: item for item in list_items(archive)}
+        keeps_aliases = not known  # a new archive counts on where the older file ended
+        adopted = 0
+        for entry in _entries(content.json, masker, now):
+            present = known.get(entry.alias)
+            if present is None or not _shows(entry, present):
+                item = _item(archive, entry, now, trusted=content.is_ours, keeps_alias=keeps_aliases)
+                insert_item(archive, item)
+                adopted += 1
+                if present is not None:
+                    link_items(archive, item, "changes", present, to_text(now))
+        if keeps_aliases:
+            _adopt_notes(archive, content.json, masker, now)
+    return adopted
+
+
+def _is_known(archive: Archive, state: dict[str, Any]) -> bool:
+    """Whether the counters are as far as the file: otherwise the archive was lost, and the file knows more."""
+    counted = last_numbers(archive)
+    return all(_number(entry.get("id")) <= counted.get(ALIAS_LETTERS[kind], 0) for kind, entry in _raw_entries(state))
+
+
+def _raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for section, kind in _SECTIONS.items():
+        entries = state.get(section)
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict):
+                yield kind, entry
+
+
+def _entries(state: dict[str, Any], masker: Masker, now: int) -> Iterator[_Entry]:
+    for kind, raw in _raw_entries(state):
+        entry = _read_entry(kind, raw, masker, now)
+        if entry is not None:
+            yield entry
+    summaries = state.get("summaries")
+    decisions = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
+    if not state.get("decisions") and isinstance(decisions, list):  # all that a file of version 1.0.0 says of them
+        for text in decisions:
+            if isinstance(text, str) and text.strip():
+                raw = {"decision": text, "rationale": "not recorded"}
+                entry = _read_entry(DECISION, raw, masker, now)
+                if entry is not None:
+                    yield entry
+
+
+def _read_entry(kind: str, raw: dict[str, Any], masker: Masker, now: int) -> _Entry | None:
+    main = raw.get(_MAIN_FIELD[kind])
+    if not isinstance(main, str) or not main.strip():
+        return None
+    body: dict[str, Any] = {_MAIN_FIELD[kind]: masker.text(cut(main, _LONGEST))}
+    for name, default in _OTHER_FIELDS[kind].items():
+        value = raw.get(name, default)
+        usable = isinstance(value, type(default)) and value in _CHOICES.get(name, (value,))
+        body[name] = (
+            masker.text(cut(value, _LONGEST)) if usable and isinstance(value, str) else value if usable else default
+        )
+    resolution = raw.get("resolution")
+    if kind == QUESTION and isinstance(resolution, str):
+        body["resolution"] = masker.text(cut(resolution, _LONGEST))
+    status = RESOLVED if kind == QUESTION and raw.get("resolved") is True else raw.get("status", ACTIVE)
+    timestamp = to_milliseconds(raw.get("timestamp"))
+    return _Entry(
+        kind=kind,
+        alias=str(raw.get("id") or ""),
+        body=body,
+        status=status if status in {ACTIVE, PROPOSED, SUPERSEDED, RESOLVED} else PROPOSED,
+        origin=raw["origin"] if raw.get("origin") in ORIGINS else "inferred",
+        created_at=to_text(now if timestamp is None else min(timestamp, now)),
+    )
+
+
+def _shows(entry: _Entry, item: LedgerItem) -> bool:
+    """Whether an entry is what the file shows of an item, so that nobody changed it."""
+    shown = short_form(item)
+    return entry.kind == item.kind and all(
+        getattr(shown, name, None) == value for name, value in entry.body.items() if name != "resolvedAt"
+    )
+
+
+def _item(archive: Archive, entry: _Entry, now: int, *, trusted: bool, keeps_alias: bool) -> LedgerItem:
+    letter = ALIAS_LETTERS[entry.kind]
+    number = _number(entry.alias)
+    taken = archive.row("SELECT 1 FROM item WHERE alias = ?", f"{letter}{number}")
+    if keeps_alias and number and entry.alias == f"{letter}{number}" and not taken:
+        alias = entry.alias
+        raise_counter(archive, letter, number)
+    else:
+        alias = next_alias(archive, entry.kind)
+    return LedgerItem(
+        uuid=new_uuid(now),
+        alias=alias,
+        kind=entry.kind,
+        body=entry.body,
+        status=entry.status if trusted else PROPOSED,
+        origin=entry.origin if trusted else "inferred",
+        created_at=entry.created_at,
+    )
+
+
+def _adopt_notes(archive: Archive, state: dict[str, Any], masker: Masker, now: int) -> None:
+    summaries = state.get("summaries")
+    for field, kind in (("contextHighlights", "highlight"), ("pendingActions", "action")):
+        texts = summaries.get(field) if isinstance(summaries, dict) else None
+        if isinstance(texts, list):
+            kept = [masker.text(cut(text, _LONGEST)) for text in texts if isinstance(text, str) and text.strip()]
+            add_notes(archive, None, kind, kept, to_text(now))
+
+
+def _number(alias: object) -> int:
+    """The number of an alias such as D7; 0 for anything else."""
+    digits = alias[1:] if isinstance(alias, str) else ""
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else 0  # noqa: PLR2004
+    return number if number <= _HIGHEST_NUMBER else 0

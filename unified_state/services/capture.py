@@ -1,0 +1,224 @@
+"""Capture: what is new in a transcript goes into the archive, masked, in chunks that each commit with their offset.
+
+Reading, masking and compressing happen outside the transaction, so that other sessions wait for a commit only. A hook
+that is killed loses at most its current chunk; the next one goes on behind the last.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.records.record import Record
+from unified_state.records.step import PROMPT, TOOL_CALL, TOOL_FILE, Boundary, Delivery, Step, Summary
+from unified_state.rules.packing import pack
+from unified_state.rules.privacy import hide_private
+from unified_state.sources.claude_code import parent_of, read_entry
+from unified_state.sources.transcript import parse_entries, read_lines
+from unified_state.storage.compactions import keep_boundary, keep_transcript_summary, mark_delivered
+from unified_state.storage.sessions import (
+    Cursor,
+    count_tool_calls,
+    move_cursor,
+    read_cursor,
+    recent_transcripts,
+    touch_session,
+)
+from unified_state.storage.steps import StepWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from unified_state.services.masking import Masker
+    from unified_state.storage.archive import Archive
+
+    Found = Step | Boundary | Summary | Delivery
+    Prepared = tuple[Found, str | bytes]
+
+CHUNK_BYTES = 1 << 20
+_TRANSCRIPT_END = ".jsonl"
+_HOOK_OUTPUT = "hook-"  # what a hook printed and the client found too long: a hook's, not a tool's
+
+
+class Captured(Record):
+    """What a capture did: how many steps were new, and whether it came to the end."""
+
+    added: int = 0
+    complete: bool = True
+
+    def plus(self, other: Captured) -> Captured:
+        """Both together."""
+        return Captured(self.added + other.added, self.complete and other.complete)
+
+
+class _Chunk(Record):
+    """What was read of a transcript: up to where, what it holds, and the session it was forked from, if it says so."""
+
+    end: int
+    prepared: list[Prepared]
+    parent: str | None
+
+
+class Capture:
+    """One run of capturing: the archive, how to mask, what time it is, and whether there is time for more."""
+
+    def __init__(self, archive: Archive, masker: Masker, now: int, has_time: Callable[[], bool]) -> None:
+        self._archive = archive
+        self._masker = masker
+        self._now = now
+        self._has_time = has_time
+
+    def session(self, transcript_path: str, session_id: str) -> Captured:
+        """Capture a session: its transcript, those of its subagents, and the long results that lie in files of their
+        own.
+        """
+        captured = self.transcript(transcript_path, session_id)
+        folder = transcript_path.removesuffix(_TRANSCRIPT_END)
+        for path, agent in _subagent_transcripts(folder):
+            captured = captured.plus(self.transcript(path, session_id, agent))
+        return captured.plus(self.tool_files(folder, transcript_path, session_id))
+
+    def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> Captured:
+        """Capture what is new in one transcript file, as far as the time allows; one chunk always."""
+        added = 0
+        while True:
+            cursor, size = self._cursor(path, session_id, agent)
+            if cursor.offset >= size:
+                return Captured(added)
+            if added and not self._has_time():
+                return Captured(added, complete=False)
+            chunk = self._read_chunk(path, cursor.offset, to_end=to_end)
+            if chunk.end == cursor.offset:
+                return Captured(added)
+            added += self._store(cursor, chunk, session_id)
+
+    def tool_files(self, folder: str, transcript_path: str, session_id: str) -> Captured:
+        """Capture the results that were too long for the transcript: the files in the session's `tool-results/`."""
+        added = 0
+        for path in _files_in(os.path.join(folder, "tool-results")):
+            if os.path.basename(path).startswith(_HOOK_OUTPUT):
+                continue
+            if not self._has_time():
+                return Captured(added, complete=False)
+            added += self._tool_file(path, transcript_path, session_id)
+        return Captured(added)
+
+    def catch_up(self, limit: int = 20) -> Captured:
+        """Capture what the sessions that were last alive still wrote: a client that was killed fires no hook."""
+        captured = Captured()
+        for cursor, session_id in recent_transcripts(self._archive, limit):
+            if not self._has_time():
+                return captured.plus(Captured(complete=False))
+            if cursor.agent is None:
+                captured = captured.plus(self.session(cursor.path, session_id))
+        return captured
+
+    def _cursor(self, path: str, session_id: str, agent: str | None) -> tuple[Cursor, int]:
+        """How far the file was read, and its size now. A file that shrank or is another one is read from its
+        beginning.
+        """
+        try:
+            found = os.stat(path)
+        except OSError:
+            return Cursor(path, 0, agent, 0, None, None), 0
+        cursor = read_cursor(self._archive, path)
+        if cursor is None:
+            with self._archive.transaction():
+                session = touch_session(self._archive, session_id, self._now)
+                cursor = read_cursor(self._archive, path) or Cursor(path, session, agent, 0, found.st_ino, None)
+                move_cursor(self._archive, cursor)
+        elif found.st_size < cursor.offset or found.st_ino != cursor.inode:
+            cursor = cursor.replace(offset=0, inode=found.st_ino)
+        return cursor, found.st_size
+
+    def _read_chunk(self, path: str, offset: int, *, to_end: bool) -> _Chunk:
+        prepared: list[Prepared] = []
+        end, parent = offset, None
+        for end, line in read_lines(path, offset, to_end=to_end):
+            for entry in parse_entries(line):
+                prepared.extend(map(self._prepare, read_entry(entry)))
+                parent = parent or parent_of(entry)
+            if end - offset >= CHUNK_BYTES:
+                break
+        return _Chunk(end, prepared, parent)
+
+    def _prepare(self, found: Found) -> Prepared:
+        """What was found, masked, with its packed text."""
+        if isinstance(found, (Step, Summary)):
+            masked = self._masked(found)
+            found = found if masked is found.text else found.replace(text=masked)
+            return found, pack(masked)
+        return found, ""
+
+    def _masked(self, found: Step | Summary) -> str:
+        if isinstance(found, Summary):
+            return self._masker.text(found.text)
+        if found.kind == TOOL_CALL:
+            return self._masker.json(found.text)
+        return self._masker.text(hide_private(found.text) if found.kind == PROMPT else found.text)
+
+    def _store(self, cursor: Cursor, chunk: _Chunk, session_id: str) -> int:
+        """Commit one chunk with its offset. If another process moved the cursor meanwhile, nothing is done."""
+        with self._archive.transaction():
+            current = read_cursor(self._archive, cursor.path)
+            if current is not None and current.inode == cursor.inode and current.offset != cursor.offset:
+                return 0
+            touch_session(self._archive, session_id, self._now, predecessor=chunk.parent)
+            writer = StepWriter(self._archive, cursor.session, cursor.turn)
+            for found, body in chunk.prepared:
+                self._store_found(writer, cursor.session, found, body)
+            move_cursor(self._archive, cursor.replace(offset=chunk.end, turn=writer.turn))
+            count_tool_calls(self._archive, cursor.session, writer.tool_calls)
+        return writer.added
+
+    def _store_found(self, writer: StepWriter, session: int, found: Found, body: str | bytes) -> None:
+        match found:
+            case Step():
+                writer.add(found, body)
+            case Boundary():
+                keep_boundary(self._archive, session, found)
+            case Summary():
+                keep_transcript_summary(self._archive, session, found)
+            case Delivery():
+                mark_delivered(self._archive, found.nonces, self._now)
+
+    def _tool_file(self, path: str, transcript_path: str, session_id: str) -> int:
+        name = os.path.basename(path)
+        uuid = f"{session_id}/tool-results/{name}"
+        if self._archive.row("SELECT 1 FROM step WHERE uuid = ? AND block = 0", uuid):
+            return 0
+        try:
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                text = self._masker.text(file.read())
+        except OSError:
+            return 0  # the client cleans this folder up as it likes
+        stem = name.split(".", 1)[0]
+        step = Step(
+            uuid=uuid,
+            block=0,
+            kind=TOOL_FILE,
+            at=self._now,
+            text=text,
+            tool_use_id=stem if stem[:6] == "toolu_" else None,
+        )
+        with self._archive.transaction():
+            session = touch_session(self._archive, session_id, self._now)
+            cursor = read_cursor(self._archive, transcript_path)
+            writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
+            writer.add(step, pack(text))
+        return writer.added
+
+
+def _subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
+    for path in _files_in(os.path.join(folder, "subagents")):
+        name = os.path.basename(path)
+        if name.startswith("agent-") and name.endswith(_TRANSCRIPT_END):
+            yield path, name[len("agent-") : -len(_TRANSCRIPT_END)]
+
+
+def _files_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.path for entry in entries if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return []

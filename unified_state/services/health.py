@@ -1,0 +1,96 @@
+"""Health: every run of a hook leaves a trace, and a problem is kept until the next good run, so that nothing dies
+unseen.
+
+The trace is a small file for each event, overwritten on each run; problems also go to a log that is cut when it grows.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.record import Record
+from unified_state.rules.timestamps import age_text, to_text
+
+LOG = "hook.log"
+_RUNS = "runs"
+_MOST_LOG_BYTES = 1 << 18
+
+
+class HookRun(Record):
+    """The last run of one event: when, how long it took in milliseconds, and what went wrong, if anything."""
+
+    event: str
+    at: int
+    milliseconds: int
+    problem: str | None = None
+
+
+def note_run(folder: str, run: HookRun) -> None:
+    """Remember the last run of an event."""
+    runs = os.path.join(folder, _RUNS)
+    os.makedirs(runs, mode=0o700, exist_ok=True)
+    line = dump_json([run.at, run.milliseconds, run.problem])
+    descriptor = os.open(os.path.join(runs, run.event), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, line.encode("utf-8", "replace"))
+    finally:
+        os.close(descriptor)
+
+
+def last_runs(folder: str) -> list[HookRun]:
+    """The last run of each event that ever ran."""
+    runs = []
+    try:
+        names = sorted(os.listdir(os.path.join(folder, _RUNS)))
+    except FileNotFoundError:
+        return []
+    for name in names:
+        try:
+            with open(os.path.join(folder, _RUNS, name), encoding="utf-8") as file:
+                at, milliseconds, problem = parse_json(file.read())
+            runs.append(HookRun(name, at, milliseconds, problem))
+        except (OSError, ValueError):
+            continue  # being written this very moment
+    return runs
+
+
+def health_line(folder: str, now: int) -> str | None:
+    """One line about what went wrong in the last run of a hook, or None."""
+    bad = [run for run in last_runs(folder) if run.problem]
+    if not bad:
+        return None
+    newest = max(bad, key=lambda run: run.at)
+    return f"{newest.event} failed {age_text(now - newest.at)}: {newest.problem}; `unified-state doctor` tells more"
+
+
+def log_problem(data_dir: str, now: int, event: str, problem: str, details: str = "") -> None:
+    """Append a problem to the log, which keeps its newer half when it has grown too large."""
+    path = os.path.join(data_dir, LOG)
+    os.makedirs(data_dir, mode=0o700, exist_ok=True)
+    if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG_BYTES:
+        os.replace(path, path + ".1")
+    line = dump_json({"at": to_text(now), "event": event, "problem": problem, "details": details}) + "\n"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, line.encode("utf-8", "replace"))
+    finally:
+        os.close(descriptor)
+
+
+def read_log(data_dir: str, limit: int) -> list[dict[str, str]]:
+    """The newest problems in the log, the newest last."""
+    lines: list[str] = []
+    for name in (LOG + ".1", LOG):
+        try:
+            with open(os.path.join(data_dir, name), encoding="utf-8", errors="replace") as file:
+                lines += file.readlines()
+        except FileNotFoundError:
+            continue
+    problems = []
+    for line in lines[-limit:]:
+        try:
+            problems.append(parse_json(line))
+        except ValueError:
+            continue  # half a line of a process that was killed
+    return problems

@@ -1,0 +1,69 @@
+"""One call of a hook: what the client said, whose session it is, and how much time there is."""
+
+from __future__ import annotations
+
+import time
+
+from unified_state.services.capture import Capture, Captured
+from unified_state.storage.sessions import touch_session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.records.hook_event import HookEvent
+    from unified_state.services.workspace import Workspace
+    from unified_state.settings import Settings
+    from unified_state.storage.archive import Archive
+
+
+class HookCall:
+    """Everything a handler needs. `started` is the monotonic clock at the start; `environ` that of the hook's
+    process.
+    """
+
+    def __init__(
+        self,
+        event: HookEvent,
+        workspace: Workspace,
+        *,
+        part: str,
+        environ: Mapping[str, str],
+        now: int,
+        started: float,
+    ) -> None:
+        self.event = event
+        self.workspace = workspace
+        self.part = part
+        self.environ = environ
+        pid = environ.get("CLAUDE_PID", "")
+        self.pid = int(pid) if pid.isdigit() else None
+        self.now = now
+        self.started = started
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.workspace.settings
+
+    def capture(self, archive: Archive, seconds: float) -> Captured:
+        """Archive what is new in this session, for about so long."""
+        event = self.event
+        if not event.transcript_path or not event.session_id:
+            return Captured()
+        return self.capturer(archive, seconds).session(event.transcript_path, event.session_id)
+
+    def capturer(self, archive: Archive, seconds: float) -> Capture:
+        """A capture that begins nothing new once the hook has run for so many seconds."""
+        return Capture(archive, self.workspace.masker, self.now, lambda: time.monotonic() - self.started < seconds)
+
+    def session(self, archive: Archive, predecessor: str | None = None) -> int:
+        """The number of this session, noted as alive in this worktree and process. Call it in a transaction."""
+        return touch_session(
+            archive,
+            self.event.session_id or "unknown",
+            self.now,
+            worktree=self.workspace.place.repository.worktree,
+            pid=self.pid,
+            predecessor=predecessor,
+        )

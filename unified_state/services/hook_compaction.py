@@ -1,0 +1,89 @@
+"""PreCompact, the compaction's own SubagentStop, PostCompact: nothing is lost, the summary is steered and kept.
+
+PreCompact archives to the end, saves the state with git, and prints what the summary should contain. Between it and
+SessionStart(compact) the client fires a SubagentStop with an empty agent type whose last message is the raw summary;
+PostCompact has it too and is the fallback.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import CompactionRefusedError
+from unified_state.rules.steering import keep_list
+from unified_state.services.projection import Projection
+from unified_state.sources.git import start_git
+from unified_state.storage.compactions import (
+    POST_COMPACT,
+    SUBAGENT_STOP,
+    begin_compaction,
+    keep_summary,
+    latest_compaction,
+    restart_compaction,
+)
+from unified_state.storage.ledger import ACTIVE, list_items
+from unified_state.storage.sessions import change_work, session_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.state import State
+    from unified_state.services.hook_call import HookCall
+    from unified_state.storage.archive import Archive
+
+_ARCHIVE_SECONDS = 60.0
+
+
+def on_pre_compact(call: HookCall, archive: Archive) -> str:
+    """What the client's compaction instructions get added: plain text, or nothing."""
+    answer = start_git(call.workspace.place.repository.worktree, call.environ)
+    call.capture(archive, _ARCHIVE_SECONDS)
+    git = answer()
+    with archive.transaction():
+        session = call.session(archive)
+        restart_compaction(archive, session, call.now, call.event.text("trigger") or None)
+        change_work(archive, session, {"branch": git.branch, "commit": git.commit})
+    state = Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).save(
+        "precompact", git
+    )
+    _refuse_if_asked(call, state.state)
+    if not call.settings.steer_summary:
+        return ""
+    return keep_list(list_items(archive, statuses=[ACTIVE]), state.state, call.settings.steer_bytes)
+
+
+def on_summary(call: HookCall, archive: Archive) -> str:
+    """The raw summary, before the restore. Of several the last one counts, since that is what the client takes."""
+    text = _summary_part(call.event.text("last_assistant_message"))
+    _keep(call, archive, text, SUBAGENT_STOP)
+    return ""
+
+
+def on_post_compact(call: HookCall, archive: Archive) -> str:
+    """The summary again, for a client that told nothing before."""
+    session = session_number(archive, call.event.session_id)
+    latest = latest_compaction(archive, session) if session is not None else None
+    if latest is None or latest.summary is None:
+        _keep(call, archive, _summary_part(call.event.text("compact_summary")), POST_COMPACT)
+    return ""
+
+
+def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
+    if text:
+        with archive.transaction():
+            compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+            keep_summary(archive, compaction, call.workspace.masker.text(text), source)
+
+
+def _summary_part(message: str) -> str:
+    """What of the answer reaches the model: the `<summary>` part; all of it where there is no such tag."""
+    begin = message.find("<summary>")
+    if begin < 0:
+        return message.strip()
+    end = message.rfind("</summary>")
+    return message[begin + len("<summary>") : end if end > begin else None].strip()
+
+
+def _refuse_if_asked(call: HookCall, state: State) -> None:
+    """Opt-in, and manual only: refusing an automatic compaction would make the user's request fail."""
+    over = state.token_metrics.budget_status == "over_budget"
+    if call.settings.block_compaction and over and call.event.text("trigger") == "manual":
+        message = f"the state has {state.token_metrics.estimated_tokens} tokens, over its budget"
+        raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")

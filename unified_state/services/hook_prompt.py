@@ -1,0 +1,70 @@
+"""UserPromptSubmit: archive what is new; deliver a restore that did not reach the model."""
+
+from __future__ import annotations
+
+from unified_state.rules.cutting import utf16_units
+from unified_state.storage.compactions import latest_compaction, restores_of
+from unified_state.storage.sessions import Cursor, move_cursor, read_cursor, session_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.services.hook_call import HookCall
+    from unified_state.storage.archive import Archive
+
+_MOST_UNITS = 9_900  # of one output, below the client's 10,000
+_MOST_TRIES = 3
+_TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has found its way without us
+
+
+def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
+    """Archive; the restore of the last compaction again, if its text does not stand in the transcript."""
+    call.capture(archive, call.settings.prompt_milliseconds / 1000)
+    if session_number(archive, call.event.session_id) is None:
+        register(call, archive)
+    return "" if call.event.agent_id else _undelivered(call, archive)
+
+
+def register(call: HookCall, archive: Archive, predecessor: int | None = None) -> int:
+    """Know a session and its transcript before the file exists: a client that is killed fires no further hook."""
+    with archive.transaction():
+        before = archive.row("SELECT session_id FROM session WHERE id = ?", predecessor)
+        session = call.session(archive, before[0] if before else None)
+        path = call.event.transcript_path
+        if path and read_cursor(archive, path) is None:
+            move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
+    return session
+
+
+def _undelivered(call: HookCall, archive: Archive) -> str:
+    """The parts of the newest compaction's restore that never arrived. By now its boundary stands in the transcript."""
+    session = session_number(archive, call.event.session_id)
+    compaction = latest_compaction(archive, session) if session is not None else None
+    if session is None or compaction is None or compaction.boundary_at is None:
+        return ""
+    (turns_since,) = archive.row(
+        "SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL AND at > ?", session, compaction.boundary_at
+    )
+    if turns_since > _TURNS_TOO_LATE:
+        return ""
+    restores = restores_of(archive, compaction.id)
+    delivered = {restore.part for restore in restores if restore.delivered_at is not None}
+    tries = len([restore for restore in restores if restore.part == "brief"])
+    if "brief" in delivered or tries >= _MOST_TRIES:
+        return ""
+    return _restored_again(call, archive, session, delivered)
+
+
+def _restored_again(call: HookCall, archive: Archive, session: int, delivered: set[str]) -> str:
+    from unified_state.records.restore import PARTS
+    from unified_state.services.restore import fence_and_remember, gather, restored_text
+
+    known = gather(archive, call.workspace.place.state_path, session, "prompt", call.now)
+    texts = restored_text(known, call.settings).as_dict()
+    output = ""
+    for part in PARTS:
+        if part in delivered or not texts[part]:
+            continue
+        fenced = fence_and_remember(archive, session, known, part, texts[part])
+        if utf16_units(output) + utf16_units(fenced) < _MOST_UNITS:
+            output += ("\n" if output else "") + fenced
+    return output

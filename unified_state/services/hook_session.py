@@ -1,0 +1,89 @@
+"""SessionStart and SessionEnd: catch up on what a killed client left, give the session its memory back, note its
+end.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.restore import BRIEF
+from unified_state.services.health import health_line
+from unified_state.services.hook_prompt import register
+from unified_state.services.restore import fence_and_remember, gather, restored_text
+from unified_state.storage.compactions import begin_compaction
+from unified_state.storage.sessions import cleared_by, end_session, session_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.restore import Reason
+    from unified_state.services.hook_call import HookCall
+    from unified_state.storage.archive import Archive
+
+_CATCH_UP_SECONDS = 2.0
+_END_SECONDS = 1.0  # the client gives SessionEnd hooks one and a half by default
+
+
+def on_session_start(call: HookCall, archive: Archive) -> str:
+    """The text for one of the two handlers (`call.part`); the brief's handler also catches up first."""
+    if call.event.agent_id:
+        return ""
+    reason = _reason(call)
+    known_before = session_number(archive, call.event.session_id)
+    last_seen = None if known_before is None else _last_seen(archive, known_before)
+    if call.part == BRIEF:
+        _catch_up(call, archive)
+    source = _source(call, archive, reason, known_before)
+    session = register(call, archive, source if reason in {"clear", "fork"} else None)
+    if reason == "compact":
+        with archive.transaction():
+            begin_compaction(archive, session, call.now)
+    known = gather(
+        archive,
+        call.workspace.place.state_path,
+        source,
+        reason,
+        call.now,
+        since=last_seen,
+        health=health_line(call.workspace.place.folder, call.now) if call.part == BRIEF else None,
+    )
+    text = restored_text(known, call.settings).as_dict()[call.part]
+    return fence_and_remember(archive, session, known, call.part, text) if text else ""
+
+
+def _catch_up(call: HookCall, archive: Archive) -> None:
+    call.capture(archive, _CATCH_UP_SECONDS)
+    call.capturer(archive, _CATCH_UP_SECONDS).catch_up()
+
+
+def _last_seen(archive: Archive, session: int) -> int | None:
+    seen: int | None = archive.row("SELECT seen_at FROM session WHERE id = ?", session)[0]
+    return seen
+
+
+def on_session_end(call: HookCall, archive: Archive) -> str:
+    """Archive what time allows and note why the session ended."""
+    call.capture(archive, _END_SECONDS)
+    with archive.transaction():
+        end_session(archive, call.session(archive), call.now, call.event.text("reason") or "other")
+    return ""
+
+
+def _reason(call: HookCall) -> Reason:
+    source = call.event.text("source")
+    match source:
+        case "compact" | "clear" | "resume" | "fork":
+            return source
+        case _:
+            return "startup"
+
+
+def _source(call: HookCall, archive: Archive, reason: Reason, session: int | None) -> int | None:
+    """The session whose memory counts: after /clear the one before it, in a new session the newest one."""
+    if reason in {"compact", "resume"} and session is not None:
+        return session
+    if reason == "clear":
+        before = cleared_by(archive, call.pid)
+        if before is not None:
+            return session_number(archive, before)
+    row = archive.row(
+        "SELECT id FROM session WHERE session_id != ? ORDER BY seen_at DESC LIMIT 1", call.event.session_id
+    )
+    return None if row is None else row[0]

@@ -1,0 +1,90 @@
+"""Where things lie for a folder: its repository, the archive, the state file."""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from unified_state.records.record import Record
+from unified_state.sources.repository import Repository, find_repository
+from unified_state.storage.identity import ID_FILE, ensure_identity, read_identity
+from unified_state.storage.state_file import NAME
+
+EXCLUDED = (NAME, "unified-session-state.lock", "unified-session-state.damaged-*.json", "unified-state/")
+
+
+class Place(Record):
+    """A worktree's files. `folder` holds what belongs to the repository: the archive, the compiled settings, health.
+
+    `id` is None where nothing was ever recorded; `copied_from` is set when the folder was just found to be a copy.
+    """
+
+    repository: Repository
+    id: str | None
+    folder: str
+    archive_path: str
+    state_path: str
+    digest_path: str
+    copied_from: str | None = None
+
+
+def locate(folder: str, data_dir: str, *, create: bool) -> Place:
+    """The place of a folder. Without `create` nothing is written, and a repository without records has no archive
+    yet.
+    """
+    repository = find_repository(folder, os.path.join(".claude", ID_FILE))
+    beside = os.path.join(repository.worktree, ".claude", "unified-state")
+    id_folder = repository.common_dir or os.path.join(repository.worktree, ".claude")
+    identity = ensure_identity(id_folder) if create else read_identity(id_folder)
+    home = os.path.join(data_dir, "repositories", identity.id if identity else "unknown")
+    # Where there is no writable home the archive lies beside the state file.
+    if (create and not _make_private(home)) or (not create and not os.path.isdir(home) and os.path.isdir(beside)):
+        home = beside
+        _make_private(home)
+    state_path = os.path.join(repository.worktree, ".claude", NAME)
+    return Place(
+        repository=repository,
+        id=identity.id if identity else None,
+        folder=home,
+        archive_path=os.path.join(home, "archive.db"),
+        state_path=state_path,
+        digest_path=os.path.join(home, f"state-{crc32(os.fsencode(state_path)):08x}.sha256"),
+        copied_from=identity.copied_from if identity else None,
+    )
+
+
+def exclude_from_git(place: Place, *, share_state_file: bool) -> None:
+    """Keep our files out of `git status`, in the repository's own exclude file, which is never committed."""
+    common_dir = place.repository.common_dir
+    if common_dir is None:
+        return
+    path = os.path.join(common_dir, "info", "exclude")
+    wanted = [f".claude/{name}" for name in EXCLUDED if not (share_state_file and name == NAME)]
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            present = file.read()
+    except OSError:
+        present = ""
+    missing = [line for line in wanted if line not in present.splitlines()]
+    if not missing:
+        return
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(("" if present.endswith("\n") or not present else "\n") + "\n".join(missing) + "\n")
+    except OSError:
+        return  # a repository that cannot be written to has nothing to hide from git either
+
+
+def _make_private(folder: str) -> bool:
+    """Make a folder that only the user can read, with its parents; whether it can be written to."""
+    try:
+        parent = os.path.dirname(folder)
+        if not os.path.isdir(parent):
+            _make_private(parent)
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return os.access(folder, os.W_OK)
+    except OSError:
+        return False
+    return True

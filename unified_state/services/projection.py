@@ -1,0 +1,218 @@
+"""The state file as a projection of the ledger: what each worktree's file says, and when items leave it.
+
+Adding an item or saving the state ends here: the file is read under its lock, what somebody else changed in it is
+adopted, and it is written anew from the ledger. A crash before that leaves an older but whole file, which the next
+write brings up.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.item import DECISION, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.record import Record, disk_value
+from unified_state.records.state import (
+    STATE_VERSION,
+    GitState,
+    SessionRecord,
+    State,
+    Summaries,
+    TokenMetrics,
+    Workflow,
+    WorkItem,
+)
+from unified_state.rules.budget import budget_status
+from unified_state.rules.cutting import cut, one_line
+from unified_state.rules.short_form import short_form
+from unified_state.rules.timestamps import to_text
+from unified_state.services.adoption import adopt
+from unified_state.services.paging import estimate, page_out
+from unified_state.services.place import exclude_from_git
+from unified_state.storage.ledger import ACTIVE, items_in_file
+from unified_state.storage.sessions import open_notes, working_sessions
+from unified_state.storage.state_file import StateContent, StateFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from unified_state.records.item import LedgerItem
+    from unified_state.services.masking import Masker
+    from unified_state.services.place import Place
+    from unified_state.settings import Settings
+    from unified_state.storage.archive import Archive
+    from unified_state.storage.sessions import WorkingSession
+
+    Counter = Callable[[Sequence[str]], list[int]]
+
+_KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
+_HIGHLIGHTS, _PENDING = 5, 10
+_KNOWN = {*State.disk_names.values(), "sd"}
+
+
+class Projected(Record):
+    """What a write of the state file did: the state, where a damaged file went, how many foreign items were adopted."""
+
+    state: State
+    set_aside: str | None = None
+    adopted: int = 0
+
+
+class Projection:
+    """Writes the state file of one place from its archive. Without `count_tokens` (in hooks) nothing is paged out."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        place: Place,
+        settings: Settings,
+        masker: Masker,
+        now: int,
+        count_tokens: Counter | None = None,
+    ) -> None:
+        self._archive = archive
+        self._masker = masker
+        self._place = place
+        self._settings = settings
+        self._now = now
+        self._count_tokens = count_tokens
+
+    def save(self, trigger: str, git: GitState) -> Projected:
+        """Write the file with a fresh git state."""
+        self._archive.run(
+            "INSERT OR REPLACE INTO saved VALUES (?, ?, ?, ?)",
+            self._place.state_path,
+            to_text(self._now),
+            trigger,
+            dump_json(disk_value(git)),
+        )
+        return self.refresh()
+
+    def refresh(self) -> Projected:
+        """Write the file as the ledger has it now; its save time and git state stay."""
+        adopted: list[int] = []
+        contents: list[StateContent] = []
+
+        def change(content: StateContent) -> State:
+            contents.append(content)
+            adopted.append(adopt(self._archive, content, self._masker, self._now))
+            present = content.json or {}
+            state = self._state(present)
+            as_before = state.replace(updated_at=_text(present.get("updatedAt")))
+            return as_before if disk_value(as_before) == present else state
+
+        if not os.path.lexists(self._place.state_path):
+            exclude_from_git(self._place, share_state_file=self._settings.share_state_file)
+        state = StateFile(self._place.state_path, self._place.digest_path).update(change)
+        return Projected(state, contents[0].set_aside, adopted[0])
+
+    def _state(self, present: dict[str, Any]) -> State:
+        items, truncated = self._items()
+        entries = [short_form(item) for item in items]
+        saved = self._archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", self._place.state_path)
+        if saved is None:
+            saved = (_text(present.get("timestamp")) or to_text(self._now), "checkpoint", "{}")
+        at, trigger, git = saved
+        alive = self._alive_sessions()
+        return State(
+            version=STATE_VERSION,
+            timestamp=at,
+            trigger=trigger,
+            repository=self._place.id,
+            updated_at=to_text(self._now),
+            git=GitState.from_disk(parse_json(git)),
+            work_item=_work_item(alive[0].work if alive else {}) or _work_item(present) or WorkItem(),
+            workflow=_workflow(alive[0] if alive else None, present),
+            decisions=tuple(entry for entry in entries if isinstance(entry, Decision)),
+            constraints=tuple(entry for entry in entries if isinstance(entry, Constraint)),
+            open_questions=tuple(entry for entry in entries if isinstance(entry, OpenQuestion)),
+            evidence_ledger=tuple(entry for entry in entries if isinstance(entry, Evidence)),
+            summaries=self._summaries(items, alive[0].number if alive else None),
+            token_metrics=self._metrics(items, present, truncated=truncated),
+            sessions={session.session_id: self._session_record(session) for session in alive},
+            unknown={name: value for name, value in present.items() if name not in _KNOWN},
+        )
+
+    def _items(self) -> tuple[list[LedgerItem], bool]:
+        """The items that the file shows, and whether some just left it."""
+        items = items_in_file(self._archive)
+        if self._count_tokens is None:
+            return items, False
+        kept = page_out(self._archive, items, self._settings, self._count_tokens, self._now)
+        return kept, len(kept) < len(items)
+
+    def _metrics(self, items: list[LedgerItem], present: dict[str, Any], *, truncated: bool) -> TokenMetrics:
+        tokens = sum(map(estimate, items))
+        before = present.get("tokenMetrics")
+        last = before.get("lastTruncation") if isinstance(before, dict) else None
+        return TokenMetrics(
+            estimated_tokens=tokens,
+            budget_status=budget_status(tokens, self._settings.budget_target, self._settings.budget_max),
+            last_truncation=to_text(self._now) if truncated else _text(last),
+        )
+
+    def _alive_sessions(self) -> list[WorkingSession]:
+        """The sessions that the file shows: those that were seen lately and whose client still runs."""
+        since = self._now - self._settings.session_hours * 3_600_000
+        sessions = working_sessions(self._archive, self._place.repository.worktree, since)
+        return [session for session in sessions if session.pid is None or _is_running(session.pid)]
+
+    def _session_record(self, session: WorkingSession) -> SessionRecord:
+        return SessionRecord(
+            updated_at=to_text(session.seen_at),
+            work_item=_work_item(session.work),
+            highlights=open_notes(self._archive, session.number, "highlight", _HIGHLIGHTS),
+            pending_actions=open_notes(self._archive, session.number, "action", _PENDING),
+            branch=session.work.get("branch"),
+            commit=session.work.get("commit"),
+        )
+
+    def _summaries(self, items: list[LedgerItem], session: int | None) -> Summaries:
+        decisions = [item.body["decision"] for item in items if item.kind == DECISION and item.status == ACTIVE]
+        return Summaries(
+            context_highlights=open_notes(self._archive, session, "highlight", _HIGHLIGHTS),
+            key_decisions=tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:]),
+            pending_actions=open_notes(self._archive, session, "action", _PENDING),
+        )
+
+
+def _work_item(holder: dict[str, Any]) -> WorkItem | None:
+    """The work item in a session's work or in a state file that anybody may have written."""
+    fields = holder.get("workItem")
+    if not isinstance(fields, dict):
+        return None
+    progress = fields.get("progress")
+    return WorkItem(
+        id=_text(fields.get("id")),
+        title=_text(fields.get("title")),
+        phase=_text(fields.get("phase")),
+        progress=float(progress) if isinstance(progress, (int, float)) and not isinstance(progress, bool) else None,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workflow:
+    before = present.get("workflow")
+    before = before if isinstance(before, dict) else {}
+    phase = ((session.work.get("workItem") or {}).get("phase") if session else None) or before.get("currentPhase")
+    executions = before.get("toolExecutions")
+    return Workflow(
+        current_phase=_text(phase),
+        last_handoff=_text(before.get("lastHandoff")),
+        tool_executions=session.tool_calls if session else executions if isinstance(executions, int) else 0,
+    )
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # not ours to signal, but there
+    return True

@@ -1,0 +1,124 @@
+"""Recording: an item enters the ledger, or an item there changes. Durable when the function returns."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import UsageError
+from unified_state.records.item import ALIAS_LETTERS, QUESTION, LedgerItem
+from unified_state.records.record import Record
+from unified_state.rules.mentions import mentioned_files
+from unified_state.rules.timestamps import to_text
+from unified_state.storage.ledger import (
+    ACTIVE,
+    RESOLVED,
+    SUPERSEDED,
+    find_item,
+    insert_item,
+    link_items,
+    next_alias,
+    update_item,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.services.masking import Masker
+    from unified_state.storage.archive import Archive
+
+LONGEST_TEXT = 1_000_000  # characters of one field; a novel is no decision
+
+
+class Author(Record):
+    """Who records an item, and what the work looked like at that moment."""
+
+    origin: str
+    session_id: str | None = None
+    source_uuid: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+
+
+def record_item(
+    archive: Archive,
+    kind: str,
+    body: dict[str, Any],
+    author: Author,
+    *,
+    masker: Masker,
+    now: int,
+    supersedes: str | None = None,
+    status: str = ACTIVE,
+) -> LedgerItem:
+    """Put a new item into the ledger, with a fresh alias, in place of the one it supersedes, if any. Texts are
+    masked.
+    """
+    body = {name: _checked(name, value, masker) for name, value in body.items()}
+    texts = [value for value in body.values() if isinstance(value, str)]
+    with archive.transaction():
+        older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
+        item = LedgerItem(
+            uuid=new_uuid(now),
+            alias=next_alias(archive, kind),
+            kind=kind,
+            body=body,
+            status=status,
+            origin=author.origin,
+            created_at=to_text(now),
+            session_id=author.session_id,
+            source_uuid=author.source_uuid,
+            commit=author.commit,
+            branch=author.branch,
+            files=mentioned_files("\n".join(texts)),
+        )
+        insert_item(archive, item)
+        if older is not None:
+            change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": to_text(now), "estimate": None}
+            update_item(archive, older.replace(**change))
+            link_items(archive, item, "supersedes", older, to_text(now))
+    return item
+
+
+def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:
+    """Close an open question with what was found."""
+    resolution = _checked("resolution", resolution, masker)
+    with archive.transaction():
+        question = _of_kind(find_item(archive, ref), QUESTION)
+        body = {**question.body, "resolution": resolution, "resolvedAt": to_text(now)}
+        changed = question.replace(status=RESOLVED, body=body, changed_at=to_text(now), estimate=None)
+        update_item(archive, changed)
+    return changed
+
+
+def _current(item: LedgerItem, kind: str) -> LedgerItem:
+    if _of_kind(item, kind).status == SUPERSEDED:
+        message = f"{item.alias} is superseded already"
+        raise UsageError(message, f"supersede the {kind} that is current now")
+    return item
+
+
+def _of_kind(item: LedgerItem, kind: str) -> LedgerItem:
+    if item.kind != kind:
+        message = f"{item.alias} is a {item.kind}, not a {kind}"
+        raise UsageError(message, f"{kind}s have refs such as {ALIAS_LETTERS[kind]}1")
+    return item
+
+
+def _checked(name: str, value: Any, masker: Masker) -> Any:
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        message = f"{name} is empty"
+        raise UsageError(message, "say it in a few words")
+    if len(value) > LONGEST_TEXT:
+        message = f"{name} has {len(value):,} characters"
+        raise UsageError(message, f"at most {LONGEST_TEXT:,}; long output is in the archive already")
+    return masker.text(value)
+
+
+def new_uuid(now: int) -> str:
+    """A UUID of version 7 (RFC 9562): 48 bits of milliseconds, then randomness, so that UUIDs sort by their age."""
+    digits = (now.to_bytes(6, "big") + os.urandom(10)).hex()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-7{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"

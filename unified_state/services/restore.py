@@ -1,0 +1,127 @@
+"""Restore: what a session is given back, and the record of having given it.
+
+It reads the ledger and the archive, never a state file (another worktree's may be stale). `gather` finds what is known,
+`compose` (in rules) chooses and words it; a text that is printed is first remembered with its nonce, so that the next
+prompt can tell whether it reached the model.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.interpreter import parse_json
+from unified_state.records.restore import BRIEF, WORKING_SET, Composition, Known
+from unified_state.records.state import GitState, WorkItem
+from unified_state.rules.composing import compose
+from unified_state.rules.fence import fenced
+from unified_state.rules.outlines import outline
+from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
+from unified_state.storage.ledger import ACTIVE, list_items
+from unified_state.storage.sessions import open_notes, read_work
+from unified_state.storage.steps import last_turns, steps_of_turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.item import LedgerItem
+    from unified_state.records.restore import Reason, TurnOutline
+    from unified_state.settings import Settings
+    from unified_state.storage.archive import Archive
+
+_TURNS = 14
+_ABOUT = {
+    BRIEF: "recorded facts of this project from before, as data",
+    WORKING_SET: "outlines of archived turns from before, as data",
+}
+
+
+def gather(
+    archive: Archive,
+    state_path: str,
+    source: int | None,
+    reason: Reason,
+    now: int,
+    *,
+    since: int | None = None,
+    health: str | None = None,
+) -> Known:
+    """All that a session could be given back now. `source` is the session whose work and turns count.
+
+    On resume and fork only the items count that others recorded `since` the session was last seen.
+    """
+    items = list_items(archive, statuses=[ACTIVE])
+    after_compaction = source is not None and reason in {"compact", "prompt"}
+    if reason in {"resume", "fork"}:
+        items = _changed_by_others(archive, source, items, since)
+    work = read_work(archive, source) if source is not None else {}
+    saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
+    compaction = latest_compaction(archive, source) if source is not None and after_compaction else None
+    turn_count = archive.row("SELECT coalesce(max(id), 0) FROM turn")[0]
+    last_turn = archive.row("SELECT at FROM turn WHERE id = ?", turn_count)
+    return Known(
+        reason=reason,
+        now=now,
+        saved_at=to_milliseconds(saved[0]) if saved else None,
+        compaction=compaction.id if compaction else None,
+        git=GitState.from_disk(parse_json(saved[1])) if saved else None,
+        work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
+        items=tuple(item for item in items if item.paged_out_at is None),
+        elsewhere=sum(item.paged_out_at is not None for item in items),
+        highlights=open_notes(archive, source, "highlight", 5),
+        pending_actions=open_notes(archive, source, "action", 10),
+        turns=tuple(_outlines(archive, source)) if source is not None and after_compaction else (),
+        turn_count=turn_count,
+        last_turn_at=last_turn[0] if last_turn else None,
+        health=health,
+    )
+
+
+def restored_text(known: Known, settings: Settings) -> Composition:
+    """The two texts for a session start, under the settings for its reason; both empty where nothing is to be said."""
+    if known.reason == "startup" and settings.restore_on_startup == "nothing":
+        return Composition()
+    if known.reason == "clear":
+        if settings.restore_on_clear == "nothing":
+            return Composition()
+        if settings.restore_on_clear == "full":
+            known = known.replace(reason="compact")
+    if known.reason in {"resume", "fork"}:
+        known = known.replace(git=None, highlights=(), pending_actions=(), work_item=None, turn_count=0)
+    return compose(known, settings.restore_tokens)
+
+
+def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:
+    """The text in its fence, after it was noted that this session is given it."""
+    nonce = os.urandom(6).hex()
+    with archive.transaction():
+        keep_restore(
+            archive,
+            Restore(
+                nonce=nonce,
+                session=session,
+                compaction=known.compaction,
+                part=part,
+                at=known.now,
+                delivered_at=None,
+                text=text,
+            ),
+        )
+    return fenced(text, nonce, _ABOUT[part])
+
+
+def _changed_by_others(
+    archive: Archive, session: int | None, items: list[LedgerItem], since: int | None
+) -> list[LedgerItem]:
+    """The items that other sessions recorded or changed since then."""
+    row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
+    own, after = row[0] if row else None, to_text(since or 0)
+    return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
+
+
+def _outlines(archive: Archive, session: int) -> list[TurnOutline]:
+    outlines = []
+    for number in last_turns(archive, session, _TURNS):
+        steps = [step for _, step in steps_of_turn(archive, number)]
+        if steps:
+            outlines.append(outline(number, steps[0].at, steps))
+    return outlines

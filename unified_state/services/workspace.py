@@ -1,0 +1,80 @@
+"""A workspace: everything a use case needs in one folder. Opens the archive, and begins a new one where it is
+damaged.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import DamagedFileError
+from unified_state.records.item import ORIGINS
+from unified_state.services.masking import Masker
+from unified_state.storage.archive import Archive
+from unified_state.storage.sessions import touch_session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from unified_state.services.place import Place
+    from unified_state.services.recording import Author
+    from unified_state.settings import Settings
+
+    T = TypeVar("T")
+
+USER_SAID, _OBSERVED, INFERRED = ORIGINS
+
+
+class Workspace:
+    """The repository of a folder, its archive and settings, and who is at work there.
+
+    `origin` is whose word counts: `user_said` in the user's own terminal, `inferred` for a model. `report` is told, in
+    one line, what a person should know: that something was damaged and set aside. `seconds` is how long to wait for
+    another writer.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        settings: Settings,
+        *,
+        report: Callable[[str], None],
+        session_id: str | None = None,
+        origin: str = INFERRED,
+        seconds: float = 30.0,
+    ) -> None:
+        self.place = place
+        self.settings = settings
+        self.session_id = session_id
+        self.origin = origin
+        self.masker = Masker(settings.data_dir, enabled=settings.mask_secrets)
+        self.report = report
+        self._seconds = seconds
+
+    def use(self, action: Callable[[Archive], T]) -> T:
+        """What the action makes of the open archive. A damaged one is set aside, and the action has a new one."""
+        try:
+            with Archive(self.place.archive_path, seconds=self._seconds) as archive:
+                return action(archive)
+        except DamagedFileError as error:
+            from unified_state.storage.damage import set_aside_if_damaged
+
+            aside = set_aside_if_damaged(self.place.archive_path)
+            if aside is not None:
+                self.report(
+                    f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
+                )
+        with Archive(self.place.archive_path, seconds=self._seconds) as archive:
+            return action(archive)
+
+    def author(self) -> Author:
+        """Who records something here now, and where HEAD is."""
+        from unified_state.services.recording import Author
+        from unified_state.sources.repository import read_head
+
+        commit, branch = read_head(self.place.repository)
+        return Author(origin=self.origin, session_id=self.session_id, commit=commit, branch=branch)
+
+    def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
+        """The number of this workspace's session; `local` stands for work outside any client session."""
+        session_id = self.session_id or "local"
+        return touch_session(archive, session_id, now, worktree=self.place.repository.worktree, pid=pid)

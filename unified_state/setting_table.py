@@ -1,0 +1,129 @@
+"""The table of all settings: name, default, what it is about, unit, and where it may be set."""
+
+from __future__ import annotations
+
+from unified_state.errors import SettingError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PREFIX = "UNIFIED_STATE_"
+TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+class Setting:
+    """One row of the table: the default gives the type; numbers have a unit and a range."""
+
+    def __init__(
+        self,
+        name: str,
+        default: Any,
+        about: str,
+        *,
+        unit: str = "",
+        choices: tuple[str, ...] = (),
+        least: int = 0,
+        most: int = 10_000_000,
+        own_file_only: bool = False,
+    ) -> None:
+        self.name, self.default, self.about, self.unit = name, default, about, unit
+        self.choices, self.least, self.most, self.own_file_only = choices, least, most, own_file_only
+
+    @property
+    def variable(self) -> str:
+        """The environment variable of the setting."""
+        return PREFIX + self.name.upper()
+
+    def parse(self, value: object) -> Any:
+        """The value in the setting's type; text is read as the environment gives it. Raises SettingError with what it
+        takes.
+        """
+        if isinstance(self.default, bool):
+            word = str(value).strip().lower()
+            if word in TRUE or word in FALSE:
+                return word in TRUE
+            raise SettingError(self._takes(value, "true or false"))
+        if isinstance(self.default, int):
+            return self._parse_number(value)
+        if not isinstance(value, str) or (self.choices and value not in self.choices):
+            expected = "one of " + ", ".join(self.choices) if self.choices else "text"
+            raise SettingError(self._takes(value, expected))
+        return value
+
+    def _parse_number(self, value: object) -> int:
+        try:
+            number = int(str(value).strip())
+        except ValueError:
+            raise SettingError(self._takes(value, f"a whole number of {self.unit}")) from None
+        if isinstance(value, bool) or not self.least <= number <= self.most:
+            raise SettingError(self._takes(value, f"{self.least} to {self.most} {self.unit}"))
+        return number
+
+    def _takes(self, value: object, expected: str) -> str:
+        return f"{self.name} takes {expected}, not {value!r}"
+
+
+SETTINGS = (
+    Setting("enabled", default=True, about="Whether unified-state does anything at all in this project or session."),
+    Setting("budget_min", 300, "Below this size nothing leaves the state file.", unit="tokens"),
+    Setting("budget_target", 800, "The size to which the state file is cut once it is over budget_max.", unit="tokens"),
+    Setting("budget_max", 1200, "The size above which items leave the state file for the archive.", unit="tokens"),
+    Setting("restore_tokens", 2000, "The size of all that a session start gives back.", unit="tokens", most=9000),
+    Setting(
+        "restore_on_clear",
+        "essentials",
+        "What comes back after /clear: constraints and work item, everything, or nothing.",
+        choices=("essentials", "full", "nothing"),
+    ),
+    Setting(
+        "restore_on_startup",
+        "brief",
+        "What a new session is given: the state where there is one, or nothing.",
+        choices=("brief", "nothing"),
+    ),
+    Setting(
+        "restore_turns", 3, "How many of the last turns are told in full before only their prompts are.", unit="turns"
+    ),
+    Setting(
+        "steer_summary", default=True, about="Whether PreCompact tells the client what the summary should contain."
+    ),
+    Setting(
+        "steer_bytes", 2000, "The size of what PreCompact adds to the compaction instructions.", unit="bytes", most=9000
+    ),
+    Setting(
+        "block_compaction",
+        default=False,
+        about="Whether a manual /compact is refused while the state is over budget; an automatic one never is.",
+    ),
+    Setting("recent_minutes", 30, "How old a saved state may be to count as recent.", unit="minutes"),
+    Setting("session_hours", 24, "How long the state file shows a session that has gone quiet.", unit="hours"),
+    Setting(
+        "share_state_file", default=False, about="Whether git may see the state file; else it is excluded locally."
+    ),
+    Setting(
+        "prompt_milliseconds",
+        400,
+        "How long a prompt waits at most for an old transcript to be archived; the rest follows later.",
+        unit="milliseconds",
+    ),
+    Setting(
+        "mask_secrets",
+        default=True,
+        about="Whether secrets are masked before anything is written.",
+        own_file_only=True,
+    ),
+    Setting("data_dir", "", "Where the archives lie; empty: the user's data folder.", own_file_only=True),
+)
+
+# Names that the seed systems used: what they mean here, and how their unit becomes ours.
+ALIASES: dict[str, tuple[str, int]] = {
+    "CLAUDE_FLOW_COMPACT_RESTORE_BUDGET": ("restore_tokens", 4),  # characters a token
+    "CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET": ("steer_bytes", 1),
+}
+# Names that have no counterpart. Nothing is ever deleted by age, and nothing is blocked unless asked for here.
+IGNORED_ALIASES: dict[str, str] = {
+    "CLAUDE_FLOW_RETENTION_DAYS": "nothing is ever deleted by age",
+    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is ever deleted by a ranking",
+    "CLAUDE_FLOW_BLOCK_COMPACTION": "set block_compaction in unified-state's own settings",
+}

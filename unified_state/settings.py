@@ -1,0 +1,181 @@
+"""The settings in force, and the one place that reads the environment and the settings files.
+
+A value comes from, strongest first: a `UNIFIED_STATE_*` variable, the project's `.claude/unified-state.toml`, the
+user's own `config.toml`, the default. A repository's files come from strangers, and so may the environment (a project's
+`.claude/settings.json` can set variables), so settings marked `own_file_only` count in the user's own file alone; set
+anywhere else they are ignored, and `unified-state config` says so.
+
+A bad value never stops a hook: the next weaker source counts, and the problem is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.errors import SettingError
+from unified_state.interpreter import dump_ascii_json, parse_json
+from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+PROJECT_FILE = os.path.join(".claude", "unified-state.toml")
+
+
+class Settings:
+    """The values in force, where each comes from, and what was wrong on the way."""
+
+    enabled: bool
+    budget_min: int
+    budget_target: int
+    budget_max: int
+    restore_tokens: int
+    restore_on_clear: str
+    restore_on_startup: str
+    restore_turns: int
+    steer_summary: bool
+    steer_bytes: int
+    block_compaction: bool
+    recent_minutes: int
+    session_hours: int
+    share_state_file: bool
+    prompt_milliseconds: int
+    mask_secrets: bool
+    data_dir: str
+
+    def __init__(self) -> None:
+        self.origin = {setting.name: "default" for setting in SETTINGS}
+        self.problems: list[str] = []
+        for setting in SETTINGS:
+            setattr(self, setting.name, setting.default)
+
+    def apply(self, values: Mapping[str, object], origin: str, *, own_file: bool = False) -> None:
+        """Take over the values of one source, the weakest source first; what cannot be used is noted and left out."""
+        for name, value in values.items():
+            setting = _BY_NAME.get(name)
+            if setting is None:
+                self.problems.append(f"{origin}: there is no setting {name!r}")
+            elif setting.own_file_only and not own_file:
+                self.problems.append(f"{origin}: {name} is ignored; it counts only in {user_file()}")
+            else:
+                try:
+                    setattr(self, name, setting.parse(value))
+                    self.origin[name] = origin
+                except SettingError as error:
+                    self.problems.append(f"{origin}: {error}")
+
+
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+def environment() -> Mapping[str, str]:
+    """The environment of this process. Read nowhere else."""
+    return os.environ
+
+
+def user_file() -> str:
+    """The user's own settings file. XDG variables do not move it: a project may set them for the client's commands."""
+    folder = os.environ.get("APPDATA", "~") if sys.platform == "win32" else "~/.config"
+    return os.path.join(os.path.expanduser(folder), "unified-state", "config.toml")
+
+
+def default_data_dir() -> str:
+    """The data folder of this platform, where `data_dir` says nothing else."""
+    if sys.platform == "win32":
+        folder = os.environ.get("LOCALAPPDATA", "~")
+    else:
+        folder = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share"
+    return os.path.join(os.path.expanduser(folder), "unified-state")
+
+
+def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
+    """The settings in force in a worktree (None: outside any), from files and environment."""
+    own, project = user_file(), os.path.join(worktree, PROJECT_FILE) if worktree else None
+    settings = Settings()
+    settings.apply(_read_toml(own, settings), own, own_file=True)
+    if project:
+        settings.apply(_read_toml(project, settings), project)
+    apply_environment(settings, environ)
+    if not settings.data_dir:
+        settings.data_dir = default_data_dir()
+    return settings
+
+
+def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mapping[str, str]) -> Settings:
+    """The same for hooks, without parsing TOML: what the files say is compiled into `cache` whenever they change."""
+    paths = [user_file(), os.path.join(worktree, PROJECT_FILE)]
+    marks = [_mark(path) for path in paths]
+    settings = Settings()
+    if any(marks):
+        compiled = _read_compiled(cache, marks)
+        if compiled is None:
+            compiled = {"marks": marks, "values": [_read_toml(path, settings) for path in paths]}
+            _write_compiled(cache, compiled)
+        own, project = compiled["values"]
+        settings.apply(own, paths[0], own_file=True)
+        settings.apply(project, paths[1])
+    apply_environment(settings, environ)
+    settings.data_dir = data_dir
+    return settings
+
+
+def _mark(path: str) -> list[int] | None:
+    """What changes when a file does; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return [found.st_mtime_ns, found.st_size, found.st_ino]
+
+
+def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] | None:
+    try:
+        with open(cache, encoding="utf-8") as file:
+            compiled: dict[str, Any] = parse_json(file.read())
+    except (OSError, ValueError):
+        return None
+    return compiled if compiled.get("marks") == marks else None
+
+
+def _write_compiled(cache: str, compiled: dict[str, Any]) -> None:
+    temporary = f"{cache}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(dump_ascii_json(compiled))
+    os.replace(temporary, cache)
+
+
+def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
+    """Take over what the environment sets: our own variables, the seeds' names, and UNIFIED_STATE_DISABLE."""
+    for variable in _interesting(environ):
+        value = environ[variable]
+        if variable in ALIASES:
+            name, divisor = ALIASES[variable]
+            converted = str(int(value) // divisor) if value.strip().isdigit() else value
+            settings.apply({name: converted}, f"${variable}")
+        elif variable in IGNORED_ALIASES:
+            settings.problems.append(f"${variable} has no effect: {IGNORED_ALIASES[variable]}")
+        elif variable == PREFIX + "DISABLE":
+            if value.strip().lower() in TRUE:
+                settings.apply({"enabled": False}, f"${variable}")
+        elif variable[len(PREFIX) :].lower() in _BY_NAME:
+            settings.apply({variable[len(PREFIX) :].lower(): value}, f"${variable}")
+
+
+def _interesting(environ: Mapping[str, str]) -> Iterable[str]:
+    return [name for name in environ if name.startswith(PREFIX) or name in ALIASES or name in IGNORED_ALIASES]
+
+
+def _read_toml(path: str, settings: Settings) -> dict[str, object]:
+    import tomllib  # 5 ms; the hooks read what was compiled from the files
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        settings.problems.append(f"{path} cannot be read: {error}")
+        return {}

@@ -1,0 +1,242 @@
+"""Transcripts of Claude Code: one entry of the JSON Lines file in, the steps it holds out.
+
+Seen with versions 2.0.76 to 2.1.330. Known kinds are read, unknown ones are skipped: a newer client must never break
+the archive. Left out are the client's own duplicates (`toolUseResult`, `progress`, `api-request-*`, `queue-operation`)
+and what the client tells the model about its surroundings (listings of tools, skills and agents, the environment).
+"""
+
+from __future__ import annotations
+
+from unified_state.interpreter import dump_json
+from unified_state.records.step import (
+    ATTACHMENT,
+    NOTICE,
+    PROMPT,
+    TEXT,
+    THINKING,
+    TOOL_CALL,
+    TOOL_RESULT,
+    Boundary,
+    Delivery,
+    Step,
+    Summary,
+)
+from unified_state.rules.fence import nonces_in
+from unified_state.rules.timestamps import to_milliseconds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Entry = dict[str, Any]
+    Found = Step | Boundary | Summary | Delivery
+
+# A tool result may hold several parts. The text is the block itself; the others (images) get numbers of their own.
+PARTS_PER_BLOCK = 1000
+
+# Text in the user's place that the client wrote. Those of the first group open a turn: the agent answers them.
+_ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
+_OTHER_MACHINE_TEXT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "[Request interrupted")
+
+
+def read_entry(entry: Entry) -> Iterator[Found]:
+    """The steps, boundaries, summaries and deliveries that one transcript entry holds, in order; nothing for what is
+    not
+    conversation.
+    """
+    read = _READERS.get(entry.get("type", ""))
+    if read is None or not isinstance(entry.get("uuid"), str):
+        return iter(())
+    return read(entry)
+
+
+def session_of(entry: Entry) -> str | None:
+    """The session that an entry says it belongs to."""
+    session_id = entry.get("sessionId")
+    return session_id if isinstance(session_id, str) and session_id else None
+
+
+def parent_of(entry: Entry) -> str | None:
+    """The session that an entry was copied from by a fork, if it was; only assistant entries tell."""
+    parent = entry.get("requestSessionId")
+    return parent if isinstance(parent, str) and parent and parent != entry.get("sessionId") else None
+
+
+def _time(entry: Entry) -> int:
+    return to_milliseconds(entry.get("timestamp")) or 0
+
+
+def _agent(entry: Entry) -> str | None:
+    if not entry.get("isSidechain"):
+        return None
+    agent = entry.get("agentId")
+    return agent if isinstance(agent, str) and agent else "sidechain"
+
+
+def _blocks(entry: Entry) -> list[Any]:
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else []
+
+
+def _user(entry: Entry) -> Iterator[Found]:
+    if entry.get("isCompactSummary"):
+        text = "\n".join(_text(block) for block in _blocks(entry) if _kind(block) == "text")
+        yield Summary(uuid=entry["uuid"], at=_time(entry), text=text)
+        return
+    for position, block in enumerate(_blocks(entry)):
+        match _kind(block):
+            case "text":
+                yield _user_text(entry, position, _text(block))
+            case "tool_result":
+                yield from _tool_result(entry, position, block)
+            case "image" | "document":
+                yield _medium(entry, position, block, None)
+
+
+def _user_text(entry: Entry, position: int, text: str) -> Step:
+    origin = entry.get("origin")
+    from_machine = bool(
+        entry.get("isMeta")
+        or entry.get("repeatsCompactSummary")
+        or (isinstance(origin, dict) and origin.get("kind") not in {None, "human"})
+    )
+    start = text.lstrip()
+    answered = start.startswith(_ANSWERED_MACHINE_TEXT)
+    unanswered = bool(entry.get("isMeta")) or start.startswith(_OTHER_MACHINE_TEXT)
+    return Step(
+        uuid=entry["uuid"],
+        block=position,
+        kind=NOTICE if from_machine or answered or unanswered else PROMPT,
+        at=_time(entry),
+        text=text,
+        agent=_agent(entry),
+        starts_turn=not unanswered,
+    )
+
+
+def _tool_result(entry: Entry, position: int, block: Entry) -> Iterator[Step]:
+    content = block.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+    use = block.get("tool_use_id")
+    tool_use_id = use if isinstance(use, str) else None
+    yield Step(
+        uuid=entry["uuid"],
+        block=position,
+        kind=TOOL_RESULT,
+        at=_time(entry),
+        text="\n".join(_text(part) for part in parts if _kind(part) == "text"),
+        tool_use_id=tool_use_id,
+        is_error=block.get("is_error") is True,
+        agent=_agent(entry),
+    )
+    for number, part in enumerate(parts):
+        if _kind(part) != "text":
+            yield _medium(entry, PARTS_PER_BLOCK * (position + 1) + number, part, tool_use_id)
+
+
+def _medium(entry: Entry, position: int, block: Any, tool_use_id: str | None) -> Step:
+    """An image or a document, or a part of a kind that this version does not know: kept whole."""
+    source = block.get("source") if isinstance(block, dict) else None
+    if isinstance(source, dict) and isinstance(source.get("data"), str):
+        text = f"data:{source.get('media_type', '')};{source.get('type', '')},{source['data']}"
+    else:
+        text = dump_json(block)
+    return Step(
+        uuid=entry["uuid"],
+        block=position,
+        kind=ATTACHMENT,
+        at=_time(entry),
+        text=text,
+        tool_use_id=tool_use_id,
+        agent=_agent(entry),
+        starts_turn=tool_use_id is None and position == 0,
+    )
+
+
+def _assistant(entry: Entry) -> Iterator[Found]:
+    for position, block in enumerate(_blocks(entry)):
+        match _kind(block):
+            case "text":
+                yield _said(entry, position, TEXT, _text(block))
+            case "thinking":
+                # The signature only matters to the API.
+                yield _said(entry, position, THINKING, str(block.get("thinking") or ""))
+            case "tool_use" | "server_tool_use" | "mcp_tool_use":
+                yield Step(
+                    uuid=entry["uuid"],
+                    block=position,
+                    kind=TOOL_CALL,
+                    at=_time(entry),
+                    text=dump_json(block.get("input")),
+                    tool=str(block.get("name") or ""),
+                    tool_use_id=str(block.get("id") or "") or None,
+                    agent=_agent(entry),
+                )
+
+
+def _said(entry: Entry, position: int, kind: str, text: str) -> Step:
+    return Step(uuid=entry["uuid"], block=position, kind=kind, at=_time(entry), text=text, agent=_agent(entry))
+
+
+def _attachment(entry: Entry) -> Iterator[Found]:
+    attachment = entry.get("attachment")
+    if not isinstance(attachment, dict):
+        return
+    match attachment.get("type"):
+        case "hook_additional_context":
+            content = attachment.get("content")
+            texts = content if isinstance(content, list) else [content]
+            nonces = nonces_in("\n".join(text for text in texts if isinstance(text, str)))
+            if nonces:
+                yield Delivery(uuid=entry["uuid"], nonces=nonces)
+        case "queued_command":  # what the user typed while the agent was at work
+            prompt = attachment.get("prompt")
+            blocks = prompt if isinstance(prompt, list) else [{"type": "text", "text": prompt or ""}]
+            text = "\n".join(_text(block) for block in blocks if _kind(block) == "text")
+            yield _user_text({**entry, "origin": attachment.get("origin")}, 0, text)
+        case "file" | "already_read_file" | "directory":  # what the user mentioned, or the client attached again
+            yield _said(entry, 0, ATTACHMENT, _attached(attachment))
+
+
+def _attached(attachment: Entry) -> str:
+    """The name and the content of an attached file or folder; the attachment itself where it has another shape."""
+    content = attachment.get("content")
+    file = content.get("file") if isinstance(content, dict) else None
+    text = file.get("content") if isinstance(file, dict) else content
+    name = attachment.get("displayPath") or attachment.get("filename") or attachment.get("path") or ""
+    return f"{name}\n{text}" if isinstance(text, str) else dump_json(attachment)
+
+
+def _system(entry: Entry) -> Iterator[Found]:
+    if entry.get("subtype") == "compact_boundary":
+        details = entry.get("compactMetadata")
+        details = details if isinstance(details, dict) else {}
+        tokens = details.get("preTokens")
+        yield Boundary(
+            uuid=entry["uuid"],
+            at=_time(entry),
+            trigger=str(details.get("trigger") or "") or None,
+            pre_tokens=tokens if isinstance(tokens, int) else None,
+        )
+
+
+def _kind(block: Any) -> str:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _text(block: Any) -> str:
+    text = block.get("text")
+    return text if isinstance(text, str) else ""
+
+
+_READERS: dict[str, Callable[[Entry], Iterator[Found]]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "attachment": _attachment,
+    "system": _system,
+}

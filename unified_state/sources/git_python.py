@@ -1,0 +1,68 @@
+"""The git port through GitPython, for the command line and the API: the same questions, the same answer.
+
+GitPython is slow to load and runs git when it is imported, so nothing on a hook's path imports this module's library;
+it is loaded when the first question is put.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from errno import ENOENT
+
+from unified_state.sources.git import DEADLINE, REPOSITORY_VARIABLES, read_git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from unified_state.records.state import GitState
+    from unified_state.sources.processes import Program
+
+
+def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadline: float = DEADLINE) -> GitState:
+    """The git state of a folder, as `read_git` gives it.
+
+    GitPython hands git the whole environment of this process and cannot leave a variable out, and it cannot be imported
+    where this process finds no git. In both cases, inside a git hook for one, the plain processes answer.
+    """
+    if not REPOSITORY_VARIABLES.isdisjoint(environment):
+        return read_git(worktree, environment, deadline)
+    try:
+        import git  # noqa: F401
+    except ImportError:
+        return read_git(worktree, environment, deadline)
+    return read_git(worktree, environment, deadline, start=_GitPythonProcesses)
+
+
+class _GitPythonProcesses:
+    """Programs run by GitPython one after the other, the slowest, which is the first, at the end."""
+
+    def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
+        self._programs, self._environment = programs, environment
+
+    def finish(self, end: float) -> None:
+        """Run each program to its end; one that would run beyond `end` is killed, what follows it is not started."""
+        from git import Git, GitCommandNotFound
+
+        for program in reversed(self._programs):
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            try:
+                code, output, complaint = Git().execute(
+                    program.arguments,
+                    env=self._environment,
+                    with_extended_output=True,
+                    with_exceptions=False,
+                    stdout_as_string=False,
+                    strip_newline_in_stdout=False,
+                    kill_after_timeout=None if sys.platform == "win32" else left,
+                )
+            except GitCommandNotFound as error:
+                raise FileNotFoundError(ENOENT, os.strerror(ENOENT), program.arguments[0]) from error
+            program.output.feed(output)
+            program.complaint.feed(complaint.encode(errors="surrogateescape"))
+            killed = code < 0 and time.monotonic() >= end
+            program.exit_code = None if killed else code

@@ -1,0 +1,93 @@
+"""Which repository a folder belongs to, found by looking at files: no git process, no git binary needed."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.records.record import Record
+
+_SMALL = 1 << 16
+
+
+class Repository(Record):
+    """A worktree and the repository it belongs to.
+
+    `worktree` is the folder that holds `.git` (outside git: the folder itself), `common_dir` where all worktrees of the
+    repository meet, `git_dir` the worktree's own part of it; both are None outside git.
+    """
+
+    worktree: str
+    git_dir: str | None = None
+    common_dir: str | None = None
+
+
+def find_repository(folder: str, mark: str) -> Repository:
+    """The repository of a folder. Outside git it is the nearest folder above that holds `mark`, or the folder
+    itself.
+    """
+    folder = os.path.realpath(folder)
+    worktree = _ancestor_with(folder, ".git")
+    git_dir = _git_dir(worktree) if worktree else None
+    if worktree is None or git_dir is None:
+        return Repository(worktree=_ancestor_with(folder, mark) or folder)
+    return Repository(worktree=worktree, git_dir=git_dir, common_dir=_common_dir(git_dir))
+
+
+def read_head(repository: Repository) -> tuple[str | None, str | None]:
+    """Commit and branch of the worktree's HEAD, as far as plain files tell them; None where they do not (or there is
+    none).
+    """
+    if repository.git_dir is None or repository.common_dir is None:
+        return None, None
+    head = _read(os.path.join(repository.git_dir, "HEAD")).strip()
+    if not head.startswith("ref: "):
+        return head or None, None
+    ref = head[len("ref: ") :]
+    branch = ref.removeprefix("refs/heads/")
+    commit = _read(os.path.join(repository.git_dir, ref)) or _read(os.path.join(repository.common_dir, ref))
+    return commit.strip() or _packed(repository.common_dir, ref), None if branch == ".invalid" else branch
+
+
+def _ancestor_with(folder: str, name: str) -> str | None:
+    while not os.path.lexists(os.path.join(folder, name)):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def _git_dir(worktree: str) -> str | None:
+    """The git dir: `.git` itself, or where the file `.git` of a worktree or submodule points to."""
+    dot_git = os.path.join(worktree, ".git")
+    if os.path.isdir(dot_git):
+        return dot_git
+    pointer = _read(dot_git).strip()
+    if not pointer.startswith("gitdir: "):
+        return None
+    target = os.path.join(worktree, pointer[len("gitdir: ") :])
+    return os.path.realpath(target) if os.path.isdir(target) else None
+
+
+def _common_dir(git_dir: str) -> str:
+    pointer = _read(os.path.join(git_dir, "commondir")).strip()
+    return os.path.realpath(os.path.join(git_dir, pointer)) if pointer else git_dir
+
+
+def _packed(common_dir: str, ref: str) -> str | None:
+    try:
+        with open(os.path.join(common_dir, "packed-refs"), encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.endswith(f" {ref}\n"):
+                    return line.split(" ", 1)[0]
+    except OSError:
+        return None
+    return None
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(_SMALL)
+    except OSError:
+        return ""

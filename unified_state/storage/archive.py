@@ -1,0 +1,154 @@
+"""The archive of one repository: an SQLite file with every step, every state item, every compaction.
+
+The journal is SQLite's rollback journal, never its write-ahead log: before version 3.51.3 two connections that
+checkpoint a WAL at once, also on closing, can corrupt it (https://sqlite.org/wal.html#walresetbug), and hooks of
+parallel sessions open and close all the time. A hook loses nothing by it. Writers begin with BEGIN IMMEDIATE, so that
+waiting for each other works.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import DamagedFileError, StorageError, UnifiedStateError
+from unified_state.interpreter import DatabaseError, connect
+from unified_state.storage.archive_schema import migrate
+from unified_state.storage.atomic_file import PRIVATE, publish_once, temporary_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Self
+
+    from unified_state.interpreter import Connection
+
+_CORRUPT, _NOT_A_DATABASE = 11, 26
+_BUSY, _LOCKED, _READONLY, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 10, 13, 14
+
+
+class Archive:
+    """An open archive: `with Archive(path) as archive: …`. SQLite's errors leave it as errors of ours."""
+
+    def __init__(self, path: str, *, seconds: float = 5.0) -> None:
+        self.path = path
+        self.connection = self._open(seconds)
+
+    def _open(self, seconds: float) -> Connection:
+        try:
+            _ensure_file(self.path)
+            connection = _connect(self.path, seconds)
+        except (DatabaseError, OSError) as error:
+            raise storage_error(error, self.path) from error
+        return connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+        if isinstance(error, DatabaseError):
+            raise storage_error(error, self.path) from error
+
+    def transaction(self) -> _Transaction:
+        """`with archive.transaction(): …` commits what is done inside, durably, or nothing of it."""
+        return _Transaction(self.connection)
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """All rows of a query."""
+        return self.connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, *values: Any) -> Any:
+        """The first row of a query, or None."""
+        return self.connection.execute(sql, values).fetchone()
+
+    def run(self, sql: str, *values: Any) -> int:
+        """Run one statement; the number of rows it changed."""
+        return self.connection.execute(sql, values).rowcount
+
+    def meta(self, name: str) -> str | None:
+        """A named value of the archive itself."""
+        row = self.row("SELECT value FROM meta WHERE name = ?", name)
+        return None if row is None else str(row[0])
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Keep a named value of the archive itself."""
+        self.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
+
+
+class _Transaction:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:  # some errors have already rolled back
+            self._connection.execute("ROLLBACK")
+
+
+def storage_error(error: Exception, path: str) -> UnifiedStateError:
+    """What an error of SQLite or of the file system means for the user."""
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = code & 0xFF if isinstance(code, int) else None
+    if primary in {_CORRUPT, _NOT_A_DATABASE}:
+        return DamagedFileError(f"the archive {path} is damaged: {error}", "it is set aside and begun anew")
+    hints = {
+        _BUSY: "another process writes for a long time; try again",
+        _LOCKED: "another process writes for a long time; try again",
+        _READONLY: "make the file and its folder writable",
+        _FULL: "free some space on the disk",
+        _CANNOT_OPEN: "check that its folder exists and is yours",
+        _IO_ERROR: "check the disk",
+    }
+    hint = (
+        hints.get(primary, "check the folder's permissions")
+        if primary is not None
+        else "check the folder's permissions"
+    )
+    return StorageError(f"the archive {path} cannot be used: {getattr(error, 'strerror', None) or error}", hint)
+
+
+def _connect(path: str, seconds: float) -> Connection:
+    connection = connect(path, timeout=seconds, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = TRUNCATE")
+        connection.execute("PRAGMA synchronous = FULL")
+        migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _ensure_file(path: str) -> None:
+    """A new archive appears with its tables, so an empty file is one that lost its content. It is private from
+    birth.
+    """
+    try:
+        if os.stat(path).st_size:
+            return
+    except FileNotFoundError:
+        _create(path)
+        return
+    message = f"the archive {path} is damaged: it is empty"
+    raise DamagedFileError(message, "it is set aside and begun anew")
+
+
+def _create(path: str) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    temporary = temporary_name(path)
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))  # SQLite gives its journal the same mode
+    try:
+        _connect(temporary, 0).close()
+        publish_once(temporary, path)
+    finally:
+        for leftover in (temporary, f"{temporary}-journal"):
+            if os.path.exists(leftover):
+                os.unlink(leftover)

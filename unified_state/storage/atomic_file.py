@@ -1,0 +1,84 @@
+"""The one function that writes whole files: a reader sees the old content or the new, never half, whatever crashes."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import StorageError
+
+PRIVATE = 0o600
+
+
+def write_atomically(path: str, content: bytes, mode: int | None = None) -> None:
+    """Write through a temporary file in the same folder: create, write, fsync, replace, fsync the folder.
+
+    The file keeps its permissions; a new one is private unless `mode` says otherwise. Raises StorageError and leaves
+    the old file alone where the new one cannot be written.
+    """
+    folder = os.path.dirname(path) or "."
+    temporary = temporary_name(path)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if mode is None:
+            mode = _mode_of(path)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        _sync_folder(folder)
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror or error}"
+        raise StorageError(message, "free some space or check the permissions of the folder") from error
+
+
+def create_once(path: str, content: bytes) -> bool:
+    """Create a private file whole; False where there is one already. Of several processes exactly one creates it."""
+    temporary = temporary_name(path)
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
+        file.write(content)
+    return publish_once(temporary, path)
+
+
+def publish_once(temporary: str, path: str) -> bool:
+    """Give a finished file its name, unless there is a file of that name; the temporary name is gone in any case."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            return False
+        os.rename(temporary, path)
+    finally:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+    return True
+
+
+def temporary_name(path: str) -> str:
+    """A name beside the file that no other process takes."""
+    return f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+
+
+def _mode_of(path: str) -> int:
+    try:
+        return os.stat(path).st_mode & 0o777
+    except OSError:
+        return PRIVATE
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name durable. Where folders cannot be opened (Windows) the file system does it by itself."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,105 @@
+"""Damaged archives: set aside whole, never overwritten, and what can still be read of the ledger goes into the new one.
+
+Damage is noticed when a query fails. Several processes may notice it at once: under a lock one sets the file aside, the
+others find a healthy archive and go on.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import DamagedFileError
+from unified_state.interpreter import DatabaseError, connect
+from unified_state.storage.archive import Archive
+from unified_state.storage.lock import FileLock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.interpreter import Connection
+
+_LOCK_SECONDS = 10.0
+# What a ledger needs to live on. Steps come back from the transcripts, which are read again from their beginning.
+_SALVAGED = ("meta", "counter", "item", "item_alias", "item_link", "note", "saved")
+_NUMBERED = ("step", "turn", "compaction", "session")
+_GAP = 1_000_000  # numbers that are skipped where the last one cannot be read any more: no ref is ever given twice
+
+
+def set_aside_if_damaged(path: str) -> str | None:
+    """Move a damaged archive to a name of its own and begin a new one; the new name, or None where it is healthy."""
+    with FileLock(path + ".repair-lock", _LOCK_SECONDS):
+        if is_healthy(path):
+            return None
+        aside = _free_name(path)
+        for ending in ("", "-journal"):
+            if os.path.lexists(path + ending):
+                os.rename(path + ending, aside + ending)
+        with Archive(path) as archive:
+            _salvage(archive, aside)
+        return aside
+
+
+def is_healthy(path: str) -> bool:
+    """Whether SQLite finds nothing wrong with the file. A missing one is healthy: it will be made."""
+    if not os.path.exists(path):
+        return True
+    try:
+        with Archive(path) as archive:
+            return bool(archive.row("PRAGMA integrity_check(1)")[0] == "ok")
+    except DamagedFileError:
+        return False
+
+
+def _free_name(path: str) -> str:
+    stem, ending = os.path.splitext(path)
+    number = 1
+    while os.path.lexists(f"{stem}.damaged-{number}{ending}"):
+        number += 1
+    return f"{stem}.damaged-{number}{ending}"
+
+
+def _salvage(archive: Archive, aside: str) -> None:
+    """Copy what can be read of the small tables, and go on counting behind the numbers that were given."""
+    try:
+        damaged = connect(aside, isolation_level=None)
+    except DatabaseError:
+        damaged = None
+    with archive.transaction():
+        for table in _SALVAGED:
+            rows = _readable_rows(damaged, f"SELECT * FROM {table}")
+            for row in rows:
+                archive.run(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+        last = {table: _last_number(damaged, table) for table in _NUMBERED}
+        session = last["session"]
+        archive.run("INSERT INTO session (id, session_id) VALUES (?, 'before the damage')", session)
+        archive.run("INSERT INTO turn VALUES (?, ?, NULL, 0)", last["turn"], session)
+        archive.run(
+            "INSERT INTO step (id, turn, uuid, block, at) VALUES (?, ?, 'before the damage', 0, 0)",
+            last["step"],
+            last["turn"],
+        )
+        archive.run(
+            "INSERT INTO compaction (id, session, started_at, boundary_uuid) VALUES (?, ?, 0, 'before the damage')",
+            last["compaction"],
+            session,
+        )
+    if damaged is not None:
+        damaged.close()
+
+
+def _readable_rows(damaged: Connection | None, sql: str) -> list[Any]:
+    """The rows up to the first one that cannot be read."""
+    rows: list[Any] = []
+    if damaged is None:
+        return rows
+    try:
+        rows.extend(damaged.execute(sql))  # what was read before an error stays in the list
+    except DatabaseError:
+        return rows
+    return rows
+
+
+def _last_number(damaged: Connection | None, table: str) -> int:
+    found = _readable_rows(damaged, f"SELECT max(id) FROM {table}")
+    return int(found[0][0] or 1) if found and isinstance(found[0][0], (int, type(None))) else _GAP

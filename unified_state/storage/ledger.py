@@ -1,0 +1,136 @@
+"""The ledger: every state item there ever was and what became of it. Nothing leaves it but by the user's `forget`.
+
+Aliases (`D7`) come from a counter that only grows, in the same transaction as the item, so that none is ever given
+twice, whoever writes and from whichever worktree.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.item import ALIAS_LETTERS, LedgerItem
+from unified_state.rules.packing import pack, unpack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from unified_state.storage.archive import Archive
+
+ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = "active", "proposed", "superseded", "resolved", "dismissed"
+
+_COLUMNS = (
+    "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
+    "changed_at, superseded_by, estimate, paged_out_at"
+)
+
+
+def next_alias(archive: Archive, kind: str) -> str:
+    """A fresh alias of the kind. Call it in the transaction that uses it."""
+    letter = ALIAS_LETTERS[kind]
+    archive.run("INSERT INTO counter VALUES (?, 1) ON CONFLICT (letter) DO UPDATE SET last = last + 1", letter)
+    return f"{letter}{archive.row('SELECT last FROM counter WHERE letter = ?', letter)[0]}"
+
+
+def raise_counter(archive: Archive, letter: str, least: int) -> None:
+    """Aliases up to this number are taken (by a state file that is older than this archive)."""
+    archive.run(
+        "INSERT INTO counter VALUES (?, ?) ON CONFLICT (letter) DO UPDATE SET last = max(last, excluded.last)",
+        letter,
+        least,
+    )
+
+
+def last_numbers(archive: Archive) -> dict[str, int]:
+    """The last number given for each letter."""
+    return dict(archive.rows("SELECT letter, last FROM counter"))
+
+
+def insert_item(archive: Archive, item: LedgerItem) -> None:
+    """Put an item into the ledger."""
+    archive.run(
+        f"INSERT INTO item ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        item.uuid,
+        item.alias,
+        item.kind,
+        pack(dump_json(item.body)),
+        item.status,
+        item.origin,
+        item.created_at,
+        item.session_id,
+        item.source_uuid,
+        item.commit,
+        item.branch,
+        dump_json(list(item.files)) if item.files else None,
+        item.changed_at,
+        item.superseded_by,
+        item.estimate,
+        item.paged_out_at,
+    )
+
+
+def update_item(archive: Archive, item: LedgerItem) -> None:
+    """Write back an item that changed: its status, body, size, or whether it is in the state file."""
+    archive.run(
+        "UPDATE item SET body = ?, status = ?, changed_at = ?, superseded_by = ?, estimate = ?, paged_out_at = ? "
+        "WHERE uuid = ?",
+        pack(dump_json(item.body)),
+        item.status,
+        item.changed_at,
+        item.superseded_by,
+        item.estimate,
+        item.paged_out_at,
+        item.uuid,
+    )
+
+
+def link_items(archive: Archive, item: LedgerItem, relation: str, other: LedgerItem, at: str) -> None:
+    """Note that one item supersedes, duplicates or contradicts another."""
+    archive.run("INSERT OR IGNORE INTO item_link VALUES (?, ?, ?, ?)", item.uuid, other.uuid, relation, at)
+
+
+def find_item(archive: Archive, ref: str) -> LedgerItem:
+    """An item by its alias (also one it had before a merge) or its UUID. Raises NotFoundError."""
+    row = archive.row(
+        f"SELECT {_COLUMNS} FROM item WHERE alias = ?1 OR uuid = ?2 "
+        "OR uuid = (SELECT uuid FROM item_alias WHERE alias = ?1)",
+        ref.upper(),
+        ref.lower(),
+    )
+    if row is None:
+        message = f"there is no item {ref}"
+        raise NotFoundError(
+            message, "`unified-state search` finds items and turns, `unified-state decision list` lists them"
+        )
+    return _item(row)
+
+
+def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:
+    """All items, or those of a kind, or in some statuses; the oldest first."""
+    conditions, values = [], []
+    if kind:
+        conditions.append("kind = ?")
+        values.append(kind)
+    if statuses:
+        chosen = list(statuses)
+        conditions.append(f"status IN ({', '.join('?' * len(chosen))})")
+        values += chosen
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item{where} ORDER BY id", *values)]
+
+
+def items_in_file(archive: Archive) -> list[LedgerItem]:
+    """The items that the state file shows."""
+    rows = archive.rows(
+        f"SELECT {_COLUMNS} FROM item WHERE paged_out_at IS NULL AND status != ? ORDER BY id",
+        DISMISSED,
+    )
+    return [_item(row) for row in rows]
+
+
+def _item(row: Any) -> LedgerItem:
+    known = dict(zip(LedgerItem.names, row, strict=True))
+    known["body"] = parse_json(unpack(known["body"]))
+    known["files"] = tuple(parse_json(known["files"])) if known["files"] else ()
+    return LedgerItem(**known)

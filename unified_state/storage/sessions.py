@@ -1,0 +1,173 @@
+"""Sessions in the archive: who they are, how far their transcripts are read, what they work on."""
+
+from __future__ import annotations
+
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from unified_state.storage.archive import Archive
+
+
+class Cursor(Record):
+    """How far a transcript file has been read: the session it belongs to, the byte offset, the turn that is open
+    there.
+    """
+
+    path: str
+    session: int
+    agent: str | None
+    offset: int
+    inode: int | None
+    turn: int | None
+
+
+class WorkingSession(Record):
+    """A session that is alive: `work` as `change_work` left it."""
+
+    number: int
+    session_id: str
+    seen_at: int
+    pid: int | None
+    tool_calls: int
+    work: dict[str, Any]
+
+
+def session_number(archive: Archive, session_id: str) -> int | None:
+    """The number of a session that is known, or None."""
+    row = archive.row("SELECT id FROM session WHERE session_id = ?", session_id)
+    return None if row is None else row[0]
+
+
+def touch_session(archive: Archive, session_id: str, now: int, **known: str | int | None) -> int:
+    """The number of a session, made if it is new; `known` columns (worktree, branch, pid, predecessor …) are filled
+    in.
+    """
+    number = session_number(archive, session_id)
+    if number is None:
+        archive.run("INSERT INTO session (session_id, started_at, seen_at) VALUES (?, ?, ?)", session_id, now, now)
+        number = session_number(archive, session_id)
+        assert number is not None  # noqa: S101  # it was inserted in the line above
+    columns = {name: value for name, value in known.items() if value is not None}
+    assignments = "".join(f", {name} = :{name}" for name in columns)
+    archive.connection.execute(
+        f"UPDATE session SET seen_at = max(coalesce(seen_at, 0), :now){assignments} WHERE id = :number",
+        {"now": now, "number": number, **columns},
+    )
+    return number
+
+
+def count_tool_calls(archive: Archive, session: int, added: int) -> None:
+    """Count the tool calls of a session."""
+    if added:
+        archive.run("UPDATE session SET tool_calls = tool_calls + ? WHERE id = ?", added, session)
+
+
+def end_session(archive: Archive, session: int, now: int, reason: str) -> None:
+    """Note that the client ended a session, and why."""
+    archive.run("UPDATE session SET ended_at = ?, end_reason = ? WHERE id = ?", now, reason, session)
+
+
+def cleared_by(archive: Archive, pid: int | None) -> str | None:
+    """The session that the same client process left by /clear just before, to which a new one is the successor."""
+    if pid is None:
+        return None
+    row = archive.row(
+        "SELECT session_id FROM session WHERE pid = ? AND end_reason = 'clear' ORDER BY ended_at DESC LIMIT 1", pid
+    )
+    return None if row is None else row[0]
+
+
+def read_cursor(archive: Archive, path: str) -> Cursor | None:
+    """How far a transcript was read, or None if it was never seen."""
+    row = archive.row("SELECT path, session, agent, offset, inode, turn FROM transcript WHERE path = ?", path)
+    return None if row is None else Cursor(*row)
+
+
+def move_cursor(archive: Archive, cursor: Cursor) -> None:
+    """Remember how far a transcript was read."""
+    archive.run(
+        "INSERT OR REPLACE INTO transcript VALUES (?, ?, ?, ?, ?, ?)",
+        cursor.path,
+        cursor.session,
+        cursor.agent,
+        cursor.offset,
+        cursor.inode,
+        cursor.turn,
+    )
+
+
+def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]:
+    """The transcripts of the sessions that were alive last, each with its session id, the newest first."""
+    rows = archive.rows(
+        "SELECT path, session, agent, offset, inode, turn, session_id FROM "
+        "(SELECT id, session_id, seen_at FROM session ORDER BY seen_at DESC LIMIT ?) AS recent "
+        "JOIN transcript ON transcript.session = recent.id ORDER BY recent.seen_at DESC",
+        limit,
+    )
+    return [(Cursor(*row[:6]), row[6]) for row in rows]
+
+
+def read_work(archive: Archive, session: int) -> dict[str, Any]:
+    """What a session works on, as `change_work` left it."""
+    row = archive.row("SELECT work FROM session WHERE id = ?", session)
+    return parse_json(row[0]) if row and row[0] else {}
+
+
+def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:
+    """Change what a session works on; other fields stay."""
+    work = {**read_work(archive, session), **changes}
+    archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
+
+
+def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
+    """Keep highlights or pending actions, for ever."""
+    for text in texts:
+        archive.run("INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, text, at)
+
+
+def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
+    """The session's notes of a kind, and those adopted from a file, are done: a newer list follows."""
+    archive.run(
+        "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
+        at,
+        session,
+        kind,
+    )
+
+
+def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
+    """The newest notes of a session and of no session, in order."""
+    rows = archive.rows(
+        "SELECT text FROM note WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL "
+        "ORDER BY id DESC LIMIT ?",
+        session,
+        kind,
+        limit,
+    )
+    return tuple(row[0] for row in reversed(rows))
+
+
+def working_sessions(archive: Archive, worktree: str, since: int) -> list[WorkingSession]:
+    """The sessions of a worktree that were seen since then and have not ended, the newest first."""
+    rows = archive.rows(
+        "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
+        "WHERE worktree = ? AND seen_at >= ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
+        worktree,
+        since,
+    )
+    return [
+        WorkingSession(
+            number=number,
+            session_id=session_id,
+            seen_at=seen_at,
+            pid=pid,
+            tool_calls=tool_calls,
+            work=parse_json(work) if work else {},
+        )
+        for number, session_id, seen_at, pid, tool_calls, work in rows
+    ]

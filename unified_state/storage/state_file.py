@@ -1,0 +1,121 @@
+"""The state file: JSON for people and programs, written whole, one entry a line.
+
+`StateFile.update` is the only way to write it: lock a sidecar, load, change, write. The digest of what we wrote last
+lies in the repository's data folder, so that we know when somebody else changed the file. A file that cannot be read is
+set aside.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import DamagedFileError
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.record import Record, disk_value
+from unified_state.rules.packing import well_formed
+from unified_state.storage.atomic_file import write_atomically
+from unified_state.storage.lock import FileLock
+from unified_state.storage.state_migrations import migrate_state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from unified_state.records.state import State
+
+NAME = "unified-session-state.json"
+
+
+class StateContent(Record):
+    """What a state file held: its JSON in today's shape (None: no file), and whether it is as we wrote it."""
+
+    json: dict[str, Any] | None
+    is_ours: bool
+    set_aside: str | None = None
+
+
+class StateFile:
+    """The state file of one worktree. `digest_path` is where the digest of our last version lies."""
+
+    def __init__(self, path: str, digest_path: str, *, seconds: float = 5.0) -> None:
+        self.path = path
+        self._digest_path = digest_path
+        self._seconds = seconds
+
+    def load(self) -> StateContent:
+        """What the file holds now. Raises DamagedFileError or NewerVersionError."""
+        raw = self._read()
+        if raw is None:
+            return StateContent(json=None, is_ours=True)
+        return StateContent(
+            json=migrate_state(self._parse(raw), self.path), is_ours=_digest(raw) == self._known_digest()
+        )
+
+    def update(self, change: Callable[[StateContent], State]) -> State:
+        """Write what `change` makes of the file's content, under the file's lock; a damaged file is set aside first."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            try:
+                content = self.load()
+            except DamagedFileError:
+                content = StateContent(json=None, is_ours=False, set_aside=self._set_aside())
+            state = change(content)
+            raw = _encode(state)
+            if raw != self._read():
+                write_atomically(self.path, raw)
+            if _digest(raw) != self._known_digest():
+                write_atomically(self._digest_path, _digest(raw).encode())
+            return state
+
+    def _read(self) -> bytes | None:
+        try:
+            with open(self.path, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def _parse(self, raw: bytes) -> dict[str, Any]:
+        try:
+            value = parse_json(raw.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            message = f"{self.path} is damaged: {error}"
+            raise DamagedFileError(message, "it is set aside and written anew from the archive") from error
+        if not isinstance(value, dict):
+            message = f"{self.path} does not hold an object"
+            raise DamagedFileError(message, "it is set aside and written anew from the archive")
+        return value
+
+    def _known_digest(self) -> str | None:
+        try:
+            with open(self._digest_path, encoding="ascii", errors="replace") as file:
+                return file.read().strip()
+        except FileNotFoundError:
+            return None
+
+    def _set_aside(self) -> str:
+        number = 1
+        while os.path.lexists(aside := f"{self.path.removesuffix('.json')}.damaged-{number}.json"):
+            number += 1
+        os.rename(self.path, aside)
+        return aside
+
+
+def _encode(state: State) -> bytes:
+    """The file's bytes: an object with one section a line, and of a section one entry a line."""
+    sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in disk_value(state).items()]
+    return well_formed("{\n" + ",\n".join(sections) + "\n}\n").encode()
+
+
+def _section(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(f"    {dump_json(entry)}" for entry in value) + "\n  ]"
+    if isinstance(value, dict) and value:
+        fields = (f"    {dump_json(name)}: {dump_json(entry)}" for name, entry in value.items())
+        return "{\n" + ",\n".join(fields) + "\n  }"
+    return dump_json(value)
+
+
+def _digest(raw: bytes) -> str:
+    from hashlib import sha256  # where the file is read or written, not on the prompt path
+
+    return sha256(raw).hexdigest()
