@@ -75,6 +75,9 @@ class Evidence(Record):
     unknown: dict[str, Any] = {}
 
 
+Entry = Decision | Constraint | OpenQuestion | Evidence
+
+
 class LedgerItem(Record):
     """One item as the ledger keeps it for ever.
 

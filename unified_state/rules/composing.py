@@ -28,13 +28,13 @@ _ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS = 240, 320
 _RULE = "=" * 60
 
 
-def compose(known: Known, tokens: int) -> Composition:
-    """The texts of both parts within `tokens`; the working set may have what the brief leaves."""
+def compose(known: Known, tokens: int, units: int = MOST_UNITS) -> Composition:
+    """The texts of both parts within `tokens`, each within `units`; the working set may have what the brief leaves."""
     sections = list(_essentials(known)) if known.reason == "clear" else list(_brief_sections(known))
     if not sections:
         return Composition()
     wants_turns = known.reason in {"compact", "prompt"} and known.turns
-    brief = _fill([_head(known), _RULE], sections, round(tokens * _BRIEF_SHARE) if wants_turns else tokens)
+    brief = _fill([_head(known), _RULE], sections, round(tokens * _BRIEF_SHARE) if wants_turns else tokens, units)
     working_set = _turn_blocks(known, tokens - estimate_tokens(brief)) if wants_turns else ""
     return Composition(brief=brief, working_set=working_set)
 
@@ -146,7 +146,7 @@ def _turn_blocks(known: Known, tokens: int) -> str:
     return text
 
 
-def _fill(head: list[str], sections: list[Section], tokens: int) -> str:
+def _fill(head: list[str], sections: list[Section], tokens: int, most_units: int) -> str:
     """The head and as many lines as fit, in order; a section that is cut says how many of its lines are missing."""
     lines = list(head)
     used, units = sum(map(estimate_tokens, lines)), sum(map(utf16_units, lines)) + len(lines)
@@ -156,7 +156,7 @@ def _fill(head: list[str], sections: list[Section], tokens: int) -> str:
         for entry in entries:
             size = sum(map(estimate_tokens, [*taken, entry]))
             length = sum(utf16_units(line) + 1 for line in [*taken, entry])
-            if used + size > tokens or units + length > MOST_UNITS:
+            if used + size > tokens or units + length > most_units:
                 missing += 1
                 continue
             lines += [*taken, entry]

@@ -9,13 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from unified_state.records.item import LedgerItem
+    from unified_state.records.item import Entry, LedgerItem
 
 EVIDENCE_CHARACTERS = 500  # the seed's limit; the whole content stays in the ledger
 _TEXT_CHARACTERS = 600
 
 
-def short_form(item: LedgerItem) -> Decision | Constraint | OpenQuestion | Evidence:
+def short_form(item: LedgerItem) -> Entry:
     """The entry of the state file for an item. Long text is cut; `recall` shows it whole."""
     body = item.body
     shared: dict[str, Any] = {

@@ -4,6 +4,8 @@ damaged.
 
 from __future__ import annotations
 
+import os
+
 from unified_state.errors import DamagedFileError
 from unified_state.records.item import ORIGINS
 from unified_state.services.masking import Masker
@@ -50,6 +52,11 @@ class Workspace:
         self.report = report
         self._seconds = seconds
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever recorded here."""
+        return not os.path.exists(self.place.archive_path)
+
     def use(self, action: Callable[[Archive], T]) -> T:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one."""
         try:
@@ -78,3 +85,23 @@ class Workspace:
         """The number of this workspace's session; `local` stands for work outside any client session."""
         session_id = self.session_id or "local"
         return touch_session(archive, session_id, now, worktree=self.place.repository.worktree, pid=pid)
+
+
+def open_workspace(
+    folder: str, session_id: str | None, *, report: Callable[[str], None], origin: str = INFERRED, create: bool = True
+) -> Workspace:
+    """The workspace of a folder under the settings in force there. Raises SettingError for a value that cannot be used.
+
+    Without a session id it is that of the client that started this process, if one did.
+    """
+    from unified_state.errors import SettingError
+    from unified_state.services.place import locate
+    from unified_state.settings import environment, load_settings
+
+    environ = environment()
+    place = locate(folder, load_settings(None, environ).data_dir, create=create)
+    settings = load_settings(place.repository.worktree, environ)
+    if settings.problems:
+        raise SettingError(settings.problems[0], "`unified-state config` shows every setting and where it comes from")
+    session_id = session_id or environ.get("CLAUDE_CODE_SESSION_ID") or None
+    return Workspace(place, settings, report=report, session_id=session_id, origin=origin)

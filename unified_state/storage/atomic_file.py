@@ -37,6 +37,14 @@ def write_atomically(path: str, content: bytes, mode: int | None = None) -> None
         raise StorageError(message, "free some space or check the permissions of the folder") from error
 
 
+def write_note(path: str, content: bytes) -> None:
+    """Write a small file whole, but without waiting for the disk: for what is only a help and can be found out again."""
+    temporary = temporary_name(path)
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
+        file.write(content)
+    os.replace(temporary, path)
+
+
 def create_once(path: str, content: bytes) -> bool:
     """Create a private file whole; False where there is one already. Of several processes exactly one creates it."""
     temporary = temporary_name(path)

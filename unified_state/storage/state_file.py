@@ -13,7 +13,7 @@ from unified_state.errors import DamagedFileError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record, disk_value
 from unified_state.rules.packing import well_formed
-from unified_state.storage.atomic_file import write_atomically
+from unified_state.storage.atomic_file import write_atomically, write_note
 from unified_state.storage.lock import FileLock
 from unified_state.storage.state_migrations import migrate_state
 
@@ -64,7 +64,7 @@ class StateFile:
             if raw != self._read():
                 write_atomically(self.path, raw)
             if _digest(raw) != self._known_digest():
-                write_atomically(self._digest_path, _digest(raw).encode())
+                write_note(self._digest_path, _digest(raw).encode())
             return state
 
     def _read(self) -> bytes | None:

@@ -1,0 +1,1 @@
+"""The subcommands. Each module has `configure(name, parser)`, which adds arguments and sets `run`."""

@@ -1,0 +1,124 @@
+"""`decision`, `constraint`, `question`, `evidence`: record and list the four kinds of items."""
+
+from __future__ import annotations
+
+import sys
+
+from unified_state.interfaces.context import Context
+from unified_state.records.item import EVIDENCE_TYPES, PRIORITIES
+from unified_state.records.record import disk_value
+from unified_state.rules.lines import item_line
+from unified_state.rules.short_form import short_form
+from unified_state.services.manager import UnifiedStateManager
+from unified_state.storage.ledger import list_items
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from unified_state.records.record import Record
+
+_LINE = 400  # characters of an item in a list
+
+
+def configure(name: str, parser: ArgumentParser) -> None:
+    """Add the verbs of one kind of item."""
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    add = verbs.add_parser("add", help=f"record: {name} add TEXT", allow_abbrev=False)
+    add.add_argument("text", metavar="TEXT", help="`-` reads it from stdin") if name != "evidence" else None
+    match name:
+        case "decision":
+            _decision_arguments(add)
+            supersede = verbs.add_parser(
+                "supersede", help="record the one that takes the place of ID", allow_abbrev=False
+            )
+            supersede.add_argument("id", metavar="ID")
+            supersede.add_argument("text", metavar="TEXT", help="`-` reads it from stdin")
+            _decision_arguments(supersede)
+            _common(supersede, _supersede)
+        case "constraint":
+            add.add_argument("--source", required=True, metavar="S", help="where it comes from")
+            add.add_argument("--blocking", action="store_true", help="it never leaves the state file")
+        case "question":
+            add.add_argument("--context", required=True, metavar="TEXT", help="why it matters")
+            add.add_argument("--priority", choices=PRIORITIES, default="medium")
+            resolve = verbs.add_parser("resolve", help="close question ID", allow_abbrev=False)
+            resolve.add_argument("id", metavar="ID")
+            resolve.add_argument("text", metavar="TEXT", help="what was found; `-` reads it from stdin")
+            _common(resolve, _resolve)
+        case "evidence":
+            add.add_argument("type", choices=EVIDENCE_TYPES, metavar="TYPE", help=", ".join(EVIDENCE_TYPES))
+            add.add_argument("text", metavar="TEXT", help="verbatim; `-` reads it from stdin")
+            add.add_argument("--source", required=True, metavar="S", help="where it was seen")
+    _common(add, _add)
+    listing = verbs.add_parser("list", help="list them, the newest last", allow_abbrev=False)
+    listing.add_argument("--all", action="store_true", help="also superseded, resolved and dismissed ones")
+    _common(listing, _list)
+    parser.set_defaults(item=name)
+
+
+def _decision_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--rationale", required=True, metavar="TEXT", help="why")
+    parser.add_argument("--irreversible", action="store_true", help="it cannot be changed later")
+
+
+def _common(parser: ArgumentParser, run: object) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--session", metavar="ID", help="the session that records it; default: the one that runs this")
+    parser.set_defaults(run=run)
+
+
+def _add(arguments: Namespace) -> int:
+    context, manager = _open(arguments)
+    text = _text(arguments.text)
+    match arguments.item:
+        case "decision":
+            entry: Record = manager.add_decision(text, arguments.rationale, not arguments.irreversible)
+        case "constraint":
+            entry = manager.add_constraint(text, arguments.source, arguments.blocking)
+        case "question":
+            entry = manager.add_open_question(text, arguments.context, arguments.priority)
+        case _:
+            entry = manager.add_evidence(arguments.type, text, arguments.source)
+    return _show(context, entry)
+
+
+def _supersede(arguments: Namespace) -> int:
+    context, manager = _open(arguments)
+    text = _text(arguments.text)
+    return _show(
+        context, manager.supersede_decision(arguments.id, text, arguments.rationale, not arguments.irreversible)
+    )
+
+
+def _resolve(arguments: Namespace) -> int:
+    context, manager = _open(arguments)
+    return _show(context, manager.resolve_question(arguments.id, _text(arguments.text)))
+
+
+def _list(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json, session_id=arguments.session)
+    workspace = context.workspace(create=False)
+    if workspace.is_empty:
+        context.show([], "")
+        return 0
+    statuses = () if arguments.all else ("active", "proposed")
+    items = workspace.use(lambda archive: list_items(archive, arguments.item, statuses))
+    lines = [item_line(item, _LINE) + ("" if item.status == "active" else f" [{item.status}]") for item in items]
+    context.show([disk_value(short_form(item)) for item in items], "\n".join(lines))
+    return 0
+
+
+def _open(arguments: Namespace) -> tuple[Context, UnifiedStateManager]:
+    context = Context(as_json=arguments.json, session_id=arguments.session)
+    return context, UnifiedStateManager(workspace=context.workspace(create=True))
+
+
+def _show(context: Context, entry: Record) -> int:
+    fields = disk_value(entry)
+    context.show(fields, str(fields["id"]))
+    return 0
+
+
+def _text(argument: str) -> str:
+    return sys.stdin.read() if argument == "-" else argument

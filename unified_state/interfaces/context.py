@@ -1,0 +1,58 @@
+"""What every command is given: where it runs, what time it is, and how it speaks.
+
+Data goes to stdout, as text or as one JSON value; messages for people go to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.interpreter import dump_ascii_json, dump_json
+from unified_state.rules.packing import well_formed
+from unified_state.services.workspace import INFERRED, USER_SAID, Workspace, open_workspace
+from unified_state.settings import environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Context:
+    """One run of the command line."""
+
+    def __init__(self, *, as_json: bool, session_id: str | None = None) -> None:
+        self.as_json = as_json
+        self.session_id = session_id
+        self.folder = os.getcwd()
+
+    def workspace(self, *, create: bool) -> Workspace:
+        """The workspace of the current folder. Commands that only read do not create anything."""
+        return open_workspace(
+            self.folder, self.session_id, report=self.say, origin=origin_of(environment()), create=create
+        )
+
+    def show(self, value: Any, text: str) -> None:
+        """Print a result: the value as JSON where that was asked for, else the text."""
+        if self.as_json:
+            self.write(dump_ascii_json(value))
+        elif text:
+            self.write(text)
+
+    def write(self, text: str) -> None:
+        """Print to stdout."""
+        sys.stdout.write(well_formed(text) + "\n")
+
+    def write_line(self, value: Any) -> None:
+        """Print one value as a line of JSON, readable where it can be."""
+        line = dump_json(value)
+        self.write(line if line == well_formed(line) else dump_ascii_json(value))
+
+    def say(self, line: str) -> None:
+        """Tell the person something, on stderr."""
+        sys.stderr.write(f"unified-state: {well_formed(line)}\n")
+
+
+def origin_of(environ: Any) -> str:
+    """Whose word a command is: the client's, if it started the command, else the user's own."""
+    return INFERRED if environ.get("CLAUDECODE") else USER_SAID

@@ -1,0 +1,131 @@
+"""Writing the state: something is recorded in the ledger, and the state file of the worktree is brought up to date."""
+
+from __future__ import annotations
+
+import time
+
+from unified_state.errors import StorageError
+from unified_state.rules.short_form import short_form
+from unified_state.rules.timestamps import to_text
+from unified_state.services.projection import Projected, Projection
+from unified_state.services.recording import record_item, resolve
+from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
+
+    from unified_state.records.item import Entry, LedgerItem
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+    T = TypeVar("T")
+
+
+class StateWriter:
+    """Records in the ledger of a workspace and writes its state file. What is returned is durable."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def add(self, kind: str, body: dict[str, Any], *, supersedes: str | None = None) -> Entry:
+        """A new item; the one it supersedes, if any, is marked in the same transaction."""
+
+        def action(archive: Archive, now: int) -> LedgerItem:
+            return record_item(
+                archive,
+                kind,
+                body,
+                self._workspace.author(),
+                masker=self._workspace.masker,
+                now=now,
+                supersedes=supersedes,
+            )
+
+        return short_form(self._write(action))
+
+    def resolve(self, ref: str, resolution: str) -> Entry:
+        """Close an open question."""
+        return short_form(
+            self._write(lambda archive, now: resolve(archive, ref, resolution, masker=self._workspace.masker, now=now))
+        )
+
+    def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Change the given fields of what the session works on; the whole work item as it is now."""
+        masked = {
+            name: self._workspace.masker.text(value) if isinstance(value, str) else value
+            for name, value in changes.items()
+        }
+
+        def action(archive: Archive, now: int) -> dict[str, Any]:
+            author = self._workspace.author()
+            with archive.transaction():
+                session = self._workspace.session_number(archive, now)
+                item = {**read_work(archive, session).get("workItem", {}), **masked}
+                change_work(archive, session, {"workItem": item, "branch": author.branch, "commit": author.commit})
+            return item
+
+        return self._write(action)
+
+    def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
+        """Save with the git state of this moment."""
+        from unified_state.settings import environment
+        from unified_state.sources.git_python import read_git_with_gitpython
+
+        git = read_git_with_gitpython(self._workspace.place.repository.worktree, environment())
+
+        def action(archive: Archive) -> Projected:
+            now = current_time()
+            with archive.transaction():
+                session = self._workspace.session_number(archive, now)
+                change_work(archive, session, {"branch": git.branch, "commit": git.commit})
+                self._add_notes(archive, session, now, highlights, actions)
+            return self._projection(archive, now).save(trigger, git)
+
+        return self._workspace.use(action)
+
+    def refresh(self) -> Projected:
+        """Write the state file as the ledger has it, if it is not so already."""
+        return self._workspace.use(lambda archive: self._projection(archive, current_time()).refresh())
+
+    def _write(self, action: Callable[[Archive, int], T]) -> T:
+        """Do it, then write the file. The ledger has it by then, so a file that cannot be written is told, not
+        raised.
+        """
+
+        def whole(archive: Archive) -> T:
+            now = current_time()
+            result = action(archive, now)
+            try:
+                self._projection(archive, now).refresh()
+            except StorageError as error:
+                self._workspace.report(f"recorded, but {error}")
+            return result
+
+        return self._workspace.use(whole)
+
+    def _add_notes(
+        self, archive: Archive, session: int, now: int, highlights: Sequence[str], actions: Sequence[str] | None
+    ) -> None:
+        mask, at = self._workspace.masker.text, to_text(now)
+        add_notes(archive, session, "highlight", map(mask, highlights), at)
+        if actions is not None:
+            close_notes(archive, session, "action", at)
+            add_notes(archive, session, "action", map(mask, actions), at)
+
+    def _projection(self, archive: Archive, now: int) -> Projection:
+        return Projection(
+            archive, self._workspace.place, self._workspace.settings, self._workspace.masker, now, _count_tokens
+        )
+
+
+def current_time() -> int:
+    """Milliseconds since 1970: the clock of the services that are called by programs."""
+    return int(time.time() * 1000)
+
+
+def _count_tokens(texts: Sequence[str]) -> list[int]:
+    from unified_state.services.counting import count_tokens  # loads tiktoken, and only when a bound could not decide
+
+    return count_tokens(texts)

@@ -1,0 +1,66 @@
+"""Status: what is recorded for a place, in numbers."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.records.record import Record
+from unified_state.services.health import health_line
+from unified_state.storage.ledger import list_items
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+
+class Status(Record):
+    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970."""
+
+    repository: str
+    worktree: str
+    archive_path: str
+    state_path: str
+    archive_bytes: int
+    sessions: int
+    turns: int
+    steps: int
+    compactions: int
+    items: dict[str, dict[str, int]]
+    paged_out: int
+    newest_step_at: int | None
+    saved_at: str | None
+    health: str | None
+    copied_from: str | None = None
+
+
+def read_status(workspace: Workspace, now: int) -> Status:
+    """The status of a workspace whose archive exists."""
+
+    def action(archive: Archive) -> Status:
+        items = list_items(archive)
+        counts: dict[str, dict[str, int]] = {}
+        for item in items:
+            of_kind = counts.setdefault(item.kind, {})
+            of_kind[item.status] = of_kind.get(item.status, 0) + 1
+        place = workspace.place
+        saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
+        return Status(
+            repository=place.id or "",
+            worktree=place.repository.worktree,
+            archive_path=place.archive_path,
+            state_path=place.state_path,
+            archive_bytes=os.path.getsize(place.archive_path),
+            sessions=archive.row("SELECT count(*) FROM session")[0],
+            turns=archive.row("SELECT count(*) FROM turn")[0],
+            steps=archive.row("SELECT count(*) FROM step")[0],
+            compactions=archive.row("SELECT count(*) FROM compaction")[0],
+            items=counts,
+            paged_out=sum(item.paged_out_at is not None for item in items),
+            newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
+            saved_at=saved[0] if saved else None,
+            health=health_line(place.folder, now),
+            copied_from=place.copied_from,
+        )
+
+    return workspace.use(action)
