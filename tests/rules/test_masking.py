@@ -52,15 +52,23 @@ TEXTS = [expand(kind, line)[0] for kind, line in SECRET] + [line for _, line in 
 
 fragments = st.one_of(
     st.sampled_from(TEXTS),
-    st.sampled_from([f"[MASKED password {tag('x')}]", "[MASKED ", "\\", '"', "'", "=", ":", "@", "://", "\n", "--", "é", "\ud83d"]),
-    st.sampled_from(["eyJ", "-----BEGIN ", "PRIVATE KEY-----", "password", "TOKEN", "Bearer ", "sk-", "ghp_", "?", "&"]),
+    st.sampled_from(
+        [f"[MASKED password {tag('x')}]", "[MASKED ", "\\", '"', "'", "=", ":", "@", "://", "\n", "--", "é", "\ud83d"]
+    ),
+    st.sampled_from(
+        ["eyJ", "-----BEGIN ", "PRIVATE KEY-----", "password", "TOKEN", "Bearer ", "sk-", "ghp_", "?", "&"]
+    ),
     st.text(max_size=40),
 )
 texts = st.lists(fragments, max_size=8).map("".join)
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), texts),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.one_of(texts, st.sampled_from(["password", "token", "Authorization", "url"])), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.one_of(texts, st.sampled_from(["password", "token", "Authorization", "url"])), inner, max_size=4
+        )
+    ),
     max_leaves=12,
 )
 
@@ -164,11 +172,57 @@ def test_the_kind_is_that_of_the_token_rather_than_of_its_name() -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        *("eyJ", "eyJaaaaaaaaaaaaaaaaaaaa.", "eyJaaaaaaaaaaaaaaaaaaaa ", "://", "://a:b", "@", "://a:b@", "-----BEGIN "),
-        *("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n" + "Ab1" * 20 + "\n", "PRIVATE KEY", "token=", 'token="'),
-        *('token="\\"', "TOKEN=a1", "password:", "--password ", "--", "ghp_", "sk-", "sk-ant-", "xoxb-", "hvs.", "a", "=", ":"),
-        *("[MASKED ", "[MASKED password 0123abcd]", "[MASKED password 0123abcd]TOKEN=abcdef1 ", "Authorization: ", "\\", '\\"', "é"),
-        *("?token=", "hooks.slack.com/", "A.B.", "AA:", "é@", "\ud83d", "password=" + "a" * 4097 + " ", "token: str = "),
+        *(
+            "eyJ",
+            "eyJaaaaaaaaaaaaaaaaaaaa.",
+            "eyJaaaaaaaaaaaaaaaaaaaa ",
+            "://",
+            "://a:b",
+            "@",
+            "://a:b@",
+            "-----BEGIN ",
+        ),
+        *(
+            "-----BEGIN PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----\n" + "Ab1" * 20 + "\n",
+            "PRIVATE KEY",
+            "token=",
+            'token="',
+        ),
+        *(
+            'token="\\"',
+            "TOKEN=a1",
+            "password:",
+            "--password ",
+            "--",
+            "ghp_",
+            "sk-",
+            "sk-ant-",
+            "xoxb-",
+            "hvs.",
+            "a",
+            "=",
+            ":",
+        ),
+        *(
+            "[MASKED ",
+            "[MASKED password 0123abcd]",
+            "[MASKED password 0123abcd]TOKEN=abcdef1 ",
+            "Authorization: ",
+            "\\",
+            '\\"',
+            "é",
+        ),
+        *(
+            "?token=",
+            "hooks.slack.com/",
+            "A.B.",
+            "AA:",
+            "é@",
+            "\ud83d",
+            "password=" + "a" * 4097 + " ",
+            "token: str = ",
+        ),
     ],
 )
 def test_the_time_grows_no_faster_than_the_text(unit: str) -> None:

@@ -37,6 +37,7 @@ class Known(Record):
     now: int
     saved_at: int | None = None
     compaction: int | None = None
+    summary: str | None = None
     git: GitState | None = None
     work_item: WorkItem | None = None
     items: tuple[LedgerItem, ...] = ()

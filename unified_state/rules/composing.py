@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.records.restore import Composition, Known
-from unified_state.rules.cutting import cut, utf16_units
+from unified_state.rules.cutting import cut, one_line, utf16_units
 from unified_state.rules.estimating import estimate_tokens
 from unified_state.rules.lines import harmless, item_line, turn_lines
 from unified_state.rules.timestamps import age_text, to_text
@@ -26,6 +26,7 @@ MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
 _BRIEF_SHARE = 0.6  # of the tokens, as long as the working set needs the rest
 _ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS = 240, 320
 _RULE = "=" * 60
+_QUOTED = 100  # characters of a prompt by which it is found in a summary
 
 
 def compose(known: Known, tokens: int, units: int = MOST_UNITS) -> Composition:
@@ -138,7 +139,10 @@ def _turns_head(known: Known) -> str:
 def _turn_blocks(known: Known, tokens: int) -> str:
     """The newest turns, as many whole ones as fit."""
     text = _turns_head(known)
+    said = one_line(known.summary or "")
     for turn in known.turns:
+        if said and one_line(turn.prompt)[:_QUOTED] in said:
+            continue  # the summary quotes it, and goes on from there
         longer = "\n".join([text, *turn_lines(turn, known.now, _USUAL_CHARACTERS)])
         if estimate_tokens(longer) > tokens or utf16_units(longer) > MOST_UNITS:
             break

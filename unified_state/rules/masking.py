@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from unified_state.rules.secret_assignments import find_assigned, find_in_field, has_names
 from unified_state.rules.secret_formats import find_formats
+from unified_state.rules.secret_values import MASK_OPENING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from unified_state.rules.secret_formats import Found
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
-_OPENING = b"[MASKED "
 _LONGEST_MASK = 80
 _MASKED = ""  # stands for the kind where a mask is already
 
@@ -78,23 +78,26 @@ def _mask_found(text: str, found: list[Found], tag: Callable[[str], str]) -> str
 
 
 def _find_masks(data: bytes) -> Iterator[Found]:
-    at = data.find(_OPENING)
+    at = data.find(MASK_OPENING)
     while at >= 0:
-        inside = at + len(_OPENING)
+        inside = at + len(MASK_OPENING)
         kind, _, rest = data[inside : inside + _LONGEST_MASK].partition(b" ")
         tag, closing, _ = rest.partition(b"]")
         if closing and kind.replace(b"-", b"").isalnum() and tag.isalnum():
             yield at, inside + len(kind) + len(tag) + 2, _MASKED
-        at = data.find(_OPENING, inside)
+        at = data.find(MASK_OPENING, inside)
 
 
 def _disjoint(found: list[Found]) -> list[Found]:
-    """What overlaps becomes one, of the kind that begins first or reaches further; what overlaps a mask is left out."""
+    """What overlaps becomes one, of the kind that begins first or reaches further; a mask takes what touches it along,
+    since that was no secret before the mask gave it a boundary.
+    """
     groups: list[Found] = []
     for start, end, kind in sorted(found, key=lambda secret: (secret[0], -secret[1])):
-        if groups and start < groups[-1][1]:
-            first, last, first_kind = groups[-1]
-            groups[-1] = (first, max(last, end), first_kind if first_kind and kind else _MASKED)
+        first, last, first_kind = groups[-1] if groups else (0, -1, "")
+        masked = _MASKED in (first_kind, kind)
+        if start < last or (masked and start == last):
+            groups[-1] = (first, max(last, end), _MASKED if masked else first_kind)
         else:
             groups.append((start, end, kind))
     return [group for group in groups if group[2]]

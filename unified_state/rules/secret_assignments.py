@@ -13,7 +13,9 @@ from __future__ import annotations
 from unified_state.rules.secret_names import NAME_ENDS, kind_of_name
 from unified_state.rules.secret_values import (
     DIGITS,
+    ESCAPES,
     LOWER,
+    MASK_OPENING,
     UPPER,
     count_digits,
     is_identifier,
@@ -32,13 +34,13 @@ if TYPE_CHECKING:
 
     from unified_state.rules.secret_formats import Found
 
-_LONGEST_NAME = 80
+_LONGEST_NAME = 120
 _LONGEST_VALUE = 4096
 
 _WORD = DIGITS + UPPER + LOWER + b"_-"
 _SPACE = b" \t"
 _QUOTES = b"\"'`"
-_AFTER_NAME = _SPACE + _QUOTES + b"\\]?"  # os.environ["TOKEN"] = …, token?: …, \"token\": …
+_AFTER_NAME = _SPACE + _QUOTES + b"\\]"  # os.environ["TOKEN"] = …, \"token\": …
 _OPERATOR = _SPACE + b"=>"
 _TYPE = DIGITS + UPPER + LOWER + b"_.|&<>[]? "
 _CODE = frozenset(b"([{*")
@@ -95,19 +97,25 @@ def _find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
 
 
 def _secret_name(head: bytes) -> tuple[bytes, str]:
-    """The name that the text in front of an operator ends in, and the kind of secret it stands for, empty for none."""
+    """The name that the text in front of an operator ends in, and the kind of secret it stands for, empty for none.
+
+    A name in a URL's query gets a `?` in front, one of an option has its dashes.
+    """
     head = head.rstrip(_AFTER_NAME)
     name = trailing(head, _WORD)
     before = head[: len(head) - len(name)]
-    if before.endswith((b"/", b"::")):
-        return name, ""  # the user in a URL, which find_formats looks at; a qualified name, as of a type
-    if before.endswith(b"\\") and name[:1] in (b"n", b"r", b"t"):
-        name = name[1:]  # the n of a line end written as an escape
-    if name.lower().endswith(b"authorization"):
+    qualified = before.endswith(b"::") or (before.endswith(b":") and before[-2:-1].isdigit())  # of a type; of Amazon's
+    if qualified or before.endswith(b"/") or (before.endswith(b"]") and MASK_OPENING in before):
+        return name, ""  # the user in a URL; the end of a name that begins in a mask
+    query = before.endswith((b"?", b"&"))
+    if before.endswith(b"\\"):
+        query = name[:1] == b"u"  # \u0026 is &
+        name = name[ESCAPES.get(name[:1], 0) :]
+    lower = name.lower()
+    if lower.endswith(b"authorization"):
         return name, "authorization"
-    if before.endswith((b"?", b"&")):  # a URL's query
-        return b"?" + name, "signature" if name.lower().endswith(_SIGNATURES) else kind_of_name(name) or ""
-    return name, kind_of_name(name) or ""
+    kind = "signature" if query and lower.endswith(_SIGNATURES) else kind_of_name(name) or ""
+    return (b"?" + name if query else name), kind
 
 
 def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:

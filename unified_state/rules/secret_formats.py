@@ -11,7 +11,16 @@ in the rules of gitleaks and trufflehog.
 
 from __future__ import annotations
 
-from unified_state.rules.secret_values import DIGITS, LOWER, UPPER, is_issued, is_placeholder, leading, trailing
+from unified_state.rules.secret_values import (
+    DIGITS,
+    ESCAPES,
+    LOWER,
+    UPPER,
+    is_issued,
+    is_placeholder,
+    leading,
+    trailing,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +96,6 @@ _BASE64_CHARACTERS = bytes(b"x"[0] if code in _BASE64 else b" "[0] for code in r
 _KEY_RUN = b"x" * 32  # lines of a private key block hold 64 or more, but a terminal may have wrapped them
 
 _MARKS = frozenset(b".:\\%")  # in front of a run they ask for a closer look
-_ESCAPES = {b"n": 1, b"r": 1, b"t": 1, b"u": 5}  # the letters of \n and \u201c are no part of a token behind them
 _NOT_IN_USERINFO = frozenset(b" \t\r\n/?#\"'`<>\\")
 _LONGEST_USERINFO = 256
 
@@ -116,11 +124,13 @@ def _token_at(data: bytes, start: int) -> Found | None:
     """The token whose first long run of characters begins at `start`."""
     mark = data[start - 1 : start]  # empty at the start of the text
     if mark == b"." and start > 1:
+        if data.startswith(b"eyJ", start):
+            return None  # a later part of a JWT, which was looked at from its beginning
         return _dotted_token(data, start) or _discord_token(data, start) or _prefixed_token(data, start)
     if mark == b":":
         return _telegram_token(data, start) or _prefixed_token(data, start)
     if mark == b"\\":
-        start += _ESCAPES.get(data[start : start + 1], 0)
+        start += ESCAPES.get(data[start : start + 1], 0)
     elif mark == b"%":
         start += 2  # the digits of %3D
     return _prefixed_token(data, start)

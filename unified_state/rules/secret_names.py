@@ -24,7 +24,8 @@ _OTHERS = tuple(
     owner + word
     for word, owners in (
         (b"token", b"pad eos bos unk sep cls mask stop start end special next page cancel cancellation sync"),
-        (b"token", b"continuation cursor request client change idempotency publickey"),
+        (b"token", b"continuation cursor forward backward sequence starting"),
+        (b"token", b"request client change idempotency lock publickey"),
         (b"secret", b"existing tls pull"),
     )
     for owner in owners.split()

@@ -11,6 +11,8 @@ DIGITS = b"0123456789"
 UPPER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LOWER = UPPER.lower()
 SEPARATORS = b" _-.:/"
+ESCAPES = {b"n": 1, b"r": 1, b"t": 1, b"u": 5}  # \n, \u201c: how many characters belong to it behind the backslash
+MASK_OPENING = b"[MASKED "  # what stands in a secret's place afterwards: `[MASKED kind tag]`
 
 _FILLERS = frozenset(
     b"none null nil undefined true false yes no todo tbd empty unset unknown default required optional omitted removed"
@@ -69,9 +71,7 @@ def is_wordlike(value: bytes) -> bool:
 
 def is_path(value: bytes) -> bool:
     """Whether the value says where something is: a path, a URL, a resource name."""
-    return value.startswith((b"/", b"./", b"../", b"~/", b"http:", b"https:", b"file:", b"arn:")) and not is_random(
-        value
-    )
+    return (value.startswith(_PATH_STARTS) or value.count(b"/") > 1) and not is_random(value)
 
 
 def is_issued(value: bytes) -> bool:

@@ -40,6 +40,22 @@ def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
     return text if len(text.encode()) <= limit else ""
 
 
+def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
+    """The line a user can type to compact and keep what is recorded: `/compact Keep …`, at most `limit` characters."""
+    line = "/compact Keep exact paths, names, commands and errors, and these recorded items with their ids:"
+    parts = [
+        _work(state),
+        *(f"to do: {cut(harmless(action), _CHARACTERS)}" for action in state.summaries.pending_actions),
+    ]
+    ordered = sorted((item for item in items if item.kind in _FIELDS), key=_rank)
+    parts += [f"{item.alias} {cut(harmless(item.body[_FIELDS[item.kind]]), _CHARACTERS)}" for item in ordered]
+    for part in filter(None, parts):
+        if len(line) + len(part) + 2 > limit:
+            break
+        line += f" {part};"
+    return line.rstrip(";:") if line.endswith(";") else "/compact Keep exact paths, names, commands and errors"
+
+
 def _work(state: State) -> str:
     work = state.work_item
     if not (work.id or work.title):

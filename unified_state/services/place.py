@@ -13,6 +13,11 @@ from unified_state.storage.state_file import NAME
 EXCLUDED = (NAME, "unified-session-state.lock", "unified-session-state.damaged-*.json", "unified-state/")
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
 class Place(Record):
     """A worktree's files. `folder` holds what belongs to the repository: the archive, the compiled settings, health.
 
@@ -53,13 +58,15 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     )
 
 
-def exclude_from_git(place: Place, *, share_state_file: bool) -> None:
-    """Keep our files out of `git status`, in the repository's own exclude file, which is never committed."""
+def exclude_from_git(place: Place, names: Iterable[str]) -> None:
+    """Keep files of ours in `.claude/` out of `git status`, in the repository's own exclude file, which is never
+    committed.
+    """
     common_dir = place.repository.common_dir
     if common_dir is None:
         return
     path = os.path.join(common_dir, "info", "exclude")
-    wanted = [f".claude/{name}" for name in EXCLUDED if not (share_state_file and name == NAME)]
+    wanted = [f".claude/{name}" for name in names]
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             present = file.read()

@@ -28,10 +28,10 @@ from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
 from unified_state.services.paging import estimate, page_out
-from unified_state.services.place import exclude_from_git
+from unified_state.services.place import EXCLUDED, exclude_from_git
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
-from unified_state.storage.state_file import StateContent, StateFile
+from unified_state.storage.state_file import NAME, StateContent, StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ class Projection:
             return as_before if disk_value(as_before) == present else state
 
         if not os.path.lexists(self._place.state_path):
-            exclude_from_git(self._place, share_state_file=self._settings.share_state_file)
+            shared = NAME if self._settings.share_state_file else None
+            exclude_from_git(self._place, [name for name in EXCLUDED if name != shared])
         state = StateFile(self._place.state_path, self._place.digest_path).update(change)
         return Projected(state, contents[0].set_aside, adopted[0])
 

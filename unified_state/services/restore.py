@@ -18,11 +18,13 @@ from unified_state.rules.outlines import outline
 from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
 from unified_state.storage.ledger import ACTIVE, list_items
-from unified_state.storage.sessions import open_notes, read_work
+from unified_state.storage.sessions import LOCAL_SESSION, open_notes, read_work, session_number
 from unified_state.storage.steps import last_turns, steps_of_turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import Reason, TurnOutline
     from unified_state.settings import Settings
@@ -44,6 +46,7 @@ def gather(
     *,
     since: int | None = None,
     health: str | None = None,
+    summary: str | None = None,
 ) -> Known:
     """All that a session could be given back now. `source` is the session whose work and turns count.
 
@@ -53,7 +56,7 @@ def gather(
     after_compaction = source is not None and reason in {"compact", "prompt"}
     if reason in {"resume", "fork"}:
         items = _changed_by_others(archive, source, items, since)
-    work = read_work(archive, source) if source is not None else {}
+    work = _work_of(archive, source)
     saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     compaction = latest_compaction(archive, source) if source is not None and after_compaction else None
     turn_count = archive.row("SELECT coalesce(max(id), 0) FROM turn")[0]
@@ -63,6 +66,7 @@ def gather(
         now=now,
         saved_at=to_milliseconds(saved[0]) if saved else None,
         compaction=compaction.id if compaction else None,
+        summary=summary or (compaction.summary if compaction else None),
         git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         items=tuple(item for item in items if item.paged_out_at is None),
@@ -107,6 +111,13 @@ def fence_and_remember(archive: Archive, session: int, known: Known, part: str, 
             ),
         )
     return fenced(text, nonce, _ABOUT[part])
+
+
+def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
+    """What a session works on; where it never said, what the user said outside any session."""
+    work = read_work(archive, session) if session is not None else {}
+    local = session_number(archive, LOCAL_SESSION)
+    return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
 def _changed_by_others(

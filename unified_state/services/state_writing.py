@@ -70,6 +70,7 @@ class StateWriter:
 
     def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
         """Save with the git state of this moment."""
+        from unified_state.services.linking import note_about
         from unified_state.settings import environment
         from unified_state.sources.git_python import read_git_with_gitpython
 
@@ -83,7 +84,9 @@ class StateWriter:
                 self._add_notes(archive, session, now, highlights, actions)
             return self._projection(archive, now).save(trigger, git)
 
-        return self._workspace.use(action)
+        saved = self._workspace.use(action)
+        note_about(self._workspace.place)
+        return saved
 
     def refresh(self) -> Projected:
         """Write the state file as the ledger has it, if it is not so already."""
@@ -109,10 +112,11 @@ class StateWriter:
         self, archive: Archive, session: int, now: int, highlights: Sequence[str], actions: Sequence[str] | None
     ) -> None:
         mask, at = self._workspace.masker.text, to_text(now)
-        add_notes(archive, session, "highlight", map(mask, highlights), at)
+        owner = session if self._workspace.session_id else None
+        add_notes(archive, owner, "highlight", map(mask, highlights), at)
         if actions is not None:
             close_notes(archive, session, "action", at)
-            add_notes(archive, session, "action", map(mask, actions), at)
+            add_notes(archive, owner, "action", map(mask, actions), at)
 
     def _projection(self, archive: Archive, now: int) -> Projection:
         return Projection(

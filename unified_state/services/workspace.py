@@ -10,7 +10,7 @@ from unified_state.errors import DamagedFileError
 from unified_state.records.item import ORIGINS
 from unified_state.services.masking import Masker
 from unified_state.storage.archive import Archive
-from unified_state.storage.sessions import touch_session
+from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,9 +82,10 @@ class Workspace:
         return Author(origin=self.origin, session_id=self.session_id, commit=commit, branch=branch)
 
     def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
-        """The number of this workspace's session; `local` stands for work outside any client session."""
-        session_id = self.session_id or "local"
-        return touch_session(archive, session_id, now, worktree=self.place.repository.worktree, pid=pid)
+        """The number of this workspace's session."""
+        return touch_session(
+            archive, self.session_id or LOCAL_SESSION, now, worktree=self.place.repository.worktree, pid=pid
+        )
 
 
 def open_workspace(

@@ -38,7 +38,9 @@ def write_atomically(path: str, content: bytes, mode: int | None = None) -> None
 
 
 def write_note(path: str, content: bytes) -> None:
-    """Write a small file whole, but without waiting for the disk: for what is only a help and can be found out again."""
+    """Write a small file whole, but without waiting for the disk: for what is only a help and can be found out
+    again.
+    """
     temporary = temporary_name(path)
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
         file.write(content)

@@ -49,8 +49,8 @@ def ensure_identity(folder: str) -> Identity:
             return _create(folder)
         original = read_identity(recorded.place)
         if original == recorded:
-            return _write(folder, Identity(id=_random_id(), place=folder, copied_from=recorded.place))
-        return _write(folder, recorded.replace(place=folder))  # moved, or seen through another mount
+            return write_identity(folder, Identity(id=_random_id(), place=folder, copied_from=recorded.place))
+        return write_identity(folder, recorded.replace(place=folder))  # moved, or seen through another mount
     except (OSError, StorageError):
         return recorded or Identity(id=_derived_id(folder), place=folder)
 
@@ -60,10 +60,14 @@ def _create(folder: str) -> Identity:
     identity = Identity(id=_random_id(), place=folder)
     if create_once(os.path.join(folder, ID_FILE), _encoded(identity)):
         return identity
-    return read_identity(folder) or _write(folder, identity)  # another process was first, or the file is damaged
+    return read_identity(folder) or write_identity(
+        folder, identity
+    )  # another process was first, or the file is damaged
 
 
-def _write(folder: str, identity: Identity) -> Identity:
+def write_identity(folder: str, identity: Identity) -> Identity:
+    """Make an identity that of the repository whose files lie in a folder."""
+    os.makedirs(folder, exist_ok=True)
     write_atomically(os.path.join(folder, ID_FILE), _encoded(identity))
     return identity
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 
+LOCAL_SESSION = "local"  # stands for what is done outside any client session, in the user's own terminal
+
+
 class Cursor(Record):
     """How far a transcript file has been read: the session it belongs to, the byte offset, the turn that is open
     there.

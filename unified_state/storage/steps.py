@@ -35,10 +35,13 @@ class StepWriter:
         self.added = 0
         self.tool_calls = 0
         self._next_step = self._after_last("step")
-        self._pending = archive.row("SELECT pending_step FROM session WHERE id = ?", session)[0]
+        row = archive.row("SELECT pending_step, forgotten_at FROM session WHERE id = ?", session)
+        self._pending, self._forgotten_at = row
 
     def add(self, step: Step, body: str | bytes) -> None:
         """Add one step with its packed text; one that is there already is only marked as this session's too."""
+        if self._forgotten_at is not None and step.at <= self._forgotten_at:
+            return
         key = uuid_key(step.uuid)
         if step.starts_turn or self.turn is None:
             known = self._find(key, step.block)
@@ -140,6 +143,15 @@ def forget_step(run: Callable[..., Any], number: int) -> None:
         "UPDATE step SET kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL WHERE id = ?",
         (number,),
     )
+
+
+def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
+    """Put another text in place of a step's, in the archive and in its index."""
+    changed = step.replace(text=text)
+    if not step.text.startswith(_DATA_URL):
+        archive.run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", number, searchable(step))
+        archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(changed))
+    archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
 
 
 def searchable(step: Step) -> str:

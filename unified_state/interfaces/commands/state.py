@@ -15,9 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from unified_state.records.state import State
     from unified_state.services.manager import UnifiedStateManager
     from unified_state.services.status import Status
+    from unified_state.services.workspace import Workspace
 
+_COMPACT_LINE = 1_500  # characters
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
 
 
@@ -47,6 +50,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
             change.add_argument("--session", metavar="ID", help="default: the session that runs this")
             change.set_defaults(run=run)
     if name == "save":
+        parser.add_argument("--compact-line", action="store_true", help="print a /compact line that keeps the items")
         parser.add_argument("--session", metavar="ID", help="default: the session that runs this")
     parser.set_defaults(run=run)
 
@@ -96,9 +100,20 @@ def _save(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json, session_id=arguments.session)
     manager = _manager(context, create=True)
     state = manager.save_state(arguments.trigger, highlights=arguments.highlight, actions=arguments.action)
+    if arguments.compact_line:
+        context.show(None, _compact_line(context.workspace(create=False), state))
+        return 0
     metrics = state.token_metrics
     context.show(disk_value(state), f"saved: {metrics.estimated_tokens} tokens, {metrics.budget_status}")
     return 0
+
+
+def _compact_line(workspace: Workspace, state: State) -> str:
+    from unified_state.rules.steering import compact_line
+    from unified_state.storage.ledger import ACTIVE, list_items
+
+    items = workspace.use(lambda archive: list_items(archive, statuses=[ACTIVE]))
+    return compact_line(items, state, _COMPACT_LINE)
 
 
 def _load(arguments: Namespace) -> int:

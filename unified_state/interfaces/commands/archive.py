@@ -1,0 +1,185 @@
+"""`ingest`, `export`, `search`, `recall`, `restore`, `forget`, `scan`: what lies in the archive."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import NotFoundError
+from unified_state.interfaces.context import Context
+from unified_state.services.state_writing import current_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from unified_state.services.forgetting import Forgotten
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+
+def configure(name: str, parser: ArgumentParser) -> None:
+    """Add the arguments of one of the commands."""
+    if name != "export":
+        parser.add_argument("--json", action="store_true", help="print JSON")
+    match name:
+        case "ingest":
+            parser.add_argument("paths", nargs="+", metavar="TRANSCRIPT|FOLDER", help="*.jsonl, or a folder of them")
+        case "export":
+            parser.add_argument("--session", metavar="ID", help="only this session")
+        case "search":
+            parser.add_argument("query", nargs="+", metavar="QUERY", help="words to look for")
+            parser.add_argument("--limit", type=_count, default=10, metavar="N", help="at most so many hits (10)")
+            parser.add_argument("--session", metavar="ID", help="only this session")
+        case "recall":
+            parser.add_argument(
+                "ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"
+            )
+        case "restore":
+            which = parser.add_mutually_exclusive_group()
+            which.add_argument("--session", metavar="ID", help="default: the session that runs this, else the newest")
+            which.add_argument("--transcript", metavar="FILE", help="a transcript that need not be archived")
+            parser.add_argument("--summary", metavar="FILE", help="the client's summary, to leave out what it says")
+            parser.add_argument("--tokens", type=_count, metavar="N", help="the size of the whole (2000)")
+        case "forget":
+            which = parser.add_mutually_exclusive_group(required=True)
+            which.add_argument("ref", nargs="?", metavar="REF", help="an item, turn, step or compaction")
+            which.add_argument("--session", metavar="ID", help="all of a session")
+            which.add_argument("--match", metavar="TEXT", help="everything that holds this text")
+        case "scan":
+            parser.add_argument("--fix", action="store_true", help="mask what is found")
+    runs = {"ingest": _ingest, "export": _export, "search": _search, "recall": _recall, "restore": _restore}
+    parser.set_defaults(run={**runs, "forget": _forget, "scan": _scan}[name])
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_count.__name__ = "number"  # argparse names the function in its message
+
+
+def _reading(context: Context) -> Workspace:
+    workspace = context.workspace(create=False)
+    if workspace.is_empty:
+        message = "nothing is archived here yet"
+        raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
+    return workspace
+
+
+def _ingest(arguments: Namespace) -> int:
+    from unified_state.interfaces.progress import progress_bar
+    from unified_state.services.ingestion import find_transcripts, ingest
+
+    context = Context(as_json=arguments.json)
+    files = find_transcripts(arguments.paths)
+    if not files:
+        message = f"there is no transcript in {', '.join(arguments.paths)}"
+        raise NotFoundError(message, "transcripts end in .jsonl")
+    total = sum(os.path.getsize(path) for path, _ in files)
+    with progress_bar("archiving", total) as advance:
+        done = ingest(context.workspace(create=True), files, current_time(), advance)
+    for path in done.skipped:
+        context.say(f"{path} was left out: the folder it ran in is gone; name the file to archive it here")
+    context.show(done.as_dict(), f"{done.files} transcripts, {done.added:,} new steps")
+    return 0
+
+
+def _export(arguments: Namespace) -> int:
+    from unified_state.services.exporting import export_steps
+
+    context = Context(as_json=True)
+
+    def action(archive: Archive) -> None:
+        for line in export_steps(archive, arguments.session):
+            context.write_line(line)
+
+    _reading(context).use(action)
+    return 0
+
+
+def _search(arguments: Namespace) -> int:
+    from unified_state.services.searching import search
+
+    context = Context(as_json=arguments.json)
+    query = " ".join(arguments.query)
+    hits = _reading(context).use(lambda archive: search(archive, query, arguments.limit, arguments.session))
+    lines = [f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}" for hit in hits]
+    context.show([hit.as_dict() for hit in hits], "\n".join(lines))
+    if not hits:
+        context.say(f"nothing is found for {query[:80]!r}")
+    return 0
+
+
+def _recall(arguments: Namespace) -> int:
+    from unified_state.interfaces.recall_text import recall_text
+    from unified_state.services.recalling import recall
+
+    context = Context(as_json=arguments.json)
+    found = _reading(context).use(lambda archive: recall(archive, arguments.ref))
+    context.show(found, "" if arguments.json else recall_text(found))
+    return 0
+
+
+def _restore(arguments: Namespace) -> int:
+    from unified_state.services.previewing import preview_restore
+
+    context = Context(as_json=arguments.json, session_id=arguments.session)
+    workspace = context.workspace(create=False)
+    preview = preview_restore(
+        workspace,
+        current_time(),
+        transcript=arguments.transcript,
+        summary=_read_file(arguments.summary) if arguments.summary else None,
+        tokens=arguments.tokens,
+    )
+    context.show(preview.as_dict(), preview.text)
+    return 0
+
+
+def _read_file(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise NotFoundError(message, "name an existing file") from error
+
+
+def _forget(arguments: Namespace) -> int:
+    from unified_state.services.forgetting import forget_ref, forget_session, forget_text
+    from unified_state.services.state_writing import StateWriter
+
+    context = Context(as_json=arguments.json)
+    workspace = _reading(context)
+
+    def action(archive: Archive) -> Forgotten:
+        if arguments.session:
+            return forget_session(archive, arguments.session, current_time())
+        return (
+            forget_text(archive, arguments.match) if arguments.match is not None else forget_ref(archive, arguments.ref)
+        )
+
+    done = workspace.use(action)
+    StateWriter(workspace).refresh()
+    text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries"
+    context.show(done.as_dict(), text)
+    context.say("the client's own transcripts still hold what they hold; archives that were set aside are not searched")
+    return 0
+
+
+def _scan(arguments: Namespace) -> int:
+    from unified_state.interfaces.progress import progress_bar
+    from unified_state.services.scanning import scan
+
+    context = Context(as_json=arguments.json)
+    workspace = _reading(context)
+    (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
+    with progress_bar("scanning", total) as advance:
+        done = workspace.use(lambda archive: scan(archive, workspace.masker, fix=arguments.fix, report=advance))
+    verb = "masked" if arguments.fix else "found"
+    text = "\n".join([f"{len(done.refs)} secrets {verb} in {done.looked_at:,} steps", *done.refs])
+    context.show(done.as_dict(), text)
+    return 1 if done.refs and not arguments.fix else 0

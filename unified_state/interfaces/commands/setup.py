@@ -1,0 +1,183 @@
+"""`install`, `uninstall`, `doctor`, `config`, `link`: into the client and out again, and whether all is well."""
+
+from __future__ import annotations
+
+import compileall
+import os
+import shutil
+
+from unified_state.assets import PACKAGE_ROOT
+from unified_state.interfaces.context import Context
+from unified_state.services.installation import COMMAND_FILE, READ_ONLY_RULES, SCOPES, install, target, uninstall
+from unified_state.services.linking import candidates, has_id, link, note_about
+from unified_state.services.place import exclude_from_git, locate
+from unified_state.services.state_writing import current_time
+from unified_state.setting_table import SETTINGS
+from unified_state.settings import environment, load_settings, user_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from unified_state.services.place import Place
+    from unified_state.settings import Settings
+
+
+def configure(name: str, parser: ArgumentParser) -> None:
+    """Add the arguments of one of the commands."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    match name:
+        case "install":
+            _scope(parser)
+            parser.add_argument(
+                "--allow-reading",
+                action="store_true",
+                help="also let the client run our read-only commands without asking",
+            )
+        case "uninstall":
+            _scope(parser)
+            parser.add_argument(
+                "--purge", action="store_true", help="also delete what was recorded for this repository"
+            )
+        case "link":
+            parser.add_argument("id", nargs="?", metavar="ID", help="the archive to join; without it they are listed")
+    runs = {"install": _install, "uninstall": _uninstall, "doctor": _doctor, "config": _config, "link": _link}
+    parser.set_defaults(run=runs[name])
+
+
+def _scope(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--scope",
+        choices=SCOPES,
+        default="local",
+        help="local: this checkout, not committed (default); project: committed; user: all your projects",
+    )
+
+
+def _here(context: Context, *, create: bool) -> tuple[Place, Settings]:
+    """The place and settings of the current folder; settings that are wrong are shown, not refused, by these
+    commands.
+    """
+    settings = load_settings(None, environment())
+    place = locate(context.folder, settings.data_dir, create=create)
+    return place, load_settings(place.repository.worktree, environment())
+
+
+def _install(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json)
+    _keep_data_home(context)
+    place, settings = _here(context, create=True)
+    note_about(place)
+    where = target(arguments.scope, place.repository.worktree, environment())
+    done = install(where, settings.data_dir, allow_reading=arguments.allow_reading)
+    if arguments.scope == "local":
+        exclude_from_git(place, ["settings.local.json", f"commands/{COMMAND_FILE}"])
+    compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
+    lines = [
+        f"hooks {'installed in' if done.changed else 'are in place in'} {done.settings_path}",
+        f"/context-compact is {done.command_path or 'left alone: a command of that name exists'}",
+        f"everything is archived in {place.folder}",
+    ]
+    context.show(done.as_dict(), "\n".join(lines))
+    if arguments.scope == "project":
+        context.say(
+            "these settings name this machine's interpreter; teammates need their own: --scope local is for that"
+        )
+    if not arguments.allow_reading:
+        context.say(f"`install --allow-reading` lets the client run without asking: {', '.join(READ_ONLY_RULES[:3])} …")
+    for other in candidates(place, settings.data_dir):
+        told = f"archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB)"
+        context.say(f"there is an {told} of the same repository; `unified-state link {other.id}` joins it")
+    return 0
+
+
+def _keep_data_home(context: Context) -> None:
+    """Hooks and commands must agree where the data lies, and the client's environment is not the user's alone, so
+    XDG_DATA_HOME is only read here, and written down where the user's own settings are.
+    """
+    folder = environment().get("XDG_DATA_HOME")
+    path = user_file()
+    if not folder or not os.path.isabs(folder) or load_settings(None, {}).origin["data_dir"] != "default":
+        return
+    chosen = os.path.join(folder, "unified-state")
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(f'data_dir = "{chosen}"  # from XDG_DATA_HOME, when unified-state was installed\n')
+    context.say(f"XDG_DATA_HOME is set: wrote data_dir = {chosen} to {path}")
+
+
+def _uninstall(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json)
+    place, settings = _here(context, create=False)
+    done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
+    lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
+    if arguments.purge:
+        lines.append(_purge(place))
+    elif os.path.isdir(place.folder):
+        lines.append(f"what was recorded stays in {place.folder}, the state file in {place.state_path}")
+        lines.append("`unified-state uninstall --purge` deletes both")
+    context.show({**done.as_dict(), "data": place.folder if os.path.isdir(place.folder) else None}, "\n".join(lines))
+    return 0
+
+
+def _purge(place: Place) -> str:
+    """Delete what was recorded for this repository: archive, state file, identity."""
+    shutil.rmtree(place.folder, ignore_errors=True)
+    folder = place.repository.common_dir or os.path.join(place.repository.worktree, ".claude")
+    stem = place.state_path.removesuffix(".json")
+    for path in (place.state_path, f"{stem}.lock", os.path.join(folder, "unified-state-id")):
+        if os.path.exists(path):
+            os.unlink(path)
+    return f"deleted {place.folder} and {place.state_path}"
+
+
+def _doctor(arguments: Namespace) -> int:
+    from unified_state.services.diagnosis import diagnose
+
+    context = Context(as_json=arguments.json)
+    place, settings = _here(context, create=False)
+    checks = diagnose(place, settings, environment(), current_time())
+    width = max(len(check.name) for check in checks)
+    lines = []
+    for check in checks:
+        hint = "" if check.ok or not check.hint else f" -> {check.hint}"
+        lines.append(f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}{hint}")
+    context.show([check.as_dict() for check in checks], "\n".join(lines))
+    return 0 if all(check.ok for check in checks) else 1
+
+
+def _config(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json)
+    _, settings = _here(context, create=False)
+    rows = [
+        {
+            "name": setting.name,
+            "value": getattr(settings, setting.name),
+            "unit": setting.unit,
+            "origin": settings.origin[setting.name],
+            "variable": None if setting.own_file_only else setting.variable,
+        }
+        for setting in SETTINGS
+    ]
+    width = max(len(str(row["name"])) for row in rows)
+    lines = [f"{row['name']:{width}}  {row['value']!s:<12} {row['unit']:<12}  {row['origin']}" for row in rows]
+    context.show({"settings": rows, "problems": settings.problems}, "\n".join(lines))
+    for problem in settings.problems:
+        context.say(problem)
+    return 1 if settings.problems else 0
+
+
+def _link(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json)
+    place, settings = _here(context, create=False)
+    if arguments.id:
+        joined = link(place, settings.data_dir, arguments.id)
+        old = f"; what was recorded under its own id stays in {place.folder}" if has_id(place) and place.id else ""
+        context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
+        return 0
+    found = candidates(place, settings.data_dir)
+    lines = [f"{other.id}  {other.archive_bytes / 1e6:8.1f} MB  {other.worktree}" for other in found]
+    context.show(
+        [other.as_dict() for other in found], "\n".join(lines) or "no other archive of this repository is known"
+    )
+    return 0

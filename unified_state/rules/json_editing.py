@@ -1,0 +1,164 @@
+"""Changing a JSON text in one place, every other byte as it was: people lay out their settings and compare versions of
+them.
+
+A place is named by a path of object keys. The text must be valid JSON and an object; whoever calls has parsed it
+before.
+"""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Span = tuple[int, int]
+
+_BLANK = " \t\r\n"
+_decoder = json.JSONDecoder()
+
+
+def append_entries(text: str, path: tuple[str, ...], entries: list[Any]) -> str:
+    """The text with entries added to the array at a path; the array and the objects on the way are made if missing."""
+    start, depth = _root(text), 0
+    for key in path:
+        members = _members(text, start)
+        if key not in members:
+            return _add_member(text, start, path[depth:], entries, depth)
+        start, depth = members[key][1][0], depth + 1
+    spans = _elements(text, start)
+    return _insert(
+        text, start, spans[-1][1] if spans else None, [_laid_out(entry, depth + 1, text) for entry in entries], depth
+    )
+
+
+def remove_entries(text: str, path: tuple[str, ...], is_unwanted: Callable[[Any], bool]) -> str:
+    """The text without the array entries that are unwanted; an array that becomes empty goes, and so do empty
+    parents.
+    """
+    span = _find(text, path)
+    if span is None:
+        return text
+    spans = _elements(text, span[0])
+    unwanted = [place for place in spans if is_unwanted(json.loads(text[slice(*place)]))]
+    if not unwanted:
+        return text
+    if len(unwanted) == len(spans):
+        return _remove_member(text, path)
+    for place in reversed(unwanted):
+        text = _cut(text, place)
+    return text
+
+
+def _remove_member(text: str, path: tuple[str, ...]) -> str:
+    """The text without the member at a path, and without the objects above it that held nothing else."""
+    holder = _find(text, path[:-1])
+    if holder is None:
+        return text
+    members = _members(text, holder[0])
+    if len(members) == 1 and len(path) > 1:
+        return _remove_member(text, path[:-1])
+    key_at, (_, end) = members[path[-1]]
+    return _cut(text, (key_at, end))
+
+
+def _cut(text: str, span: Span) -> str:
+    """The text without a member or element, and without the comma that parted it from the next or the one before."""
+    begin, end = span
+    after = _skip(text, end)
+    if text[after] == ",":
+        return text[:begin] + text[_skip(text, after + 1) :]
+    before = len(text[:begin].rstrip(_BLANK))
+    if text[before - 1] == ",":
+        return text[: before - 1] + text[end:]
+    return text[:before] + text[after:]
+
+
+def _add_member(text: str, start: int, path: tuple[str, ...], value: Any, depth: int) -> str:
+    for key in reversed(path[1:]):
+        value = {key: value}
+    ends = [span[1] for _, span in _members(text, start).values()]
+    member = f"{json.dumps(path[0])}: {_laid_out(value, depth + 1, text)}"
+    return _insert(text, start, max(ends, default=None), [member], depth)
+
+
+def _insert(text: str, start: int, last_end: int | None, pieces: list[str], depth: int) -> str:
+    """The text with pieces on lines of their own in the object or array at `start`, behind its last entry."""
+    line = _newline(text) + _indent(text) * (depth + 1)
+    if last_end is not None:
+        return text[:last_end] + "".join(f",{line}{piece}" for piece in pieces) + text[last_end:]
+    closing = _skip(text, start + 1)
+    inside = line + f",{line}".join(pieces) + _newline(text) + _indent(text) * depth
+    return text[: start + 1] + inside + text[closing:]
+
+
+def _find(text: str, path: tuple[str, ...]) -> Span | None:
+    """Where the value at a path begins and ends; None if it is missing."""
+    start = _root(text)
+    span = (start, _decoder.raw_decode(text, start)[1])
+    for key in path:
+        members = _members(text, span[0])
+        if key not in members:
+            return None
+        span = members[key][1]
+    return span
+
+
+def _members(text: str, start: int) -> dict[str, tuple[int, Span]]:
+    """The members of the object at `start`: where each key begins, and where its value begins and ends."""
+    members: dict[str, tuple[int, Span]] = {}
+    position = _skip(text, start + 1)
+    while text[start] == "{" and text[position] != "}":
+        key_at = position
+        key, position = _decoder.raw_decode(text, position)
+        value_at = _skip(text, _skip(text, position) + 1)
+        _, end = _decoder.raw_decode(text, value_at)
+        members[key] = (key_at, (value_at, end))
+        position = _behind_comma(text, end)
+    return members
+
+
+def _elements(text: str, start: int) -> list[Span]:
+    """Where the elements of the array at `start` begin and end."""
+    spans = []
+    position = _skip(text, start + 1)
+    while text[start] == "[" and text[position] != "]":
+        _, end = _decoder.raw_decode(text, position)
+        spans.append((position, end))
+        position = _behind_comma(text, end)
+    return spans
+
+
+def _behind_comma(text: str, position: int) -> int:
+    position = _skip(text, position)
+    return _skip(text, position + 1) if text[position] == "," else position
+
+
+def _laid_out(value: Any, depth: int, text: str) -> str:
+    lines = json.dumps(value, indent=_indent(text), ensure_ascii=False).split("\n")
+    return (_newline(text) + _indent(text) * depth).join(lines)
+
+
+def _indent(text: str) -> str:
+    """The indentation that the text uses; two spaces where it uses none."""
+    for line in text.splitlines()[1:]:
+        stripped = line.lstrip(" \t")
+        if stripped and stripped != line:
+            return line[: len(line) - len(stripped)]
+    return "  "
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _root(text: str) -> int:
+    return _skip(text, 1 if text.startswith("\ufeff") else 0)
+
+
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _BLANK:
+        position += 1
+    return position

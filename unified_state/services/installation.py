@@ -1,0 +1,240 @@
+"""Installation: our hooks in the client's settings, and out again.
+
+Only our own entries are added and removed; every other byte of the file stays. Settings that are not valid JSON are
+refused. The hooks call the interpreter that runs this by its absolute path, isolated (`-I -S`): nothing in the project
+can change what they import. They are called with `-c`, since Python's own exit status for a missing script is 2, and to
+the client that means: block the user's prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from unified_state.assets import PACKAGE_ROOT, asset_path
+from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.records.record import Record
+from unified_state.records.restore import PARTS
+from unified_state.rules.json_editing import append_entries, remove_entries
+from unified_state.settings import default_data_dir
+from unified_state.storage.atomic_file import write_atomically
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+SCOPES = ("local", "project", "user")
+_MODULE = "unified_state.interfaces.hook"
+# Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
+_TIMEOUTS = {
+    "SessionStart": 15,
+    "UserPromptSubmit": 10,
+    "Stop": 30,
+    "SubagentStop": 30,
+    "PreCompact": 120,
+    "PostCompact": 15,
+    "SessionEnd": 5,
+}
+READ_ONLY_RULES = tuple(
+    f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "status", "load", "age", "restore")
+) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ("decision", "constraint", "question", "evidence"))
+_CREATED = "created-settings.json"
+COMMAND_FILE = "context-compact.md"
+
+
+class Installed(Record):
+    """What an installation or its removal changed: the settings file, the command file, or nothing."""
+
+    settings_path: str
+    changed: bool
+    command_path: str | None = None
+
+
+class Target(Record):
+    """Where to install: the settings file of a scope, and the folder of its slash commands."""
+
+    scope: str
+    settings_path: str
+    commands_folder: str
+
+
+def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
+    """The files of a scope: `local` and `project` in the worktree, `user` in the client's own folder."""
+    folder = os.path.join(worktree, ".claude")
+    if scope == "user":
+        folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+    name = "settings.local.json" if scope == "local" else "settings.json"
+    return Target(scope, os.path.join(folder, name), os.path.join(folder, "commands"))
+
+
+def install(place: Target, data_dir: str, *, allow_reading: bool) -> Installed:
+    """Add our hooks and the slash command; what an earlier version installed is replaced."""
+    before = _read(place.settings_path)
+    text = _without_ours("{}\n" if before is None else before)
+    for event, groups in hook_groups(data_dir).items():
+        text = append_entries(text, ("hooks", event), groups)
+    if allow_reading:
+        present = json.loads(text).get("permissions", {}).get("allow", [])
+        text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
+    if text != before:
+        write_atomically(place.settings_path, text.encode())
+    if before is None:
+        _note_created(data_dir, place.settings_path)
+    return Installed(place.settings_path, text != before, _install_command(place))
+
+
+def uninstall(place: Target, data_dir: str) -> Installed:
+    """Take our entries out again; a settings file that we made and that holds nothing else goes too."""
+    before = _read(place.settings_path)
+    if before is None:
+        return Installed(place.settings_path, changed=False, command_path=_uninstall_command(place))
+    text = _without_ours(before)
+    if json.loads(text.removeprefix("\ufeff")) == {} and place.settings_path in _created(data_dir):
+        os.unlink(place.settings_path)
+    elif text != before:
+        write_atomically(place.settings_path, text.encode())
+    return Installed(place.settings_path, text != before, _uninstall_command(place))
+
+
+def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> dict[str, list[Any]]:
+    """Our entries by event, as they stand in the settings. SessionStart has two handlers: each has a limit of its
+    own.
+    """
+    elsewhere = [] if data_dir == default_data_dir() else [data_dir]
+    code = f"import sys;sys.path.append({root!r});from {_MODULE} import main;main()"
+
+    def handler(event: str, part: str = "") -> dict[str, Any]:
+        arguments = [event, *([part] if part or elsewhere else []), *elsewhere]
+        timeout = _TIMEOUTS[event]
+        return {
+            "type": "command",
+            "command": interpreter,
+            "args": ["-I", "-S", "-c", code, *arguments],
+            "timeout": timeout,
+        }
+
+    return {
+        event: [{"hooks": [handler(event, part) for part in (PARTS if event == "SessionStart" else ("",))]}]
+        for event in _TIMEOUTS
+    }
+
+
+def our_handlers(settings: Any) -> list[dict[str, Any]]:
+    """The handlers in a client's settings that are ours."""
+    hooks = settings.get("hooks") if isinstance(settings, dict) else None
+    groups = (
+        [group for groups in hooks.values() if isinstance(groups, list) for group in groups]
+        if isinstance(hooks, dict)
+        else []
+    )
+    handlers = [handler for group in groups if isinstance(group, dict) for handler in group.get("hooks") or []]
+    return [handler for handler in handlers if _is_ours(handler)]
+
+
+def read_settings(path: str) -> Any:
+    """A client's settings file as JSON, None if there is none. Raises UnifiedStateError where it is no JSON object."""
+    text = _read(path)
+    return None if text is None else json.loads(text.removeprefix("\ufeff"))
+
+
+def _is_ours(handler: Any) -> bool:
+    arguments = handler.get("args") if isinstance(handler, dict) else None
+    return isinstance(arguments, list) and any(_MODULE in str(argument) for argument in arguments)
+
+
+def _is_our_group(group: Any) -> bool:
+    handlers = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(handlers, list) and bool(handlers) and all(map(_is_ours, handlers))
+
+
+def _without_ours(text: str) -> str:
+    settings = json.loads(text.removeprefix("\ufeff"))
+    hooks = settings.get("hooks")
+    for event in list(hooks) if isinstance(hooks, dict) else []:
+        text = remove_entries(text, ("hooks", event), _is_our_group)
+    return remove_entries(text, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path} cannot be read: {error}"
+        raise StorageError(message, "nothing was changed") from error
+    try:
+        settings = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        message = f"{path} is not valid JSON ({error})"
+        raise UnifiedStateError(message, "nothing was changed; mend the file and try again") from error
+    if not _has_known_shape(settings):
+        message = f"{path} has another shape than the client's settings"
+        raise UnifiedStateError(
+            message, "nothing was changed; `hooks` holds lists by event, `permissions.allow` is a list"
+        )
+    return text
+
+
+def _has_known_shape(settings: Any) -> bool:
+    if not isinstance(settings, dict):
+        return False
+    hooks, permissions = settings.get("hooks", {}), settings.get("permissions", {})
+    return (
+        isinstance(hooks, dict)
+        and all(isinstance(groups, list) for groups in hooks.values())
+        and isinstance(permissions, dict)
+        and isinstance(permissions.get("allow", []), list)
+    )
+
+
+def _created(data_dir: str) -> list[str]:
+    """The settings files that did not exist before we installed into them."""
+    try:
+        with open(os.path.join(data_dir, _CREATED), encoding="utf-8") as file:
+            return list(json.load(file))
+    except (OSError, ValueError):
+        return []
+
+
+def _note_created(data_dir: str, path: str) -> None:
+    os.makedirs(data_dir, mode=0o700, exist_ok=True)
+    write_atomically(os.path.join(data_dir, _CREATED), json.dumps(sorted({*_created(data_dir), path})).encode())
+
+
+def _install_command(place: Target) -> str | None:
+    """The slash command by its bare name; a file of that name that is not ours stays."""
+    path = os.path.join(place.commands_folder, COMMAND_FILE)
+    ours = _our_command()
+    if os.path.exists(path) and not _is_our_command(path):
+        return None
+    write_atomically(path, ours, 0o644)
+    return path
+
+
+def _uninstall_command(place: Target) -> str | None:
+    path = os.path.join(place.commands_folder, COMMAND_FILE)
+    if not os.path.exists(path) or not _is_our_command(path):
+        return None
+    os.unlink(path)
+    if not os.listdir(place.commands_folder):
+        os.rmdir(place.commands_folder)
+    return path
+
+
+def _our_command() -> bytes:
+    """The slash command, with the absolute path of our program: the client's PATH need not have it."""
+    with open(asset_path("commands", COMMAND_FILE), encoding="utf-8") as file:
+        text = file.read()
+    program = os.path.join(os.path.dirname(sys.executable), "unified-state")
+    if os.access(program, os.X_OK):
+        text = text.replace("`unified-state ", f"`{program} ").replace("Bash(unified-state ", f"Bash({program} ")
+    return text.encode()
+
+
+def _is_our_command(path: str) -> bool:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return "unified-state" in file.read()

@@ -1,0 +1,90 @@
+"""Preview: what a session start would give back, of the archive or of a transcript that is not archived. Changes
+nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from unified_state.errors import NotFoundError
+from unified_state.records.record import Record
+from unified_state.records.restore import PARTS
+from unified_state.services.capture import Capture
+from unified_state.services.counting import count_tokens
+from unified_state.services.ingestion import read_head
+from unified_state.services.restore import gather, restored_text
+from unified_state.storage.archive import Archive
+from unified_state.storage.sessions import session_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.services.workspace import Workspace
+
+
+class Preview(Record):
+    """The text of a restore, its size in o200k tokens, and its parts: one for each hook output."""
+
+    text: str
+    tokens: int
+    parts: list[dict[str, Any]]
+
+
+def preview_restore(
+    workspace: Workspace,
+    now: int,
+    *,
+    transcript: str | None = None,
+    summary: str | None = None,
+    tokens: int | None = None,
+) -> Preview:
+    """The restore after a compaction, now."""
+    if tokens is not None:
+        workspace.settings.restore_tokens = tokens
+    if transcript is not None:
+        return _of_transcript(workspace, now, transcript, summary)
+    if workspace.is_empty:
+        return Preview("", 0, [])
+    return workspace.use(lambda archive: _compose(archive, workspace, _session(archive, workspace), now, summary))
+
+
+def _of_transcript(workspace: Workspace, now: int, path: str, summary: str | None) -> Preview:
+    """The transcript goes into an archive of its own that is gone afterwards."""
+    if not os.path.isfile(path):
+        message = f"there is no file {path}"
+        raise NotFoundError(message, "name a transcript (*.jsonl)")
+    head = read_head(path)
+    with (
+        tempfile.TemporaryDirectory(prefix="unified-state-") as folder,
+        Archive(os.path.join(folder, "archive.db")) as archive,
+    ):
+        archive.run("PRAGMA synchronous = OFF")
+        capture = Capture(archive, workspace.masker, now, lambda: True)
+        capture.transcript(os.path.abspath(path), head.session_id, to_end=True)
+        return _compose(archive, workspace, session_number(archive, head.session_id), now, summary)
+
+
+def _session(archive: Archive, workspace: Workspace) -> int | None:
+    if workspace.session_id is not None:
+        number = session_number(archive, workspace.session_id)
+        if number is None:
+            message = f"there is no session {workspace.session_id} in the archive"
+            raise NotFoundError(message, "`unified-state search` names the sessions it finds")
+        return number
+    row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
+    return None if row is None else row[0]
+
+
+def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, summary: str | None) -> Preview:
+    known = gather(archive, workspace.place.state_path, session, "compact", now, summary=summary)
+    texts = restored_text(known, workspace.settings).as_dict()
+    parts = [(part, texts[part]) for part in PARTS if texts[part]]
+    sizes = count_tokens([text for _, text in parts])
+    text = "\n".join(text for _, text in parts)
+    return Preview(
+        text=text,
+        tokens=sum(sizes),
+        parts=[{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)],
+    )

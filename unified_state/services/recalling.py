@@ -1,0 +1,100 @@
+"""Recall: whatever a ref names, verbatim: an item, a turn with its steps, a step, a compaction with its summary."""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError
+from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
+from unified_state.rules.timestamps import to_text
+from unified_state.services.exporting import export_line
+from unified_state.storage.compactions import find_compaction, restores_of
+from unified_state.storage.ledger import find_item
+from unified_state.storage.steps import find_step, steps_of_turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.storage.archive import Archive
+
+_HINT = "`unified-state search` finds refs"
+
+
+def recall(archive: Archive, ref: str) -> dict[str, Any]:
+    """What the ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
+    kind, number = parse_ref(ref)
+    if kind == ITEM:
+        return _item(archive, ref)
+    return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
+
+
+def _item(archive: Archive, ref: str) -> dict[str, Any]:
+    item = find_item(archive, ref)
+    links = archive.rows(
+        "SELECT relation, alias FROM item_link JOIN item ON item.uuid = to_uuid WHERE from_uuid = ?", item.uuid
+    )
+    newer = archive.row("SELECT alias FROM item WHERE uuid = ?", item.superseded_by)
+    return {
+        "ref": item.alias,
+        **item.as_dict(),
+        **({"superseded_by": newer[0]} if newer else {}),
+        "links": [{"relation": relation, "ref": alias} for relation, alias in links],
+        "in_state_file": item.paged_out_at is None,
+    }
+
+
+def _turn(archive: Archive, number: int) -> dict[str, Any]:
+    row = archive.row(
+        "SELECT session_id, agent, at FROM turn JOIN session ON session.id = session WHERE turn.id = ?", number
+    )
+    steps = steps_of_turn(archive, number)
+    if row is None or not steps:
+        message = f"there is no turn T{number}"
+        raise NotFoundError(message, _HINT)
+    session_id, agent, at = row
+    tools = {step.tool_use_id: step.tool for _, step in steps if step.tool}
+    lines = [export_line(step_number, step, session_id, tools.get(step.tool_use_id)) for step_number, step in steps]
+    return {
+        "ref": f"T{number}",
+        "kind": "turn",
+        "session_id": session_id,
+        **({"agent": agent} if agent else {}),
+        "timestamp": to_text(at),
+        "steps": lines,
+    }
+
+
+def _step(archive: Archive, number: int) -> dict[str, Any]:
+    step = find_step(archive, number)
+    if step is None:
+        message = f"there is no step S{number}"
+        raise NotFoundError(message, _HINT)
+    turn, session_id = archive.row(
+        "SELECT turn, session_id FROM step JOIN turn ON turn.id = turn JOIN session ON session.id = session "
+        "WHERE step.id = ?",
+        number,
+    )
+    row = archive.row(
+        "SELECT tool FROM step WHERE turn = ? AND tool_use_id = ? AND tool NOT NULL", turn, step.tool_use_id
+    )
+    return {**export_line(number, step, session_id, row[0] if row else None), "turn": f"T{turn}"}
+
+
+def _compaction(archive: Archive, number: int) -> dict[str, Any]:
+    compaction = find_compaction(archive, number)
+    if compaction is None or compaction.session is None:
+        message = f"there is no compaction K{number}"
+        raise NotFoundError(message, "`unified-state status` says how many there are")
+    (session_id,) = archive.row("SELECT session_id FROM session WHERE id = ?", compaction.session)
+    return {
+        "ref": f"K{number}",
+        "kind": "compaction",
+        "session_id": session_id,
+        "trigger": compaction.trigger,
+        "timestamp": to_text(compaction.boundary_at or compaction.started_at),
+        "pre_tokens": compaction.pre_tokens,
+        "summary": compaction.summary,
+        "restored": [
+            {"part": restore.part, "delivered": restore.delivered_at is not None, "text": restore.text}
+            for restore in restores_of(archive, number)
+        ],
+    }
