@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.rules.secret_assignments import find_assigned, find_in_field, has_names
 from unified_state.rules.secret_formats import find_formats
-from unified_state.rules.secret_values import MASK_OPENING
+from unified_state.rules.secret_values import MASK_OPENING, trailing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def _find_masks(data: bytes) -> Iterator[Found]:
         kind, _, rest = data[inside : inside + _LONGEST_MASK].partition(b" ")
         tag, closing, _ = rest.partition(b"]")
         if closing and kind.replace(b"-", b"").isalnum() and tag.isalnum():
-            yield at, inside + len(kind) + len(tag) + 2, _MASKED
+            dots = len(trailing(data[max(0, at - 8) : at], b"."))  # a token in front would have gone on behind them
+            yield at - dots, inside + len(kind) + len(tag) + 2, _MASKED
         at = data.find(MASK_OPENING, inside)
 
 

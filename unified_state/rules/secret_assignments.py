@@ -17,6 +17,7 @@ from unified_state.rules.secret_values import (
     LOWER,
     MASK_OPENING,
     UPPER,
+    blank_but,
     count_digits,
     is_identifier,
     is_path,
@@ -50,17 +51,12 @@ _CREDENTIAL = DIGITS + UPPER + LOWER + b"-._~+/="  # token68 of RFC 9110
 _SIGNATURES = (b"sig", b"signature")
 
 
-def _table(ends: bytes) -> bytes:
-    return bytes(32 if code in ends else code for code in range(256))
-
-
-_SHELL_ENDS = _table(b"\t\r\n\\;&|)<>" + _QUOTES)
-_BARE_ENDS = _table(b"\t\r\n\\;&|)<>,]}#" + _QUOTES)
+_SHELL_END = b"\t\r\n\\;&|)<>" + _QUOTES
+_BARE_END = _SHELL_END + b",]}#"
+_SHELL_WORDS = bytes.maketrans(_SHELL_END, b" " * len(_SHELL_END))
+_BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
 # Letters in lower case, `:` as `=`, line ends as they are, all else blank: `"API_KEY" :` ends in `key  =`.
-_FOLDED = bytes(
-    code | 32 if code in UPPER + LOWER else ord("=") if code in b"=:" else code if code in b"\r\n" else 32
-    for code in range(256)
-)
+_FOLDED = blank_but(UPPER + LOWER + b"=:\r\n", LOWER + LOWER + b"==\r\n")
 
 
 def find_assigned(data: bytes) -> Iterator[Found]:
@@ -203,18 +199,17 @@ def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:
     The quotes may themselves be escaped, once or more, as in JSON within JSON.
     """
     at += len(leading(data[at : at + 64], _OPERATOR))
-    opening = data[at : at + 16]
-    unprefixed = opening.lstrip(b"bBfFrRuU@$")
-    escapes = leading(unprefixed, b"\\")
-    quote = unprefixed[len(escapes) : len(escapes) + 1]
+    prefix = leading(data[at : at + 2], b"bBfFrRuU@$")
+    opening = data[at + len(prefix) : at + 16]
+    escapes = leading(opening, b"\\")
+    quote = opening[len(escapes) : len(escapes) + 1]
     quoted = quote != b"" and quote in _QUOTES
     if quoted:
-        at += len(opening) - len(unprefixed) + len(escapes) + 1
+        at += len(prefix) + len(escapes) + 1
         end = _closing(data, at, escapes + quote)
         if end >= 0:
             return at, end, True
-    ends = _SHELL_ENDS if shell else _BARE_ENDS
-    value = data[at : at + _LONGEST_VALUE + 1].translate(ends).partition(b" ")[0]
+    value = data[at : at + _LONGEST_VALUE + 1].translate(_SHELL_WORDS if shell else _BARE_WORDS).partition(b" ")[0]
     if len(value) > _LONGEST_VALUE:
         return at, at, False  # no secret is that long
     value = value.rstrip(b"]}.,:")

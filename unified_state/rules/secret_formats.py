@@ -16,6 +16,7 @@ from unified_state.rules.secret_values import (
     ESCAPES,
     LOWER,
     UPPER,
+    blank_but,
     is_issued,
     is_placeholder,
     leading,
@@ -90,9 +91,9 @@ def _by_head() -> dict[bytes, list[Format]]:
 _BY_HEAD = _by_head()
 _DOTTED_PREFIXES = tuple(prefix for _, prefixes, *_ in FORMATS for prefix in prefixes.split() if prefix.endswith(b"."))
 
-_RUN_CHARACTERS = bytes(b"x"[0] if code in _NAME else b" "[0] for code in range(256))
+_RUN_CHARACTERS = blank_but(_NAME, b"x" * len(_NAME))
 _RUN = b" " + b"x" * SHORTEST_RUN
-_BASE64_CHARACTERS = bytes(b"x"[0] if code in _BASE64 else b" "[0] for code in range(256))
+_BASE64_CHARACTERS = blank_but(_BASE64, b"x" * len(_BASE64))
 _KEY_RUN = b"x" * 32  # lines of a private key block hold 64 or more, but a terminal may have wrapped them
 
 _MARKS = frozenset(b".:\\%")  # in front of a run they ask for a closer look
@@ -155,7 +156,8 @@ def _prefixed_token(data: bytes, start: int) -> Found | None:
 def _is_jwt(token: bytes) -> bool:
     """Header, payload, signature (RFC 7519), or the five parts of an encrypted one (RFC 7516)."""
     parts = token.split(b".")
-    return (len(parts) == 3 and parts[1].startswith(b"ey") and len(parts[2]) >= 16) or len(parts) == 5  # noqa: PLR2004
+    signed = len(parts) >= 3 and parts[1].startswith(b"ey") and len(parts[2]) >= 16  # noqa: PLR2004
+    return signed or len(parts) == 5  # noqa: PLR2004
 
 
 def _dotted_token(data: bytes, start: int) -> Found | None:

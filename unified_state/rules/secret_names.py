@@ -21,15 +21,13 @@ _SHORT_PASSWORDS = (b"_pass", b"-pass", b"_pwd", b"-pwd")  # PASS alone is a tes
 _QUALIFIERS = tuple(b"prod dev staging test live old new".split())  # DB_PASSWORD_PROD
 # Tokens of language models, of pages, of cancellation and of requests; secrets only referred to, as in Kubernetes.
 _OTHERS = tuple(
-    owner + word
-    for word, owners in (
-        (b"token", b"pad eos bos unk sep cls mask stop start end special next page cancel cancellation sync"),
-        (b"token", b"continuation cursor forward backward sequence starting"),
-        (b"token", b"request client change idempotency lock publickey"),
-        (b"secret", b"existing tls pull"),
-    )
-    for owner in owners.split()
+    b"pad_token eos_token bos_token unk_token sep_token cls_token mask_token stop_token start_token end_token"
+    b" special_token next_token page_token continuation_token cursor_token sync_token forward_token backward_token"
+    b" sequence_token starting_token cancel_token cancellation_token idempotency_token change_token lock_token"
+    b" public_key_token existing_secret tls_secret pull_secret".split()
 )
+_OTHERS_IN_SNAKE_CASE = tuple(b"_" + name for name in _OTHERS)
+_OTHERS_IN_CAMEL_CASE = tuple(name.title().replace(b"_", b"") for name in _OTHERS)
 
 # What all these names, and those of HTTP credentials and signatures, end in when all but letters is made blank.
 NAME_ENDS = frozenset((b" " + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names) | frozenset(
@@ -43,10 +41,14 @@ def kind_of_name(name: bytes) -> str | None:
     squashed = lower.translate(None, b"_-").rstrip(DIGITS)
     for qualifier in _QUALIFIERS:
         squashed = squashed.removesuffix(qualifier)
-    if squashed.endswith(_OTHERS):
-        return None
     for kind, names in _KINDS.items():
         if squashed.endswith(names):
-            return kind
+            return None if _is_other(name) else kind
     short = lower.endswith(_SHORT_PASSWORDS) or name[1:].endswith((b"Pass", b"Pwd")) or name in (b"pwd", b"Pwd")
     return "password" if short else None
+
+
+def _is_other(name: bytes) -> bool:
+    snake = b"_" + name.replace(b"-", b"_")  # only in lower case: what a shell calls PAGE_TOKEN may well be a secret
+    camel = name[:1].upper() + name[1:]
+    return snake.endswith(_OTHERS_IN_SNAKE_CASE) or camel.endswith(_OTHERS_IN_CAMEL_CASE)

@@ -23,7 +23,7 @@ from unified_state.storage.sessions import (
     recent_transcripts,
     touch_session,
 )
-from unified_state.storage.steps import StepWriter
+from unified_state.storage.step_writing import StepWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

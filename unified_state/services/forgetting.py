@@ -12,7 +12,8 @@ from unified_state.rules.packing import pack, unpack
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.storage.ledger import find_item, list_items
 from unified_state.storage.sessions import session_number
-from unified_state.storage.steps import find_step, forget_step, step_numbers
+from unified_state.storage.step_writing import forget_step
+from unified_state.storage.steps import find_step, step_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

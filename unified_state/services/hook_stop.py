@@ -8,7 +8,8 @@ from __future__ import annotations
 from unified_state.records.step import TEXT, Step
 from unified_state.services.hook_compaction import on_summary
 from unified_state.storage.sessions import session_number
-from unified_state.storage.steps import keep_pending_message, last_text
+from unified_state.storage.step_writing import keep_pending_message
+from unified_state.storage.steps import last_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -48,17 +48,16 @@ def gather(
     health: str | None = None,
     summary: str | None = None,
 ) -> Known:
-    """All that a session could be given back now. `source` is the session whose work and turns count.
-
-    On resume and fork only the items count that others recorded `since` the session was last seen.
+    """All that a session could be given back now: of `source`, the session whose work and turns count; on resume and
+    fork only the items that others recorded `since` it was last seen.
     """
     items = list_items(archive, statuses=[ACTIVE])
-    after_compaction = source is not None and reason in {"compact", "prompt"}
     if reason in {"resume", "fork"}:
         items = _changed_by_others(archive, source, items, since)
     work = _work_of(archive, source)
     saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
-    compaction = latest_compaction(archive, source) if source is not None and after_compaction else None
+    compacted = source if reason in {"compact", "prompt"} else None
+    compaction = latest_compaction(archive, compacted) if compacted is not None else None
     turn_count = archive.row("SELECT coalesce(max(id), 0) FROM turn")[0]
     last_turn = archive.row("SELECT at FROM turn WHERE id = ?", turn_count)
     return Known(
@@ -73,7 +72,7 @@ def gather(
         elsewhere=sum(item.paged_out_at is not None for item in items),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=open_notes(archive, source, "action", 10),
-        turns=tuple(_outlines(archive, source)) if source is not None and after_compaction else (),
+        turns=tuple(_outlines(archive, compacted)) if compacted is not None else (),
         turn_count=turn_count,
         last_turn_at=last_turn[0] if last_turn else None,
         health=health,

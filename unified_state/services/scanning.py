@@ -7,7 +7,8 @@ from unified_state.records.record import Record
 from unified_state.records.step import TOOL_CALL
 from unified_state.rules.packing import pack, unpack
 from unified_state.storage.ledger import list_items, update_item
-from unified_state.storage.steps import find_step, replace_text
+from unified_state.storage.step_writing import replace_text
+from unified_state.storage.steps import find_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,157 +1,20 @@
-"""Steps and turns in the archive.
-
-A step is stored once, by the uuid of its transcript entry and its position there; when the transcript of another
-session holds it too (a fork, a resumed session in a new file), that session gets a copy mark. Storing the same entry
-again changes nothing, so a killed hook can always begin anew at the last offset.
-"""
+"""Steps and turns as they are read from the archive, and the forms in which they are stored."""
 
 from __future__ import annotations
 
 from unified_state.interpreter import parse_json
 from unified_state.records.step import KINDS, TEXT, TOOL_CALL, Step
 from unified_state.rules.indexing import index_text, strings_of
-from unified_state.rules.packing import pack, unpack
+from unified_state.rules.packing import unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from unified_state.storage.archive import Archive
 
-    PackedStep = tuple[Step, str | bytes]
-
-_KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
-_DATA_URL = "data:"
-
-
-class StepWriter:
-    """Adds the steps of one session within one transaction; knows the turn that is open and how many steps were new."""
-
-    def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
-        self._run = archive.connection.execute
-        self._session = session
-        self.turn = turn
-        self.added = 0
-        self.tool_calls = 0
-        self._next_step = self._after_last("step")
-        row = archive.row("SELECT pending_step, forgotten_at FROM session WHERE id = ?", session)
-        self._pending, self._forgotten_at = row
-
-    def add(self, step: Step, body: str | bytes) -> None:
-        """Add one step with its packed text; one that is there already is only marked as this session's too."""
-        if self._forgotten_at is not None and step.at <= self._forgotten_at:
-            return
-        key = uuid_key(step.uuid)
-        if step.starts_turn or self.turn is None:
-            known = self._find(key, step.block)
-            if known is not None:
-                self._mark_copy(*known)
-                return
-            self._settle_pending()
-            self.turn = self._open_turn(step)
-        if self._pending is not None and step.kind == TEXT and self._confirm_pending(step, key):
-            return
-        number = self._next_step
-        inserted = self._run(
-            "INSERT OR IGNORE INTO step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                number,
-                self.turn,
-                key,
-                step.block,
-                _KIND_NUMBERS[step.kind],
-                step.at,
-                step.tool,
-                step.tool_use_id,
-                step.is_error or None,
-                body,
-            ),
-        ).rowcount
-        if not inserted:
-            known = self._find(key, step.block)
-            if known is not None:
-                self._mark_copy(*known)
-            return
-        self._next_step += 1
-        self.added += 1
-        self.tool_calls += step.kind == TOOL_CALL
-        if not step.text.startswith(_DATA_URL):
-            self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, searchable(step)))
-
-    def _after_last(self, table: str) -> int:
-        return int(self._run(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
-
-    def _find(self, key: str | bytes, block: int) -> tuple[int, int] | None:
-        found: tuple[int, int] | None = self._run(
-            "SELECT id, turn FROM step WHERE uuid = ? AND block = ?", (key, block)
-        ).fetchone()
-        return found
-
-    def _open_turn(self, step: Step) -> int:
-        number = self._after_last("turn")
-        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (number, self._session, step.agent, step.at))
-        return number
-
-    def _mark_copy(self, step: int, turn: int) -> None:
-        """The step is known: this session goes on in that turn, and holds the step too if it is another session's."""
-        self.turn = turn
-        (owner,) = self._run("SELECT session FROM turn WHERE id = ?", (turn,)).fetchone()
-        if owner != self._session:
-            self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
-
-    def _confirm_pending(self, step: Step, key: str | bytes) -> bool:
-        """The message that Stop reported before the transcript held it: now it gets its uuid and keeps its ref."""
-        row = self._run("SELECT body FROM step WHERE id = ?", (self._pending,)).fetchone()
-        if row is None or unpack(row[0]) != step.text or self._find(key, step.block) is not None:
-            return False
-        self._run(
-            "UPDATE step SET uuid = ?, block = ?, at = ?, turn = ? WHERE id = ?",
-            (key, step.block, step.at, self.turn, self._pending),
-        )
-        self._run("UPDATE session SET pending_step = NULL WHERE id = ?", (self._session,))
-        self._pending = None
-        return True
-
-    def _settle_pending(self) -> None:
-        """The next turn begins. If some text came after the pending message, that was it, in another form; else the
-        transcript lost it and ours is the only copy.
-        """
-        if self._pending is None:
-            return
-        later = self._run(
-            "SELECT 1 FROM step JOIN turn ON turn.id = step.turn WHERE step.id > ? AND session = ? AND kind = ?",
-            (self._pending, self._session, _KIND_NUMBERS[TEXT]),
-        ).fetchone()
-        if later is not None:
-            forget_step(self._run, self._pending)
-        self._run("UPDATE session SET pending_step = NULL WHERE id = ?", (self._session,))
-        self._pending = None
-
-
-def forget_step(run: Callable[..., Any], number: int) -> None:
-    """Take a step's content out of the archive and its index. The row stays: its entry must not come back, nor its
-    ref.
-    """
-    row = run("SELECT kind, tool, body FROM step WHERE id = ?", (number,)).fetchone()
-    if row is None or row[0] is None:
-        return
-    step = Step(uuid="", block=0, kind=KINDS[row[0]], at=0, text=unpack(row[2]), tool=row[1])
-    if not step.text.startswith(_DATA_URL):
-        run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", (number, searchable(step)))
-    run(
-        "UPDATE step SET kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL WHERE id = ?",
-        (number,),
-    )
-
-
-def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
-    """Put another text in place of a step's, in the archive and in its index."""
-    changed = step.replace(text=text)
-    if not step.text.startswith(_DATA_URL):
-        archive.run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", number, searchable(step))
-        archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(changed))
-    archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
+KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+DATA_URL = "data:"
 
 
 def searchable(step: Step) -> str:
@@ -161,26 +24,18 @@ def searchable(step: Step) -> str:
     return index_text(step.text)
 
 
-def keep_pending_message(archive: Archive, session: int, step: Step) -> None:
-    """Store a message that the transcript does not hold yet; when its entry comes, the step takes over its uuid."""
-    writer = StepWriter(archive, session, _open_turn_of(archive, session))
-    writer.add(step, pack(step.text))
-    if writer.added:
-        row = archive.row("SELECT id FROM step WHERE uuid = ?", step.uuid)
-        archive.run("UPDATE session SET pending_step = ? WHERE id = ?", row[0], session)
-
-
 def last_text(archive: Archive, session: int) -> str | None:
     """The newest assistant text of a session itself (not of its subagents), or None."""
     row = archive.row(
         "SELECT body FROM step WHERE turn = ? AND kind = ? ORDER BY id DESC LIMIT 1",
-        _open_turn_of(archive, session),
-        _KIND_NUMBERS[TEXT],
+        open_turn(archive, session),
+        KIND_NUMBERS[TEXT],
     )
     return None if row is None else unpack(row[0])
 
 
-def _open_turn_of(archive: Archive, session: int) -> int | None:
+def open_turn(archive: Archive, session: int) -> int | None:
+    """The newest turn of a session itself, or None."""
     row = archive.row("SELECT max(id) FROM turn WHERE session = ? AND agent IS NULL", session)
     return None if row is None else row[0]
 

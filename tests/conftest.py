@@ -1,0 +1,51 @@
+"""For all tests: a home of their own, and nothing of the machine's environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT", "UNIFIED_STATE_REQUIRE_REAL_CLIENT", "UNIFIED_STATE_REAL_CLIENT")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home and a clean environment: no test ever meets the user's own files or settings."""
+    folder = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name not in _KEPT and not name.startswith("PYTEST"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    (folder / ".gitconfig").write_text("[user]\n\tname = Tester\n\temail = tester@example.invalid\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Callable[..., str]:
+    """Run git in the test's repository."""
+
+    def run(*arguments: str, cwd: Path | None = None) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=cwd or tmp_path / "repository", check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """A git repository with one commit."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git("init", "--quiet", "--initial-branch", "main")
+    (folder / "a.py").write_text("print(1)\n", encoding="utf-8")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first commit")
+    return folder

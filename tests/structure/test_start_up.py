@@ -1,0 +1,111 @@
+"""What a process loads before it does anything: on the prompt path almost nothing, everywhere only what is needed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"pydantic", "git", "tiktoken", "jsonschema", "filelock", "rich", "shtab"}
+# Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
+# itself loads functools and collections.)
+TOO_DEAR_FOR_HOOKS = HEAVY | {
+    "argparse", "asyncio", "contextlib", "dataclasses", "datetime", "enum", "hashlib",
+    "inspect", "json", "logging", "pathlib", "re", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "threading", "tomllib",
+    "typing", "uuid",
+}  # fmt: skip
+
+HOOK = """
+import sys
+root, event, part = sys.argv[1:]
+sys.path.append(root)
+from unified_state.interfaces import hook
+hook.run(event, part)
+sys.stderr.write(",".join(sys.modules))
+"""
+ENTRY = {
+    "type": "user",
+    "uuid": "11111111-2222-4333-8444-555555555555",
+    "sessionId": "s",
+    "timestamp": "2026-01-01T00:00:00Z",
+}
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    """A transcript with one prompt, so that the hooks have something to archive."""
+    path = tmp_path / "s.jsonl"
+    path.write_text(json.dumps({**ENTRY, "message": {"role": "user", "content": "hello"}}) + "\n", encoding="utf-8")
+    return path
+
+
+def modules_of_hook(repository: Path, transcript: Path, event: str, part: str = "", **fields: object) -> set[str]:
+    """The modules that a hook's process has loaded at its end, by their top-level names."""
+    given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), **fields}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", HOOK, str(ROOT), event, part],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {name.split(".")[0] for name in done.stderr.split(",")}
+
+
+def modules_of_command(*arguments: str) -> set[str]:
+    """The modules that a command's process has loaded at its end."""
+    code = "import sys; from unified_state.interfaces.cli import run; run(sys.argv[1:]); print(','.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.splitlines()[-1].split(",")}
+
+
+@pytest.mark.parametrize(
+    ("event", "part", "fields"),
+    [
+        ("UserPromptSubmit", "", {"prompt": "x"}),
+        ("Stop", "", {"last_assistant_message": "done"}),
+        ("SessionStart", "brief", {"source": "compact"}),
+        ("SessionStart", "working_set", {"source": "compact"}),
+        ("SessionEnd", "", {"reason": "other"}),
+    ],
+)
+def test_a_hook_loads_nothing_that_costs_milliseconds(
+    repository: Path, transcript: Path, event: str, part: str, fields: dict[str, object]
+) -> None:
+    loaded = modules_of_hook(repository, transcript, event, part, **fields)
+    assert "unified_state" in loaded
+    assert loaded & TOO_DEAR_FOR_HOOKS == set()
+
+
+def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> None:
+    assert modules_of_hook(repository, transcript, "PreCompact", trigger="auto") & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("decision", "add", "Use SQLite", "--rationale", "one file"),
+        ("constraint", "add", "API v1 stays", "--source", "user"),
+        ("status",),
+        ("age",),
+        ("load",),
+        ("decision", "list", "--json"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_an_everyday_command_loads_nothing_heavy(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(repository)
+    subprocess.run([sys.executable, "-m", "unified_state.interfaces.cli", "save"], check=True, capture_output=True)
+    assert modules_of_command(*arguments) & HEAVY == set()
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    code = "import sys; before = set(sys.modules); import unified_state; print(','.join(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.strip().split(",")) <= {"unified_state", "__future__"}
