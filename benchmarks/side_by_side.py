@@ -1,6 +1,7 @@
 """Timing whole processes side by side: in turn, so that a machine whose speed drifts slows all of them alike.
 
-The figure to quote is the median of the ratios to the first command, taken round by round. Outputs are read and thrown away.
+The figure to quote is the median of the ratios to the first command, taken round by round. Outputs are read and thrown
+away.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def node() -> Contender:
 
 
 def compare(contenders: Sequence[Contender], rounds: int) -> None:
-    """Run all in turn, `rounds` times after one warm-up, and print a row for each: median, least, ratio to the first."""
+    """Run all in turn, `rounds` times after one warm-up, and print a row for each: median, least, ratio to the
+    first.
+    """
     for contender in contenders:
         contender.run()
         contender.seconds.clear()

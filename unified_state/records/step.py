@@ -53,3 +53,10 @@ class Delivery(Record):
 
     uuid: str
     nonces: tuple[str, ...]
+
+
+class Usage(Record):
+    """How large the conversation was when the API gave a message; every entry of one message says the same."""
+
+    message_id: str
+    context_tokens: int

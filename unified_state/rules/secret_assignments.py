@@ -13,7 +13,6 @@ from __future__ import annotations
 from unified_state.rules.secret_names import NAME_ENDS, kind_of_name
 from unified_state.rules.secret_values import (
     DIGITS,
-    ESCAPES,
     LOWER,
     MASK_OPENING,
     UPPER,
@@ -24,6 +23,7 @@ from unified_state.rules.secret_values import (
     is_placeholder,
     is_random,
     is_wordlike,
+    last_word,
     leading,
     names_a_secret,
     trailing,
@@ -98,15 +98,12 @@ def _secret_name(head: bytes) -> tuple[bytes, str]:
     A name in a URL's query gets a `?` in front, one of an option has its dashes.
     """
     head = head.rstrip(_AFTER_NAME)
-    name = trailing(head, _WORD)
+    name = last_word(head, _WORD)
     before = head[: len(head) - len(name)]
-    qualified = before.endswith(b"::") or (before.endswith(b":") and before[-2:-1].isdigit())  # of a type; of Amazon's
-    if qualified or before.endswith(b"/") or (before.endswith(b"]") and MASK_OPENING in before):
-        return name, ""  # the user in a URL; the end of a name that begins in a mask
-    query = before.endswith((b"?", b"&"))
-    if before.endswith(b"\\"):
-        query = name[:1] == b"u"  # \u0026 is &
-        name = name[ESCAPES.get(name[:1], 0) :]
+    amazon = before.endswith(b":") and trailing(before, _WORD + b":").startswith(b"arn:")
+    if amazon or before.endswith((b"::", b"/")) or (before.endswith(b"]") and MASK_OPENING in before):
+        return name, ""  # the name of a resource or a type, the user in a URL, the end of a name that begins in a mask
+    query = before.endswith((b"?", b"&")) or before[-6:-4] == b"\\u"  # \u0026 is &
     lower = name.lower()
     if lower.endswith(b"authorization"):
         return name, "authorization"
@@ -131,7 +128,7 @@ def _value_at(data: bytes, at: int, name: bytes, kind: str) -> Found | None:
     start, end, quoted = _literal_at(data, _behind_type(data, at), name.isupper())
     value = data[start:end]
     if quoted:
-        secret = _is_quoted_secret(kind, name, value)
+        secret = _is_quoted_secret(kind, name, value) and kind != "signature"
     elif name.startswith((b"--", b"?", b"X-", b"x-")):
         secret = _is_bare_literal(kind, value)
     else:
@@ -189,8 +186,8 @@ def _is_numbered_name(value: bytes) -> bool:
 def _behind_type(data: bytes, at: int) -> int:
     """Where a quoted value begins when a type, or nothing, stands before it: `token: str = "…"`, `token := "…"`."""
     name, equals, rest = data[at : at + 64].partition(b"=")
-    typed = equals and data[at - 1 : at] == b":" and not name.strip(_TYPE) and rest.lstrip(_SPACE)[:1] in _QUOTES
-    return at + len(name) + 1 if typed and rest else at
+    typed = data[at - 1 : at] == b":" and not name.strip(_TYPE) and MASK_OPENING not in name
+    return at + len(name) + 1 if typed and equals and rest.lstrip(_SPACE)[:1] in _QUOTES else at
 
 
 def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from unified_state.rules.secret_values import (
     DIGITS,
-    ESCAPES,
     LOWER,
     UPPER,
     blank_but,
     is_issued,
     is_placeholder,
+    last_word,
     leading,
     trailing,
+    word_start,
 )
 
 TYPE_CHECKING = False
@@ -89,7 +90,9 @@ def _by_head() -> dict[bytes, list[Format]]:
 
 
 _BY_HEAD = _by_head()
-_DOTTED_PREFIXES = tuple(prefix for _, prefixes, *_ in FORMATS for prefix in prefixes.split() if prefix.endswith(b"."))
+_DOTTED_PREFIXES = frozenset(
+    prefix for _, prefixes, *_ in FORMATS for prefix in prefixes.split() if prefix.endswith(b".")
+)
 
 _RUN_CHARACTERS = blank_but(_NAME, b"x" * len(_NAME))
 _RUN = b" " + b"x" * SHORTEST_RUN
@@ -124,17 +127,13 @@ def _find_tokens(data: bytes) -> Iterator[Found]:
 def _token_at(data: bytes, start: int) -> Found | None:
     """The token whose first long run of characters begins at `start`."""
     mark = data[start - 1 : start]  # empty at the start of the text
-    if mark == b"." and start > 1:
+    if mark == b".":
         if data.startswith(b"eyJ", start):
             return None  # a later part of a JWT, which was looked at from its beginning
         return _dotted_token(data, start) or _discord_token(data, start) or _prefixed_token(data, start)
     if mark == b":":
         return _telegram_token(data, start) or _prefixed_token(data, start)
-    if mark == b"\\":
-        start += ESCAPES.get(data[start : start + 1], 0)
-    elif mark == b"%":
-        start += 2  # the digits of %3D
-    return _prefixed_token(data, start)
+    return _prefixed_token(data, start + 2 if mark == b"%" else word_start(data, start))  # behind %3D, \n
 
 
 def _prefixed_token(data: bytes, start: int) -> Found | None:
@@ -162,19 +161,16 @@ def _is_jwt(token: bytes) -> bool:
 
 def _dotted_token(data: bytes, start: int) -> Found | None:
     """A token whose prefix ends in the dot in front of `start`."""
-    head = data[max(0, start - 12) : start]
-    for prefix in _DOTTED_PREFIXES:
-        if head.endswith(prefix) and not head[: -len(prefix)][-1:].isalnum():
-            return _prefixed_token(data, start - len(prefix))
-    return None
+    prefix = last_word(data[max(0, start - 24) : start], _DOTS)
+    return _prefixed_token(data, start - len(prefix)) if prefix in _DOTTED_PREFIXES else None
 
 
 def _discord_token(data: bytes, start: int) -> Found | None:
     """The user's number in base64 (so every fourth character is M, N or O), a time, and a signature, which is here."""
     signature = leading(data[start : start + 64], _NAME)
     time_start = data.rfind(b".", max(0, start - 9), start - 1) + 1
-    head = data[max(0, time_start - 33) : max(0, time_start - 1)]
-    user = trailing(head, _NAME)
+    head = data[max(0, time_start - 38) : max(0, time_start - 1)]
+    user = last_word(head, _NAME)
     if 23 <= len(user) <= 28 and 27 <= len(signature) <= 45 and not user[::4].strip(b"MNO"):  # noqa: PLR2004
         return time_start - 1 - len(user), start + len(signature), "discord-token"
     return None

@@ -29,9 +29,14 @@ _OTHERS = tuple(
 _OTHERS_IN_SNAKE_CASE = tuple(b"_" + name for name in _OTHERS)
 _OTHERS_IN_CAMEL_CASE = tuple(name.title().replace(b"_", b"") for name in _OTHERS)
 
-# What all these names, and those of HTTP credentials and signatures, end in when all but letters is made blank.
-NAME_ENDS = frozenset((b" " + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names) | frozenset(
-    (b"pass", b" pwd", b"\npwd", b" key", b" sig", b"ture", b"tion")
+# What all these names, and those of HTTP credentials and signatures, end in when all but letters is made blank; the
+# short ones with what may be in front of them: a blank, a line end, the last digit of an escape.
+NAME_ENDS = frozenset(
+    (
+        *((b" " + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names),
+        *(bytes((before,)) + name for name in (b"pwd", b"sig") for before in b" \nabcdef"),
+        *(b"pass", b" key", b"ture", b"tion"),
+    )
 )
 
 

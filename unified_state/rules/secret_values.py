@@ -11,9 +11,9 @@ DIGITS = b"0123456789"
 UPPER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LOWER = UPPER.lower()
 SEPARATORS = b" _-.:/"
-ESCAPES = {b"n": 1, b"r": 1, b"t": 1, b"u": 5}  # \n, \u201c: how many characters belong to it behind the backslash
 MASK_OPENING = b"[MASKED "  # what stands in a secret's place afterwards: `[MASKED kind tag]`
 
+_ESCAPES = {b"n": 1, b"r": 1, b"t": 1, b"u": 5}  # \n, \u201c: how many characters belong to it behind the backslash
 _FILLERS = frozenset(
     b"none null nil undefined true false yes no todo tbd empty unset unknown default required optional omitted removed"
     b" hidden str string text bytes int integer number float bool boolean object any include same-origin inherit"
@@ -112,3 +112,14 @@ def leading(data: bytes, characters: bytes) -> bytes:
 def trailing(data: bytes, characters: bytes) -> bytes:
     """The longest end that holds nothing but these characters."""
     return data[len(data.rstrip(characters)) :]
+
+
+def word_start(data: bytes, start: int) -> int:
+    """Where the word at `start` begins if the letters of an escape in front of it do not count, such as n, u201c."""
+    escaped = data[start - 1 : start] == b"\\"
+    return start + _ESCAPES.get(data[start : start + 1], 0) if escaped else start
+
+
+def last_word(data: bytes, characters: bytes) -> bytes:
+    """The longest end that holds nothing but these characters, nor any of an escape."""
+    return data[word_start(data, len(data) - len(trailing(data, characters))) :]

@@ -12,7 +12,8 @@ from unified_state.records.record import Record
 from unified_state.records.step import PROMPT, TOOL_CALL, TOOL_FILE, Boundary, Delivery, Step, Summary
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
-from unified_state.sources.claude_code import parent_of, read_entry
+from unified_state.sources.claude_code import read_entry
+from unified_state.sources.entry_facts import parent_of
 from unified_state.sources.transcript import parse_entries, read_lines
 from unified_state.storage.compactions import keep_boundary, keep_transcript_summary, mark_delivered
 from unified_state.storage.sessions import (

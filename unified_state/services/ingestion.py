@@ -15,7 +15,7 @@ from unified_state.services.capture import Capture, Captured
 from unified_state.services.place import locate
 from unified_state.services.workspace import Workspace
 from unified_state.settings import environment, load_settings
-from unified_state.sources.claude_code import session_of
+from unified_state.sources.entry_facts import session_of
 from unified_state.sources.transcript import parse_entries, read_lines
 
 TYPE_CHECKING = False

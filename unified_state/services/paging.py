@@ -12,6 +12,7 @@ from unified_state.rules.budget import leaving
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.rules.tokens import upper_bound
+from unified_state.storage.calibration import token_scale
 from unified_state.storage.ledger import update_item
 
 TYPE_CHECKING = False
@@ -31,10 +32,11 @@ def page_out(
     archive: Archive, items: list[LedgerItem], settings: Settings, count_tokens: Counter, now: int
 ) -> list[LedgerItem]:
     """The items that stay in the file; those that leave are marked so in the ledger."""
-    if sum(map(_at_most, items)) <= settings.budget_max:
+    scale = token_scale(archive)
+    if sum(map(_at_most, items)) * scale <= settings.budget_max:
         return items
     items = _counted(archive, items, count_tokens)
-    sizes = {item.uuid: item.estimate or 0 for item in items}
+    sizes = {item.uuid: round((item.estimate or 0) * scale) for item in items}
     target = max(settings.budget_target, settings.budget_min)
     gone = leaving(items, sizes, sum(sizes.values()), target, settings.budget_max)
     with archive.transaction():
@@ -44,18 +46,15 @@ def page_out(
     return [item for item in items if item.uuid not in left]
 
 
-def estimate(item: LedgerItem) -> int:
-    """The size of an item in the state file in tokens: as counted, else a good guess."""
-    return round(len(_entry(item)) / _CHARACTERS_PER_TOKEN) if item.estimate is None else item.estimate
+def estimated_tokens(archive: Archive, items: list[LedgerItem]) -> int:
+    """The size of items in the state file in tokens of the client's model: as counted, else a good guess."""
+    return round(sum(map(_estimate, items)) * token_scale(archive))
 
 
 def _counted(archive: Archive, items: list[LedgerItem], count_tokens: Counter) -> list[LedgerItem]:
     unknown = [item for item in items if item.estimate is None]
-    scale = float(archive.meta("token_scale") or 1)
     counts = count_tokens([_entry(item) for item in unknown])
-    sized = {
-        item.uuid: item.replace(estimate=round(count * scale)) for item, count in zip(unknown, counts, strict=True)
-    }
+    sized = {item.uuid: item.replace(estimate=count) for item, count in zip(unknown, counts, strict=True)}
     with archive.transaction():
         for item in sized.values():
             update_item(archive, item)
@@ -64,6 +63,10 @@ def _counted(archive: Archive, items: list[LedgerItem], count_tokens: Counter) -
 
 def _at_most(item: LedgerItem) -> int:
     return upper_bound(_entry(item)) if item.estimate is None else item.estimate
+
+
+def _estimate(item: LedgerItem) -> float:
+    return len(_entry(item)) / _CHARACTERS_PER_TOKEN if item.estimate is None else item.estimate
 
 
 def _entry(item: LedgerItem) -> str:

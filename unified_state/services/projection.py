@@ -27,7 +27,7 @@ from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
-from unified_state.services.paging import estimate, page_out
+from unified_state.services.paging import estimated_tokens, page_out
 from unified_state.services.place import EXCLUDED, exclude_from_git
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
@@ -145,7 +145,7 @@ class Projection:
         return kept, len(kept) < len(items)
 
     def _metrics(self, items: list[LedgerItem], present: dict[str, Any], *, truncated: bool) -> TokenMetrics:
-        tokens = sum(map(estimate, items))
+        tokens = estimated_tokens(self._archive, items)
         before = present.get("tokenMetrics")
         last = before.get("lastTruncation") if isinstance(before, dict) else None
         return TokenMetrics(

@@ -70,6 +70,7 @@ class StateWriter:
 
     def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
         """Save with the git state of this moment."""
+        from unified_state.services.calibration import calibrate
         from unified_state.services.linking import note_about
         from unified_state.settings import environment
         from unified_state.sources.git_python import read_git_with_gitpython
@@ -82,6 +83,7 @@ class StateWriter:
                 session = self._workspace.session_number(archive, now)
                 change_work(archive, session, {"branch": git.branch, "commit": git.commit})
                 self._add_notes(archive, session, now, highlights, actions)
+            calibrate(archive, now)
             return self._projection(archive, now).save(trigger, git)
 
         saved = self._workspace.use(action)

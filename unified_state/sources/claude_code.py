@@ -51,18 +51,6 @@ def read_entry(entry: Entry) -> Iterator[Found]:
     return read(entry)
 
 
-def session_of(entry: Entry) -> str | None:
-    """The session that an entry says it belongs to."""
-    session_id = entry.get("sessionId")
-    return session_id if isinstance(session_id, str) and session_id else None
-
-
-def parent_of(entry: Entry) -> str | None:
-    """The session that an entry was copied from by a fork, if it was; only assistant entries tell."""
-    parent = entry.get("requestSessionId")
-    return parent if isinstance(parent, str) and parent and parent != entry.get("sessionId") else None
-
-
 def _time(entry: Entry) -> int:
     return to_milliseconds(entry.get("timestamp")) or 0
 

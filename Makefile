@@ -1,0 +1,46 @@
+# make demo and make test are all that a fresh clone needs; both create the environment first.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+
+.PHONY: demo test lint structure real-client bench generate clean
+
+demo: $(VENV)/installed
+	@$(RUN)/unified-state demo
+
+test: $(VENV)/installed
+	$(RUN)/python -m pytest tests --ignore=tests/real_client -n auto -q
+
+lint: $(VENV)/installed
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+
+structure: $(VENV)/installed
+	$(RUN)/python -m pytest tests/structure -q
+
+# Against the real client: needs root or user namespaces, tmux, and the wheel that carries the client.
+real-client: $(VENV)/real-client
+	$(RUN)/python -m pytest tests/real_client -n auto -q
+
+bench: $(VENV)/installed
+	$(RUN)/python benchmarks/latency.py
+	$(RUN)/python benchmarks/ingestion.py
+
+# Everything that is generated and checked in: schemas, reference pages, the bundled session.
+generate: $(VENV)/installed
+	$(RUN)/python -m tests.tools.make_schemas
+	$(RUN)/python -m tests.tools.make_reference
+	$(RUN)/python -m tests.tools.make_demo_session
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/real-client: $(VENV)/installed
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check claude-agent-sdk==0.2.187
+	@touch $@

@@ -1,0 +1,186 @@
+"""What a hook and a command cost, as whole processes, beside a bare node in the same run.
+
+    python benchmarks/latency.py [--rounds N] [--quick]
+
+Targets: UserPromptSubmit with one new turn at most 1.2 x node -e 0, whatever the transcript has grown to;
+SessionStart(compact) on 50,000 archived turns at most 1.4 x; PreCompact at most 4 x in a small repository, 6 x in one
+of 50,000 files; `decision add` at most 4 x in the shell, 5 ms in the API.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.generated import Generator, line, write_many_turns, write_transcript
+from benchmarks.side_by_side import Contender, clean_environment, compare, node
+from unified_state.services.installation import hook_groups
+from unified_state.settings import default_data_dir
+
+PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
+
+
+class World:
+    """A home and a repository of their own, and the hooks as `install` would write them."""
+
+    def __init__(self, folder: Path, files: int = 1) -> None:
+        self.folder = folder
+        self.home, self.project = folder / "home", folder / "project"
+        self.home.mkdir(parents=True)
+        self.project.mkdir()
+        self.environment = clean_environment(HOME=str(self.home), GIT_CONFIG_NOSYSTEM="1")
+        for number in range(files):
+            path = self.project / f"d{number // 500}" / f"f{number}.txt"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"{number}\n", encoding="utf-8")
+        for command in (
+            ["git", "init", "--quiet"],
+            ["git", "add", "."],
+            [
+                "git",
+                "-c",
+                "user.name=n",
+                "-c",
+                "user.email=e@example.invalid",
+                "commit",
+                "--quiet",
+                "--message",
+                "first",
+            ],
+        ):
+            subprocess.run(command, cwd=self.project, env=self.environment, check=True)
+
+    def hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> tuple[list[str], bytes]:
+        """The command line of a hook, and its stdin."""
+        (group,) = hook_groups(default_data_dir())[event]
+        handler = next(h for h in group["hooks"] if not part or h["args"][-1] == part)
+        given = {"session_id": transcript.stem, "transcript_path": str(transcript), "cwd": str(self.project)}
+        stdin = json.dumps({**given, "hook_event_name": event, **fields}).encode()
+        return [handler["command"], *handler["args"]], stdin
+
+    def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> None:
+        """Run a hook once, untimed."""
+        command, stdin = self.hook(event, transcript, part, **fields)
+        subprocess.run(command, input=stdin, env=self.environment, check=True, capture_output=True)
+
+    def contender(
+        self,
+        name: str,
+        event: str,
+        transcript: Path,
+        part: str = "",
+        prepare: Callable[[], None] = lambda: None,
+        **fields: str,
+    ) -> Contender:
+        """A hook as one side of a comparison."""
+        command, stdin = self.hook(event, transcript, part, **fields)
+        return Contender(name, command, lambda: stdin, prepare, self.environment)
+
+
+def growing(transcript: Path) -> Callable[[], None]:
+    """Appends a turn of 12 entries, about 54 KB, to the transcript each time it is called."""
+    turns = _turns_of(12)
+
+    def grow() -> None:
+        with transcript.open("a", encoding="utf-8") as file:
+            for entry in next(turns):
+                file.write(line({**entry, "uuid": str(uuid.uuid4()), "sessionId": transcript.stem}))
+
+    return grow
+
+
+def _turns_of(length: int) -> Iterator[list[dict[str, object]]]:
+    generator = Generator("pool", seed=7)
+    pool = [turn for turn in (list(generator.turn()) for _ in range(400)) if len(turn) == length]
+    return itertools.cycle(pool)
+
+
+def prompts(world: World, sizes: list[int]) -> list[Contender]:
+    """The prompt hook with one new turn, on transcripts of several sizes that are archived already."""
+    contenders = []
+    for size in sizes:
+        transcript = world.folder / f"{size}.jsonl"
+        write_transcript(transcript, size, transcript.stem)
+        world.run_hook("PreCompact", transcript, trigger="manual")
+        name = f"UserPromptSubmit, {size:,} messages"
+        contenders.append(
+            world.contender(name, "UserPromptSubmit", transcript, prepare=growing(transcript), prompt="go on")
+        )
+    return contenders
+
+
+def restores(world: World, turns: int) -> list[Contender]:
+    """Both handlers of SessionStart(compact) on an archive of many turns."""
+    transcript = world.folder / "long.jsonl"
+    write_many_turns(transcript, turns, transcript.stem)
+    world.run_hook("PreCompact", transcript, trigger="manual")
+    for number in range(20):
+        command = [PROGRAM, "decision", "add", f"Decision {number} of this project", "--rationale", "it was weighed"]
+        subprocess.run(command, cwd=world.project, env=world.environment, check=True, capture_output=True)
+    return [
+        world.contender(
+            f"SessionStart(compact) {part}, {turns:,} turns", "SessionStart", transcript, part, source="compact"
+        )
+        for part in ("brief", "working_set")
+    ]
+
+
+def commands(world: World) -> list[Contender]:
+    """Everyday commands."""
+    add = ["decision", "add", "Use SQLite for the archive", "--rationale", "one file, no server"]
+    return [
+        Contender(name, [PROGRAM, *arguments], environment=world.environment, cwd=str(world.project))
+        for name, arguments in {"decision add": add, "recall": ["recall", "T3"], "status": ["status"]}.items()
+    ]
+
+
+def api(world: World, rounds: int) -> None:
+    """One `add_decision` in a process that lives."""
+    os.environ["HOME"] = str(world.home)
+    from unified_state import UnifiedStateManager
+
+    manager, times = UnifiedStateManager(world.project), []
+    for number in range(rounds):
+        begin = time.perf_counter()
+        manager.add_decision(f"Decision {number} about the archive", "it was weighed against another way")
+        times.append((time.perf_counter() - begin) * 1000)
+    print(f"\nadd_decision in the API: median {statistics.median(times):.1f} ms of {rounds}")
+
+
+def main() -> None:
+    """Build the worlds, run the comparisons, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--quick", action="store_true", help="smaller transcripts and repositories")
+    options = parser.parse_args()
+    sizes, turns, files = ([500, 5_000], 5_000, 5_000) if options.quick else ([500, 5_000, 50_000], 50_000, 50_000)
+    with tempfile.TemporaryDirectory() as name:
+        small, large, long = (
+            World(Path(name) / n, count) for n, count in (("small", 20), ("large", files), ("long", 20))
+        )
+        bare = Contender("python -I -S -c 0", [sys.executable, "-I", "-S", "-c", "0"], environment=clean_environment())
+        compare([node(), bare, *prompts(small, sizes), *restores(long, turns)], options.rounds)
+        print()
+        transcript = small.folder / "500.jsonl"
+        pre_compact = [
+            world.contender(f"PreCompact, {count:,} files", "PreCompact", transcript, trigger="auto")
+            for world, count in ((small, 20), (large, files))
+        ]
+        compare([node(), *pre_compact, *commands(small)], options.rounds)
+        api(small, 50)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""What a transcript entry tells beside the conversation: its session, the one it was copied from, the size of the
+context.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.step import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Entry = dict[str, Any]
+
+
+def session_of(entry: Entry) -> str | None:
+    """The session that an entry says it belongs to."""
+    session_id = entry.get("sessionId")
+    return session_id if isinstance(session_id, str) and session_id else None
+
+
+def usage_of(entry: Entry) -> Usage | None:
+    """What the API said of the conversation's size with an answer; None for other entries and for subagents."""
+    message = entry.get("message")
+    usage = message.get("usage") if isinstance(message, dict) and not entry.get("isSidechain") else None
+    if not isinstance(usage, dict) or not isinstance(message, dict):
+        return None
+    sizes = (usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"))
+    return Usage(str(message.get("id")), sum(size for size in sizes if isinstance(size, int)))
+
+
+def parent_of(entry: Entry) -> str | None:
+    """The session that an entry was copied from by a fork, if it was; only assistant entries tell."""
+    parent = entry.get("requestSessionId")
+    return parent if isinstance(parent, str) and parent and parent != entry.get("sessionId") else None
