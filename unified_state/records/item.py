@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
 ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E"}
-ORIGINS = ("user_said", "observed", "inferred")
 PRIORITIES = ("high", "medium", "low")
 EVIDENCE_TYPES = ("error", "command", "output", "observation")
 

@@ -101,8 +101,9 @@ def _secret_name(head: bytes) -> tuple[bytes, str]:
     name = last_word(head, _WORD)
     before = head[: len(head) - len(name)]
     amazon = before.endswith(b":") and trailing(before, _WORD + b":").startswith(b"arn:")
-    if amazon or before.endswith((b"::", b"/")) or (before.endswith(b"]") and MASK_OPENING in before):
-        return name, ""  # the name of a resource or a type, the user in a URL, the end of a name that begins in a mask
+    masked = before.rstrip(b":").endswith(b"]") and MASK_OPENING in before
+    if amazon or masked or before.endswith((b"::", b"/")):
+        return name, ""  # part of the name of a resource or a type, of a masked word, of a URL's user
     query = before.endswith((b"?", b"&")) or before[-6:-4] == b"\\u"  # \u0026 is &
     lower = name.lower()
     if lower.endswith(b"authorization"):
@@ -119,7 +120,7 @@ def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
         kind = kind_of_name(name)
         at = start + len(name)
         gap = leading(data[at : at + 8], _SPACE + _QUOTES + b"\\,") if kind else b""
-        if kind and gap and (b"," in gap or not gap.strip(_SPACE)):
+        if kind and gap and (b"," in gap or gap[0] in _SPACE):
             yield at + gap.find(b",") + 1, name, kind
         start = data.find(b"--", at)
 

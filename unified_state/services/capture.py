@@ -124,7 +124,7 @@ class Capture:
             return Cursor(path, 0, agent, 0, None, None), 0
         cursor = read_cursor(self._archive, path)
         if cursor is None:
-            with self._archive.transaction():
+            with self._archive.transaction(durable=False):
                 session = touch_session(self._archive, session_id, self._now)
                 cursor = read_cursor(self._archive, path) or Cursor(path, session, agent, 0, found.st_ino, None)
                 move_cursor(self._archive, cursor)
@@ -160,7 +160,7 @@ class Capture:
 
     def _store(self, cursor: Cursor, chunk: _Chunk, session_id: str) -> int:
         """Commit one chunk with its offset. If another process moved the cursor meanwhile, nothing is done."""
-        with self._archive.transaction():
+        with self._archive.transaction(durable=False):
             current = read_cursor(self._archive, cursor.path)
             if current is not None and current.inode == cursor.inode and current.offset != cursor.offset:
                 return 0
@@ -202,7 +202,7 @@ class Capture:
             text=text,
             tool_use_id=stem if stem[:6] == "toolu_" else None,
         )
-        with self._archive.transaction():
+        with self._archive.transaction(durable=False):
             session = touch_session(self._archive, session_id, self._now)
             cursor = read_cursor(self._archive, transcript_path)
             writer = StepWriter(self._archive, session, cursor.turn if cursor else None)

@@ -26,7 +26,7 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
 
 def register(call: HookCall, archive: Archive, predecessor: int | None = None) -> int:
     """Know a session and its transcript before the file exists: a client that is killed fires no further hook."""
-    with archive.transaction():
+    with archive.transaction(durable=False):
         before = archive.row("SELECT session_id FROM session WHERE id = ?", predecessor)
         session = call.session(archive, before[0] if before else None)
         path = call.event.transcript_path

@@ -33,7 +33,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     source = _source(call, archive, reason, known_before)
     session = register(call, archive, source if reason in {"clear", "fork"} else None)
     if reason == "compact":
-        with archive.transaction():
+        with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)
     known = gather(
         archive,
@@ -61,7 +61,7 @@ def _last_seen(archive: Archive, session: int) -> int | None:
 def on_session_end(call: HookCall, archive: Archive) -> str:
     """Archive what time allows and note why the session ended."""
     call.capture(archive, _END_SECONDS)
-    with archive.transaction():
+    with archive.transaction(durable=False):
         end_session(archive, call.session(archive), call.now, call.event.text("reason") or "other")
     return ""
 

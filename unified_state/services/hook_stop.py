@@ -26,7 +26,7 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     session = session_number(archive, call.event.session_id)
     if message.strip() and session is not None and last_text(archive, session) != message:
         step = Step(uuid=f"stop/{call.event.session_id}/{call.now}", block=0, kind=TEXT, at=call.now, text=message)
-        with archive.transaction():
+        with archive.transaction(durable=False):
             keep_pending_message(archive, session, step)
     return ""
 

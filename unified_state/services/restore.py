@@ -96,7 +96,7 @@ def restored_text(known: Known, settings: Settings) -> Composition:
 def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:
     """The text in its fence, after it was noted that this session is given it."""
     nonce = os.urandom(6).hex()
-    with archive.transaction():
+    with archive.transaction(durable=False):
         keep_restore(
             archive,
             Restore(

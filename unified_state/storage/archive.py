@@ -51,9 +51,13 @@ class Archive:
         if isinstance(error, DatabaseError):
             raise storage_error(error, self.path) from error
 
-    def transaction(self) -> _Transaction:
-        """`with archive.transaction(): …` commits what is done inside, durably, or nothing of it."""
-        return _Transaction(self.connection)
+    def transaction(self, *, durable: bool = True) -> _Transaction:
+        """`with archive.transaction(): …` commits what is done inside or nothing of it.
+
+        Durably: it survives a loss of power too. What can be had again (steps, from the transcript) does not wait for
+        that.
+        """
+        return _Transaction(self.connection, "FULL" if durable else "NORMAL")
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """All rows of a query."""
@@ -78,10 +82,12 @@ class Archive:
 
 
 class _Transaction:
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, synchronous: str) -> None:
         self._connection = connection
+        self._synchronous = synchronous
 
     def __enter__(self) -> None:
+        self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
         self._connection.execute("BEGIN IMMEDIATE")
 
     def __exit__(
@@ -119,7 +125,6 @@ def _connect(path: str, seconds: float) -> Connection:
     connection = connect(path, timeout=seconds, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = TRUNCATE")
-        connection.execute("PRAGMA synchronous = FULL")
         migrate(connection, path)
     except BaseException:
         connection.close()

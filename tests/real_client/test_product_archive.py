@@ -1,0 +1,123 @@
+"""Nothing is lost: whatever happens to a conversation, the archive holds all of it, each thing once a session."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conversation import Conversation
+from .installed import assert_archived, installed, rows, spoken
+from .messages import bash, reply, text, thinking
+from .product import kept
+from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
+from .transcript import boundaries, uuids
+
+MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+
+
+def grow_until_compaction(scenario: Scenario) -> None:
+    """Four tool calls; the API says the conversation grew over the threshold."""
+    sizes = (20_000, 40_000, 60_000, 90_000)
+    scenario.script(*(reply(bash(f"echo round-{n}"), input_tokens=size) for n, size in enumerate(sizes)), "done")
+
+
+@MODELS
+def test_prompts_texts_and_tools(scenario: Scenario) -> None:
+    product = installed(scenario)
+    calls = reply(thinking("hm"), "I look.", bash("echo one; echo two"), bash("echo wrong >&2; exit 3"))
+    scenario.script(calls, "seen", reply("again", "and again"))
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        client.ask([text("second"), text("with two parts")])
+    assert_archived(scenario, product, client.session_id)
+
+
+@MODELS
+def test_an_answer_that_came_before_the_prompt_was_written(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script("at once", "at once", "at once")
+    with Conversation(scenario) as client:
+        for prompt in ("one", "two", "three"):
+            client.ask(prompt)
+    assert_archived(scenario, product, client.session_id)
+    said = [line["text"] for line in product.export(client.session_id)]
+    assert said == ["one", "at once", "two", "at once", "three", "at once"]
+
+
+@MODELS
+def test_a_manual_compaction(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash("echo hello")), "seen", "after")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        for prompt in ("before", "/compact the tests", "go on"):
+            client.ask(prompt)
+    assert len(boundaries(scenario.transcript(client.session_id))) == 1
+    assert_archived(scenario, product, client.session_id)
+
+
+@MODELS
+@pytest.mark.parametrize("mode", ["print", "stream"])
+def test_an_automatic_compaction_inside_a_turn(scenario: Scenario, mode: str) -> None:
+    product = installed(scenario)
+    grow_until_compaction(scenario)
+    options = (*ALLOW_BASH, *AUTO_COMPACT)
+    if mode == "print":
+        session_id = scenario.prompt("go", *options).session_id
+    else:
+        with Conversation(scenario, *options) as client:
+            client.ask("go")
+            client.ask("and on")
+        session_id = client.session_id
+    assert scenario.api.kinds()[:6] == ["main"] * 4 + ["compact", "main"]
+    assert_archived(scenario, product, session_id)
+
+
+def test_a_cleared_conversation_and_the_one_after_it(scenario: Scenario) -> None:
+    product = installed(scenario)
+    with Conversation(scenario) as client:
+        client.ask("first")
+        before = client.session_id
+        client.ask("/clear")
+        client.ask("second")
+    assert client.session_id != before
+    assert_archived(scenario, product, before, client.session_id)
+
+
+@pytest.mark.parametrize("option", ["--resume", "--continue"])
+def test_a_session_that_goes_on_in_another_process(scenario: Scenario, option: str) -> None:
+    product = installed(scenario)
+    scenario.script("one", reply(bash("echo again")), "two")
+    session_id = scenario.prompt("first").session_id
+    options = (option, session_id) if option == "--resume" else (option,)
+    assert scenario.prompt("second", *options, *ALLOW_BASH).session_id == session_id
+    assert_archived(scenario, product, session_id)
+
+
+@MODELS
+def test_a_fork_and_its_parent_show_what_they_share_and_it_is_stored_once(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash("echo shared")), "one", "two", "three")
+    parent = scenario.prompt("first", *ALLOW_BASH).session_id
+    fork = scenario.prompt("on the side", resume=parent, fork=True).session_id
+    scenario.prompt("straight on", resume=parent)
+    assert_archived(scenario, product, parent, fork)
+
+    shared = spoken(scenario, parent) & spoken(scenario, fork)
+    assert len(shared) == 4
+    assert shared <= kept(product.export(parent))
+    assert shared <= kept(product.export(fork))
+    assert rows(scenario, "SELECT count(*) FROM step WHERE body = 'shared'") == [(1,)]
+    assert rows(scenario, "SELECT predecessor FROM session WHERE session_id = ?", fork) == [(parent,)]
+
+
+def test_a_fork_of_a_compacted_session_is_the_child_of_its_parent(scenario: Scenario) -> None:
+    product = installed(scenario)
+    with Conversation(scenario) as client:
+        for prompt in ("first", "second", "/compact"):
+            client.ask(prompt)
+    parent = client.session_id
+    scenario.prompt("a later session")
+    fork = scenario.prompt("third", resume=parent, fork=True).session_id
+    assert set(uuids(scenario.transcript(parent))) & set(uuids(scenario.transcript(fork)))
+    assert_archived(scenario, product, parent, fork)
+    assert rows(scenario, "SELECT predecessor FROM session WHERE session_id = ?", fork) == [(parent,)]
+    assert rows(scenario, "SELECT count(*) FROM compaction") == [(1,)]
