@@ -66,6 +66,8 @@ def test_units_are_counted_as_utf_16_has_them(text: str) -> None:
         ("  a\t b\r\n c  ", "a b c"),
         ("a\u2028b\u2029c\x85d\x0be", "a b c d e"),
         ("bell\x07, escape\x1b[31m, delete\x7f, c1\x9b", "bell, escape[31m, delete, c1"),
+        ("a \x00 b", "a b"),
+        ("\x1b\n a", "a"),
         ("", ""),
     ],
 )

@@ -14,13 +14,18 @@ from unified_state.rules.mentions import mentioned_files
         ("see `lib/naïve.ts`, (docs/a.md) and 'b.c'", ("lib/naïve.ts", "docs/a.md", "b.c")),
         ("it fails in a/b.py:12 and a/b.py:40:7", ("a/b.py",)),
         ("../up.sh ./here.sh /etc/hosts.allow", ("../up.sh", "./here.sh", "/etc/hosts.allow")),
-        ("version 1.2 costs 3.50, e.g. https://example.org/a.html", ()),
+        ("version 1.2 costs 3.50, see https://example.org/a.html", ()),
         ("and so on... etc. .gitignore word", ()),
         ("", ()),
     ],
 )
 def test_words_that_look_like_files_are_found(text: str, files: tuple[str, ...]) -> None:
     assert mentioned_files(text) == files
+
+
+@pytest.mark.parametrize("text", ["a small one, e.g. this", "(i.e. that)"])
+def test_an_abbreviation_is_no_file(text: str) -> None:
+    assert mentioned_files(text) == ()
 
 
 def test_a_file_is_named_once() -> None:

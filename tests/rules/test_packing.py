@@ -43,7 +43,7 @@ def test_a_short_text_is_stored_as_it_is() -> None:
 
 
 def test_a_long_text_without_repetition_is_stored_as_it_is() -> None:
-    text = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(60))
+    text = "".join(map(chr, range(0x20, 0xA0)))
     assert pack(text) == text
 
 

@@ -9,8 +9,9 @@ import os
 import sys
 
 from unified_state.interpreter import dump_ascii_json, dump_json
+from unified_state.records.origin import INFERRED, USER_SAID
 from unified_state.rules.packing import well_formed
-from unified_state.services.workspace import INFERRED, USER_SAID, Workspace, open_workspace
+from unified_state.services.workspace import Workspace, open_workspace
 from unified_state.settings import environment
 
 TYPE_CHECKING = False

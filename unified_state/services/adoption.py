@@ -13,11 +13,11 @@ from unified_state.records.item import (
     DECISION,
     EVIDENCE,
     EVIDENCE_TYPES,
-    ORIGINS,
     PRIORITIES,
     QUESTION,
     LedgerItem,
 )
+from unified_state.records.origin import INFERRED, ORIGINS
 from unified_state.records.record import Record
 from unified_state.rules.cutting import cut
 from unified_state.rules.short_form import short_form
@@ -146,7 +146,7 @@ def _read_entry(kind: str, raw: dict[str, Any], masker: Masker, now: int) -> _En
         alias=str(raw.get("id") or ""),
         body=body,
         status=status if status in {ACTIVE, PROPOSED, SUPERSEDED, RESOLVED} else PROPOSED,
-        origin=raw["origin"] if raw.get("origin") in ORIGINS else "inferred",
+        origin=raw["origin"] if raw.get("origin") in ORIGINS else INFERRED,
         created_at=to_text(now if timestamp is None else min(timestamp, now)),
     )
 
@@ -174,7 +174,7 @@ def _item(archive: Archive, entry: _Entry, now: int, *, trusted: bool, keeps_ali
         kind=entry.kind,
         body=entry.body,
         status=entry.status if trusted else PROPOSED,
-        origin=entry.origin if trusted else "inferred",
+        origin=entry.origin if trusted else INFERRED,
         created_at=entry.created_at,
     )
 

@@ -8,8 +8,8 @@ from zlib import crc32
 from unified_state.records.record import Record
 from unified_state.sources.repository import Repository, find_repository
 from unified_state.storage.identity import ID_FILE, ensure_identity, read_identity
-from unified_state.storage.state_file import NAME
 
+NAME = "unified-session-state.json"
 EXCLUDED = (NAME, "unified-session-state.lock", "unified-session-state.damaged-*.json", "unified-state/")
 
 

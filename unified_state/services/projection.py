@@ -28,10 +28,10 @@ from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
 from unified_state.services.paging import estimated_tokens, page_out
-from unified_state.services.place import EXCLUDED, exclude_from_git
+from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
-from unified_state.storage.state_file import NAME, StateContent, StateFile
+from unified_state.storage.state_file import StateContent, StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import DamagedFileError
-from unified_state.records.item import ORIGINS
+from unified_state.records.origin import INFERRED
 from unified_state.services.masking import Masker
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
     T = TypeVar("T")
-
-USER_SAID, _OBSERVED, INFERRED = ORIGINS
 
 
 class Workspace:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from unified_state.records.state import State
 
-NAME = "unified-session-state.json"
-
 
 class StateContent(Record):
     """What a state file held: its JSON in today's shape (None: no file), and whether it is as we wrote it."""

@@ -1,0 +1,64 @@
+"""Subagents are archived under their parent, in the foreground and in the background."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conversation import Conversation
+from .installed import assert_archived, installed, restores
+from .messages import Json, bash, flat_text, reply, tool
+from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+
+MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+
+
+def task(*, background: bool) -> Json:
+    """A call of the Agent tool."""
+    return tool(
+        "Agent",
+        description="a task",
+        prompt="do the task",
+        subagent_type="general-purpose",
+        run_in_background=background,
+    )
+
+
+@MODELS
+def test_a_subagent_in_the_foreground(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(task(background=False)), "done")
+    scenario.api.script("subagent", reply("I do it.", bash("echo inside")), "the report")
+    session_id = scenario.prompt("first", *ALLOW_BASH).session_id
+    assert_archived(scenario, product, session_id)
+
+    agents = [line for line in product.export(session_id) if line.get("agent")]
+    assert [line["kind"] for line in agents] == ["prompt", "text", "tool_call", "tool_result", "text"]
+    assert len({line["agent"] for line in agents}) == 1
+
+
+def test_a_subagent_in_the_background_that_outlives_the_turn_of_its_parent(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(task(background=True)), "started", "thanks")
+    scenario.api.script("subagent", reply(bash("python3 -c 'import time; time.sleep(1)'")), "the report")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        assert [flat_text(request.body["messages"][-1]["content"]) for request in scenario.api.of("main")][-1]
+        client.wait_for(lambda event: event["type"] == "result")  # of the turn that the agent's report opens
+    assert_archived(scenario, product, client.session_id)
+
+    texts = [line.get("text") for line in product.export(client.session_id) if line.get("agent")]
+    assert texts[0] == "do the task"
+    assert texts[-1] == "the report"
+    reports = [line for line in product.export(client.session_id) if "<task-notification>" in line.get("text", "")]
+    assert [line["kind"] for line in reports] == ["notice"]
+
+
+def test_a_subagent_is_given_nothing_by_our_hooks(scenario: Scenario) -> None:
+    product = installed(scenario)
+    product.run("decision", "add", "Use SQLite", "--rationale", "one file")
+    scenario.script(reply(task(background=False)), "done")
+    scenario.prompt("first", *ALLOW_BASH)
+
+    (request,) = scenario.api.of("subagent")
+    assert restores(request) == []
+    assert len(restores(scenario.api.of("main")[0])) == 1
