@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from .product import Project
+
+MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30  # bytes
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder in memory where the machine has room there: processes are killed here, machines are not, so waiting for
+    a disk proves nothing.
+    """
+    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH
+    with TemporaryDirectory(prefix="unified-state-test-", dir=MEMORY if roomy else None) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty home of all tests, beside the project."""
+    folder = tmp_path / "home"
+    shutil.copytree(home, folder)
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
 
 
 @pytest.fixture

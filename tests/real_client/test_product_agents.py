@@ -6,7 +6,7 @@ import pytest
 
 from .conversation import Conversation
 from .installed import assert_archived, installed, restores
-from .messages import Json, bash, flat_text, reply, tool
+from .messages import Json, bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
@@ -42,7 +42,6 @@ def test_a_subagent_in_the_background_that_outlives_the_turn_of_its_parent(scena
     scenario.api.script("subagent", reply(bash("python3 -c 'import time; time.sleep(1)'")), "the report")
     with Conversation(scenario, *ALLOW_BASH) as client:
         client.ask("first")
-        assert [flat_text(request.body["messages"][-1]["content"]) for request in scenario.api.of("main")][-1]
         client.wait_for(lambda event: event["type"] == "result")  # of the turn that the agent's report opens
     assert_archived(scenario, product, client.session_id)
 

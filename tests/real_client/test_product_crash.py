@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from .conversation import Conversation
-from .installed import assert_archived, installed
-from .messages import Json, Request, bash, reply
+from .installed import HALF_LINE, assert_archived, installed
+from .messages import Request, bash, reply
 from .scenario import ALLOW_BASH, Scenario
 from .transcript import tool_results
 
@@ -27,7 +27,8 @@ def wait_until(something: Callable[[], object], timeout: float = 10) -> None:
 
 def on_disk(scenario: Scenario, session_id: str, kind: str, words: str) -> bool:
     """Whether an entry of this kind with these words stands in the transcript."""
-    lines = scenario.transcript_path(session_id).read_text(encoding="utf-8").splitlines()
+    files = scenario.config.glob(f"projects/*/{session_id}.jsonl")
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return any(f'"type":"{kind}"' in line and words in line for line in lines)
 
 
@@ -104,11 +105,8 @@ def test_killed_before_the_prompt_was_written(scenario: Scenario) -> None:
 def test_a_half_line_that_a_crash_left_is_skipped(scenario: Scenario) -> None:
     product = installed(scenario)
     session_id = scenario.prompt("first").session_id
-    transcript = scenario.transcript_path(session_id)
-    whole = transcript.read_bytes()
-    transcript.write_bytes(whole + b'{"type":"user","uuid":"x","message":{"content":"half a')
-    scenario.prompt("another session")
+    with scenario.transcript_path(session_id).open("ab") as transcript:
+        transcript.write(HALF_LINE)
     scenario.prompt("second", resume=session_id)
-    lines = transcript.read_bytes().splitlines(keepends=True)
-    transcript.write_bytes(b"".join(line for line in lines if not line.startswith(b'{"type":"user","uuid":"x"')))
+    scenario.prompt("third", resume=session_id)
     assert_archived(scenario, product, session_id)

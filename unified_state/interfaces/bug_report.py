@@ -10,6 +10,7 @@ import traceback
 
 from unified_state import __version__
 from unified_state.interpreter import sqlite_version_info
+from unified_state.rules.masking import mask_text
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ def report_bug(error: Exception, arguments: Sequence[str]) -> str:
             f"{platform.system()} {platform.release()}; {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}",
             f"command: {next(iter(arguments), '')}",
             "",
-            "".join(traceback.format_exception(error)),
+            mask_text("".join(traceback.format_exception(error)), lambda _secret: "in-report"),
         ]
     )
     path = os.path.join(default_data_dir(), NAME)

@@ -7,6 +7,7 @@ a problem was found or an expected error (one line: what, where, what to do); 2 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 
@@ -67,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of a command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no reason to fail
     try:
         parsed = _parser(arguments).parse_args(arguments)
         return int(parsed.run(parsed))

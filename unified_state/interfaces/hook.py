@@ -94,11 +94,12 @@ class _Run:
         if output and self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
             output = dump_ascii_json({"hookSpecificOutput": context})
-        sys.stdout.write(output)
+        sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
         return 0
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
+        from unified_state.rules.masking import mask_text
         from unified_state.services.health import HookRun, log_problem, note_run
 
         try:
@@ -107,12 +108,18 @@ class _Run:
                 name = f"{self.event_name}.{self.part}" if self.part else self.event_name
                 note_run(self.folder, HookRun(name, self.now, spent, self.problem))
             if self.problem:
-                log_problem(self.data_dir, self.now, self.event_name, self.problem, self.details)
+                # A message may quote what was being archived.
+                problem, details = (mask_text(text, _no_tag) for text in (self.problem, self.details))
+                log_problem(self.data_dir, self.now, self.event_name, problem, details)
         except OSError as error:
             print(f"unified-state: {self.problem or error}", file=sys.stderr)  # noqa: T201
 
     def _report(self, line: str) -> None:
         self.problem = line
+
+
+def _no_tag(_secret: str) -> str:
+    return "in-log"
 
 
 def _handler(event_name: str) -> Handler | None:

@@ -186,9 +186,9 @@ def _is_numbered_name(value: bytes) -> bool:
 
 def _behind_type(data: bytes, at: int) -> int:
     """Where a quoted value begins when a type, or nothing, stands before it: `token: str = "…"`, `token := "…"`."""
-    name, equals, rest = data[at : at + 64].partition(b"=")
+    name, _, rest = data[at : at + 64].partition(b"=")
     typed = data[at - 1 : at] == b":" and not name.strip(_TYPE) and MASK_OPENING not in name
-    return at + len(name) + 1 if typed and equals and rest.lstrip(_SPACE)[:1] in _QUOTES else at
+    return at + len(name) + 1 if typed and rest.lstrip(_SPACE).startswith((b'"', b"'", b"`")) else at
 
 
 def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:

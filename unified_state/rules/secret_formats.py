@@ -181,7 +181,7 @@ def _telegram_token(data: bytes, start: int) -> Found | None:
     head = data[max(0, start - 12) : start - 1]
     number = trailing(head, DIGITS)
     secret = leading(data[start : start + 64], _NAME)
-    if 8 <= len(number) <= 10 and len(secret) == 35 and secret.startswith(b"AA"):  # noqa: PLR2004
+    if len(number) >= 8 and len(secret) == 35 and secret.startswith(b"AA"):  # noqa: PLR2004
         return start, start + len(secret), "telegram-token"
     return None
 

@@ -30,11 +30,11 @@ _OTHERS_IN_SNAKE_CASE = tuple(b"_" + name for name in _OTHERS)
 _OTHERS_IN_CAMEL_CASE = tuple(name.title().replace(b"_", b"") for name in _OTHERS)
 
 # What all these names, and those of HTTP credentials and signatures, end in when all but letters is made blank; the
-# short ones with what may be in front of them: a blank, a line end, the last digit of an escape.
+# short ones with what may be in front of them: a blank, a line end, the last character of an escape.
 NAME_ENDS = frozenset(
     (
         *((b" " + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names),
-        *(bytes((before,)) + name for name in (b"pwd", b"sig") for before in b" \nabcdef"),
+        *(bytes((before,)) + name for name in (b"pwd", b"sig") for before in b" \nabcdefnrt"),
         *(b"pass", b" key", b"ture", b"tion"),
     )
 )

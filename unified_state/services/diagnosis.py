@@ -135,15 +135,21 @@ def _archive(place: Place) -> Check:
 
 
 def _file_system(place: Place) -> Check:
-    kind = file_system_of(place.folder)
-    if kind in _NETWORK_FILE_SYSTEMS:
+    kind = network_file_system(place.folder)
+    if kind:
         return Check(
             "file system",
             ok=False,
             message=f"the archive lies on a network file system ({kind}), where locks are not reliable",
             hint=f"set data_dir to a local folder in the settings file (now: {place.folder})",
         )
-    return Check("file system", ok=True, message=kind or "local, as far as can be told")
+    return Check("file system", ok=True, message="local, as far as can be told")
+
+
+def network_file_system(path: str) -> str | None:
+    """The type of the network file system that a path lies on; None where it is local or cannot be told."""
+    kind = file_system_of(path)
+    return kind if kind in _NETWORK_FILE_SYSTEMS else None
 
 
 def file_system_of(path: str) -> str | None:

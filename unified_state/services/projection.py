@@ -8,6 +8,7 @@ write brings up.
 from __future__ import annotations
 
 import os
+import sys
 
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.item import DECISION, Constraint, Decision, Evidence, OpenQuestion
@@ -210,6 +211,8 @@ def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workfl
 
 
 def _is_running(pid: int) -> bool:
+    if sys.platform == "win32":
+        return True  # signal 0 would be a real one there
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

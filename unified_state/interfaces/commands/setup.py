@@ -8,6 +8,7 @@ import shutil
 
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.interfaces.context import Context
+from unified_state.services.diagnosis import network_file_system
 from unified_state.services.installation import COMMAND_FILE, READ_ONLY_RULES, SCOPES, install, target, uninstall
 from unified_state.services.linking import candidates, has_id, link, note_about
 from unified_state.services.place import exclude_from_git, locate
@@ -85,6 +86,9 @@ def _install(arguments: Namespace) -> int:
         )
     if not arguments.allow_reading:
         context.say(f"`install --allow-reading` lets the client run without asking: {', '.join(READ_ONLY_RULES[:3])} …")
+    kind = network_file_system(place.folder)
+    if kind:
+        context.say(f"{place.folder} is on a network file system ({kind}), where locks are not reliable; set data_dir")
     for other in candidates(place, settings.data_dir):
         told = f"archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB)"
         context.say(f"there is an {told} of the same repository; `unified-state link {other.id}` joins it")
