@@ -28,7 +28,9 @@ def uuid_of(number: int) -> str:
     return f"{number:08x}-0000-4000-8000-000000000000"
 
 
-def item(number: int, kind: str = DECISION, *, status: str = "active", origin: str = "inferred", **body: Any) -> LedgerItem:
+def item(
+    number: int, kind: str = DECISION, *, status: str = "active", origin: str = "inferred", **body: Any
+) -> LedgerItem:
     """The ledger item D7 or C7 …, with some fields of its body set."""
     return LedgerItem(
         uuid=uuid_of(number),
@@ -62,7 +64,9 @@ def prompt(number: int, text: str, **fields: Any) -> Entry:
 def answer(number: int, *blocks: str | Entry, **fields: Any) -> Entry:
     """What the model said; text is written as it is, other blocks are handed in whole."""
     content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
-    return entry(number, "assistant", message={"id": f"msg_{number}", "role": "assistant", "content": content}, **fields)
+    return entry(
+        number, "assistant", message={"id": f"msg_{number}", "role": "assistant", "content": content}, **fields
+    )
 
 
 def call(identity: str, tool: str, **arguments: Any) -> Entry:

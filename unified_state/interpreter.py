@@ -65,6 +65,9 @@ def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable
         except StopIteration as error:
             message = f"the JSON text ends too early or holds no value at character {error.value}"
             raise ValueError(message) from None
+        except SystemError:  # up to 3.12 the scanner finds its own error class only where json.decoder is loaded
+            message = "the JSON text is damaged"
+            raise ValueError(message) from None
         if end != len(text):
             message = f"the JSON text goes on after its end, at character {end}"
             raise ValueError(message)

@@ -110,13 +110,13 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
     marks = [_mark(path) for path in paths]
     settings = Settings()
     if any(marks):
-        compiled = _read_compiled(cache, marks)
-        if compiled is None:
-            compiled = {"marks": marks, "values": [_read_toml(path, settings) for path in paths]}
-            _write_compiled(cache, compiled)
+        known = _read_compiled(cache, marks)
+        compiled = known or {"marks": marks, "values": [_read_toml(path, settings) for path in paths]}
         own, project = compiled["values"]
         settings.apply(own, paths[0], own_file=True)
         settings.apply(project, paths[1])
+        if known is None and settings.enabled and os.path.isdir(os.path.dirname(cache)):
+            _write_compiled(cache, compiled)
     apply_environment(settings, environ)
     settings.data_dir = data_dir
     return settings
@@ -142,7 +142,7 @@ def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] 
 
 def _write_compiled(cache: str, compiled: dict[str, Any]) -> None:
     temporary = f"{cache}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(dump_ascii_json(compiled))
     os.replace(temporary, cache)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,3 +37,15 @@ def home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def project(repository: Path, home: Path) -> Project:
     """A git repository in which nothing is recorded yet."""
     return Project(repository, home)
+
+
+@pytest.fixture
+def write_settings(home: Path) -> Callable[[str], None]:
+    """Writes the user's own settings file."""
+
+    def write(text: str) -> None:
+        path = home / ".config" / "unified-state" / "config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="latin-1")
+
+    return write

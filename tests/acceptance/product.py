@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 from unified_state.services.installation import hook_groups
 from unified_state.settings import default_data_dir
 
-Json = dict[str, Any]
+from .transcripts import Json, Transcript
 
 PROGRAM = (sys.executable, "-m", "unified_state.interfaces.cli")
 SCHEMA = Path(__file__).parents[2] / "schemas" / "unified-session-state-3.schema.json"
@@ -43,9 +43,14 @@ class Project:
         self.data = home / ".local" / "share" / "unified-state"
 
     @property
+    def archives(self) -> list[Path]:
+        """Every archive below the home."""
+        return sorted(self.data.glob("repositories/*/archive.db"))
+
+    @property
     def archive(self) -> Path:
         """The only archive there is."""
-        (path,) = self.data.glob("repositories/*/archive.db")
+        (path,) = self.archives
         return path
 
     def run(self, *arguments: str, stdin: str | bytes = "", **environment: str) -> Done:
@@ -68,12 +73,20 @@ class Project:
         assert done.code == 0, done
         return [json.loads(line) for line in done.out.splitlines()]
 
-    def hook(self, event: str, part: str = "", *, stdin: bytes | None = None, **fields: object) -> Done:
-        """Run an installed hook as the client does. The fields that every event has are given unless `stdin` is."""
-        raw = self.event(event, **fields) if stdin is None else stdin
-        return self.execute(hook_command(event, part), raw, {})
+    def hook(self, event: str, part: str = "", /, **fields: object) -> Done:
+        """Run an installed hook as the client does, with these fields beside those that every event has."""
+        return self.execute(hook_command(event, part), self.event(event, **fields), {})
 
-    def event(self, name: str, **fields: object) -> bytes:
+    def hook_given(self, event: str, stdin: bytes) -> Done:
+        """Run an installed hook with anything on its stdin."""
+        return self.execute(hook_command(event), stdin, {})
+
+    def keep(self, written: Transcript, path: Path, event: str = "PreCompact") -> None:
+        """Let a hook archive a session as far as it was written, which it must do without a problem."""
+        done = self.hook(event, session_id=written.session_id, transcript_path=str(written.write(path)), trigger="auto")
+        assert (done.code, self.log()) == (0, "")
+
+    def event(self, name: str, /, **fields: object) -> bytes:
         """What the client writes to a hook's stdin."""
         given = {"hook_event_name": name, "cwd": str(self.folder), "session_id": "s"}
         return json.dumps({**given, **fields}).encode()

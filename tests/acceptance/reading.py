@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
-Json = dict[str, Any]
+from .transcripts import Json
+
 Said = Counter[tuple[str, str, str]]
 
 _KINDS = {"prompt": "user text", "notice": "user text", "text": "text", "tool_call": "call", "tool_result": "result"}

@@ -17,7 +17,7 @@ from .reading import kept, said
 from .transcripts import Transcript
 
 ADDS = 50
-PROGRAMS, SHELLS = 24, 8  # processes that call the API, and loops that start the command line anew each time
+PROGRAMS, SHELLS = 28, 4  # processes that call the API, and loops that start the command line anew each time
 
 ADD_THROUGH_API = """
 import sys
@@ -113,7 +113,8 @@ def _watched(projects: list[Project]) -> Iterator[list[int]]:
     """Somebody who reads the state files all the time: each look must find a whole and valid one. Yields the number
     of looks at each file, which is known afterwards.
     """
-    over, looks = Event(), []
+    over = Event()
+    looks: list[int] = []
 
     def look(path: Path) -> int:
         count = 0

@@ -13,7 +13,20 @@ from uuid import UUID
 Json = dict[str, Any]
 
 _BEGIN = datetime(2026, 11, 21, 9, tzinfo=UTC)
-_WORDS = "cache token parser retry schema lock index budget archive session hook compact merge branch test queue".split()
+_WORDS = (
+    "cache",
+    "token",
+    "parser",
+    "retry",
+    "schema",
+    "lock",
+    "index",
+    "budget",
+    "archive",
+    "session",
+    "hook",
+    "queue",
+)
 
 
 class Transcript:

@@ -1,8 +1,9 @@
-"""The product in a scenario, for the tests of what it does there: what its archive holds, and how its hooks are broken."""
+"""The product at work in a scenario: what its archive must hold, what it gave back, and how its hooks are broken."""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,13 +11,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from .messages import Json, Request, flat_text
+from .messages import Json, Request, bash, flat_text, reply
 from .product import Product, kept, said
 from .scenario import Scenario
 from .transcript import attachments
 
 BRIEF, WORKING_SET = "brief", "working_set"
-FENCE = "<unified-state-memory nonce="
+FENCED = re.compile(r"<unified-state-memory nonce=(\w+) .*?\n</unified-state-memory nonce=\1>", re.DOTALL)
 HALF_LINE = b'{"type":"user","message":{"content":"half a'  # what a crash may leave; the client writes on behind it
 
 
@@ -34,6 +35,12 @@ def installed_with_items(scenario: Scenario) -> Product:
     product.run("constraint", "add", "API v1 stays", "--source", "the user", "--blocking")
     product.run("question", "add", "Which port?", "--context", "8080 is taken", "--priority", "high")
     return product
+
+
+def grow_until_compaction(scenario: Scenario) -> None:
+    """Script four tool calls; the API says that the conversation has grown over the threshold of AUTO_COMPACT."""
+    sizes = (20_000, 40_000, 60_000, 90_000)
+    scenario.script(*(reply(bash(f"echo round-{n}"), input_tokens=size) for n, size in enumerate(sizes)), "done")
 
 
 def spoken(scenario: Scenario, session_id: str) -> Counter[tuple[str, str]]:
@@ -54,15 +61,15 @@ def assert_archived(scenario: Scenario, product: Product, *session_ids: str) -> 
     scenario.prompt("another session, which catches up")
     for session_id in session_ids:
         expected, exported = spoken(scenario, session_id), kept(product.export(session_id))
-        missing, superfluous = expected - exported, exported - expected
-        assert (list(missing.elements()), list(superfluous.elements())) == ([], [])
+        assert exported == expected, f"missing: {expected - exported}; superfluous: {exported - expected}"
     assert_healthy(product)
 
 
 def assert_healthy(product: Product) -> None:
     """No hook had a problem, and `doctor` finds none."""
-    assert product.log() == ""
-    assert [name for name, fine in product.health().items() if not fine] == []
+    log, health = product.log(), product.health()
+    assert log == "", log
+    assert all(health.values()), health
 
 
 def archives(scenario: Scenario) -> list[Path]:
@@ -78,8 +85,8 @@ def rows(scenario: Scenario, sql: str, *values: object) -> list[Any]:
 
 
 def restores(request: Request) -> list[str]:
-    """Our texts in a request, each from its fence to the end of its block."""
-    return [FENCE + part for _, text in request.texts() for part in text.split(FENCE)[1:]]
+    """Our texts that stand whole in a request, each with its fence."""
+    return [found[0] for _, text in request.texts() for found in FENCED.finditer(text)]
 
 
 def compaction(product: Product, ref: str = "K1") -> Json:
@@ -109,7 +116,11 @@ def timing_out(handler: Json) -> Json:
 
 def late(handler: Json) -> Json:
     """The handler, so that it starts after all others of its event have ended."""
-    return {**handler, "command": "sh", "args": ["-c", 'sleep 0.7; exec "$0" "$@"', handler["command"], *handler["args"]]}
+    return {
+        **handler,
+        "command": "sh",
+        "args": ["-c", 'sleep 0.7; exec "$0" "$@"', handler["command"], *handler["args"]],
+    }
 
 
 def _transcripts(scenario: Scenario, session_id: str) -> Iterator[list[Json]]:

@@ -5,19 +5,13 @@ from __future__ import annotations
 import pytest
 
 from .conversation import Conversation
-from .installed import assert_archived, installed, rows, spoken
+from .installed import assert_archived, grow_until_compaction, installed, rows, spoken
 from .messages import bash, reply, text, thinking
 from .product import kept
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
 from .transcript import boundaries, uuids
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
-
-
-def grow_until_compaction(scenario: Scenario) -> None:
-    """Four tool calls; the API says the conversation grew over the threshold."""
-    sizes = (20_000, 40_000, 60_000, 90_000)
-    scenario.script(*(reply(bash(f"echo round-{n}"), input_tokens=size) for n, size in enumerate(sizes)), "done")
 
 
 @MODELS

@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
-
 import pytest
 
 from .conversation import Conversation
-from .installed import HALF_LINE, assert_archived, installed
-from .messages import Request, bash, reply
+from .crashes import (
+    killed_before_the_prompt_was_written,
+    killed_while_a_tool_runs,
+    killed_while_the_model_answers,
+    wait_until,
+)
+from .installed import HALF_LINE, assert_archived, installed, spoken
+from .messages import bash, reply, tool
 from .scenario import ALLOW_BASH, Scenario
-from .transcript import tool_results
 
 RESTART = pytest.mark.parametrize("restart", ["same session", "another session", "fork"])
-
-
-def wait_until(something: Callable[[], object], timeout: float = 10) -> None:
-    """Until something is true, at most so many seconds."""
-    deadline = time.monotonic() + timeout
-    while not something():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
-
-
-def on_disk(scenario: Scenario, session_id: str, kind: str, words: str) -> bool:
-    """Whether an entry of this kind with these words stands in the transcript."""
-    files = scenario.config.glob(f"projects/*/{session_id}.jsonl")
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    return any(f'"type":"{kind}"' in line and words in line for line in lines)
-
-
-def killed_while_the_model_answers(scenario: Scenario) -> str:
-    """One whole turn, then a kill in the second; the session."""
-    scenario.script("one", lambda _: time.sleep(30) or "too late")
-    with Conversation(scenario) as client:
-        client.ask("first")
-        client.send("second")
-        wait_until(lambda: on_disk(scenario, client.session_id, "user", "second"))
-        client.kill()
-    return client.session_id
-
-
-def killed_while_a_tool_runs(scenario: Scenario) -> str:
-    """A kill in a tool call of the first turn; the session."""
-    scenario.script(reply("I wait.", bash("tail -f /dev/null")))
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        client.send("first")
-        client.wait_for(lambda event: event["type"] == "assistant")
-        wait_until(lambda: on_disk(scenario, client.session_id, "assistant", "tail -f"))
-        client.kill()
-    return client.session_id
 
 
 def start_again(scenario: Scenario, session_id: str, restart: str) -> list[str]:
@@ -68,7 +32,7 @@ def test_killed_while_the_model_answers(scenario: Scenario, restart: str) -> Non
     product = installed(scenario)
     session_id = killed_while_the_model_answers(scenario)
     sessions = start_again(scenario, session_id, restart)
-    assert ["second"] == [line["text"] for line in product.export(session_id) if line.get("text") == "second"]
+    assert [line["text"] for line in product.export(session_id)][:3] == ["first", "one", "second"]
     assert_archived(scenario, product, *sessions)
 
 
@@ -84,22 +48,23 @@ def test_killed_while_a_tool_runs(scenario: Scenario, restart: str) -> None:
 
 def test_killed_before_the_prompt_was_written(scenario: Scenario) -> None:
     product = installed(scenario)
-    asked = threading.Event()
-
-    def never_answered(_: Request) -> str:
-        asked.set()
-        time.sleep(30)
-        return "too late"
-
-    scenario.script("one", never_answered)
-    with Conversation(scenario) as client:
-        client.ask("first")
-        client.send("second")
-        assert asked.wait(10)
-        client.kill()
+    session_id = killed_before_the_prompt_was_written(scenario)
     scenario.prompt("another session")
+    assert [line["text"] for line in product.export(session_id)] == ["first", "one", "second"]
 
-    assert [line["text"] for line in product.export(client.session_id)] == ["first", "one", "second"]
+
+def test_killed_while_a_subagent_works(scenario: Scenario) -> None:
+    product = installed(scenario)
+    task = {"description": "a task", "prompt": "do it", "subagent_type": "general-purpose", "run_in_background": False}
+    scenario.script(reply(tool("Agent", **task)))
+    scenario.api.script("subagent", reply("I wait.", bash("tail -f /dev/null")))
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.send("first")
+        client.wait_for(lambda event: event["type"] == "assistant")
+        wait_until(lambda: list(scenario.config.glob(f"projects/*/{client.session_id}/subagents/*.jsonl")))
+        wait_until(lambda: spoken(scenario, client.session_id).total() == 5)
+        client.kill()
+    assert_archived(scenario, product, client.session_id)
 
 
 def test_a_half_line_that_a_crash_left_is_skipped(scenario: Scenario) -> None:

@@ -9,7 +9,7 @@ from unified_state.services.counting import count_tokens
 PROSE = "Whoever reads this later should find the path of the file, the command that failed, and what was decided. "
 CODE = 'def main(arguments: list[str]) -> int:\n    """Run it."""\n    return run(arguments[0])\n'
 JSON = '{"id":"D7","decision":"Use SQLite","rationale":"one file, no server","timestamp":"2026-11-21T23:07:27.377Z"}'
-CHINESE = "我们决定使用数据库来保存会话的状态，因为它只有一个文件。"
+CHINESE = "我们决定使用数据库来保存会话的状态因为它只有一个文件。"
 
 
 def test_the_guess_is_rather_too_many_than_too_few() -> None:

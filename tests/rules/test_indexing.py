@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 from unified_state.rules.indexing import index_text, strings_of
 from unified_state.rules.querying import fts_query, query_words
 
-CHINESE, JAPANESE, KOREAN = "我们决定使用数据库保存会话状态", "データベースを使うことに決めた", "데이터베이스를 사용하기로 했다"
+CHINESE, JAPANESE, KOREAN = (
+    "我们决定使用数据库保存会话状态",
+    "データベースを使うことに決めた",
+    "데이터베이스를 사용하기로 했다",
+)
 RARE = "\U00020bb7野家"  # a character beyond U+FFFF
 cjk = st.text(st.sampled_from(CHINESE + JAPANESE + KOREAN.replace(" ", "") + RARE), min_size=2, max_size=30)
 

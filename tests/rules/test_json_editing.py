@@ -68,7 +68,9 @@ def is_ours(entry: Any) -> bool:
 
 
 @given(settings())
-def test_entries_stand_behind_those_that_were_there_and_nothing_else_changes(given_: tuple[dict[str, Any], str]) -> None:
+def test_entries_stand_behind_those_that_were_there_and_nothing_else_changes(
+    given_: tuple[dict[str, Any], str],
+) -> None:
     value, text = given_
     hooks = value.get("hooks", {})
     expected = {**value, "hooks": {**hooks, "Stop": [*hooks.get("Stop", []), *OURS]}}
@@ -98,7 +100,9 @@ def test_an_empty_object_is_empty_again(text: str) -> None:
 
 
 @given(settings(), st.data())
-def test_removing_takes_the_unwanted_and_what_becomes_empty(given_: tuple[dict[str, Any], str], data: st.DataObject) -> None:
+def test_removing_takes_the_unwanted_and_what_becomes_empty(
+    given_: tuple[dict[str, Any], str], data: st.DataObject
+) -> None:
     value, _ = given_
     kept = value.get("hooks", {}).get("Stop", [])
     assume(not any(map(is_ours, kept)))
@@ -125,7 +129,10 @@ def test_where_nothing_is_unwanted_nothing_changes(given_: tuple[dict[str, Any],
         ('{\n    "x": 1\n}', '{\n    "x": 1,\n    "a": {\n        "b": [\n            1\n        ]\n    }\n}'),
         ('{\r\n\t"x": 1\r\n}', '{\r\n\t"x": 1,\r\n\t"a": {\r\n\t\t"b": [\r\n\t\t\t1\r\n\t\t]\r\n\t}\r\n}'),
         ('{"a": {"b": []}}', '{"a": {"b": [\n      1\n    ]}}'),
-        ('{\n  "a": {\n    "b": [\n      0\n    ]\n  }\n}', '{\n  "a": {\n    "b": [\n      0,\n      1\n    ]\n  }\n}'),
+        (
+            '{\n  "a": {\n    "b": [\n      0\n    ]\n  }\n}',
+            '{\n  "a": {\n    "b": [\n      0,\n      1\n    ]\n  }\n}',
+        ),
     ],
     ids=["empty", "four spaces", "tabs and CRLF", "an empty list", "behind another"],
 )

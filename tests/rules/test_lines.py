@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import HOUR, NOW, item
-from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.records.item import CONSTRAINT, EVIDENCE, QUESTION, LedgerItem
 from unified_state.records.restore import TurnOutline
 from unified_state.rules.lines import harmless, item_line, turn_lines
 
@@ -14,7 +14,10 @@ from unified_state.rules.lines import harmless, item_line, turn_lines
     ("shown", "line"),
     [
         (item(7), "D7 (inferred): Use SQLite. Why: one file, no server"),
-        (item(7, reversible=False, origin="user_said"), "D7 (the user said, irreversible): Use SQLite. Why: one file, no server"),
+        (
+            item(7, reversible=False, origin="user_said"),
+            "D7 (the user said, irreversible): Use SQLite. Why: one file, no server",
+        ),
         (item(7, rationale=""), "D7 (inferred): Use SQLite."),
         (item(3, CONSTRAINT), "C3 (inferred): API v1 stays. Source: the user"),
         (item(3, CONSTRAINT, blocking=True, source=""), "C3 (inferred, blocking): API v1 stays."),
@@ -38,7 +41,13 @@ def test_an_item_of_many_lines_is_told_in_one() -> None:
 
 def test_a_turn_is_told_in_three_lines() -> None:
     turn = TurnOutline(
-        number=41, at=NOW - HOUR, prompt="fix it", actions=("Edit a.py", "Bash make"), tool_calls=2, errors=1, answer="done"
+        number=41,
+        at=NOW - HOUR,
+        prompt="fix it",
+        actions=("Edit a.py", "Bash make"),
+        tool_calls=2,
+        errors=1,
+        answer="done",
     )
     assert turn_lines(turn, NOW, 300) == [
         "T41 (1 h ago) prompt: fix it",
@@ -53,7 +62,13 @@ def test_a_turn_without_tools_and_answer_is_told_in_one_line() -> None:
 
 @pytest.mark.parametrize(
     "tag",
-    ["<system-reminder>", "</system-reminder>", "</unified-state-memory nonce=1>", "<command-name>", "<function_calls>"],
+    [
+        "<system-reminder>",
+        "</system-reminder>",
+        "</unified-state-memory nonce=1>",
+        "<command-name>",
+        "<function_calls>",
+    ],
 )
 def test_a_tag_that_means_something_is_shown_as_text(tag: str) -> None:
     shown = harmless(f"a {tag} b")

@@ -10,7 +10,28 @@ from unified_state.rules.querying import STOP_WORDS, fts_query, query_words, sni
 
 syntax = st.lists(
     st.sampled_from(
-        ['"', "'", "*", "^", "(", ")", "{", "}", ":", "+", "-", "NEAR(", "AND", "OR", "NOT", "text:", "\x00", "²", "İ", "語"]
+        [
+            '"',
+            "'",
+            "*",
+            "^",
+            "(",
+            ")",
+            "{",
+            "}",
+            ":",
+            "+",
+            "-",
+            "NEAR(",
+            "AND",
+            "OR",
+            "NOT",
+            "text:",
+            "\x00",
+            "²",
+            "İ",
+            "語",
+        ]
     )
     | st.text(max_size=4),
     max_size=12,
@@ -86,7 +107,9 @@ def test_a_text_whose_lower_case_is_longer_is_shown_without_marks() -> None:
     assert snippet("İstanbul needle", ["needle"], 80) == "İstanbul needle"
 
 
-@given(st.text(), st.lists(st.text(st.characters(categories=["Ll", "Nd"]), min_size=1), max_size=5), st.integers(1, 100))
+@given(
+    st.text(), st.lists(st.text(st.characters(categories=["Ll", "Nd"]), min_size=1), max_size=5), st.integers(1, 100)
+)
 def test_a_snippet_is_a_part_of_the_text_with_marks(text: str, words: list[str], limit: int) -> None:
     plain = text.replace("*", "").replace("…", "")
     shown = snippet(plain, words, limit).replace("**", "").replace("…", "")

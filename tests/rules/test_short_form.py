@@ -3,7 +3,16 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import BODIES, item
-from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.item import (
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    QUESTION,
+    Constraint,
+    Decision,
+    Evidence,
+    OpenQuestion,
+)
 from unified_state.rules.short_form import EVIDENCE_CHARACTERS, short_form
 
 

@@ -36,7 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and leave the process."""
     arguments = sys.argv[1:] if arguments is None else arguments
     status = run(arguments[0] if arguments else "", *arguments[1:3])
-    sys.stdout.flush()
     os._exit(status)  # tearing the interpreter down takes 2 ms, and everything is closed
 
 
@@ -94,7 +93,9 @@ class _Run:
         if output and self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
             output = dump_ascii_json({"hookSpecificOutput": context})
-        sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
+        if output:
+            sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
+            sys.stdout.flush()
         return 0
 
     def leave_trace(self) -> None:

@@ -8,7 +8,7 @@ secrets changes, so masking twice gives what masking once gave.
 from __future__ import annotations
 
 from unified_state.rules.secret_assignments import find_assigned, find_in_field, has_names
-from unified_state.rules.secret_formats import find_formats
+from unified_state.rules.secret_formats import KEY_LABEL, find_formats
 from unified_state.rules.secret_values import MASK_OPENING, trailing
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def needs_masking(text: str) -> bool:
     Many texts joined by line ends are asked faster at once than one by one.
     """
     data = text.encode("ascii", "replace")
-    return next(find_formats(data), None) is not None or has_names(data)
+    return KEY_LABEL in data or next(find_formats(data), None) is not None or has_names(data)
 
 
 def find_secrets(text: str) -> list[Found]:

@@ -7,7 +7,9 @@ Level 4 is the knee: it takes the time of level 1 on transcripts and saves most 
 from __future__ import annotations
 
 from zlib import compress, decompress
+from zlib import error as ZlibError  # noqa: N812
 
+UNREADABLE = "[damaged in the archive]"  # what stands for a text whose bytes the disk has changed
 _LEVEL = 4
 _WORTH_COMPRESSING = 100  # bytes; below, the stream's own header eats the gain
 
@@ -23,9 +25,12 @@ def pack(text: str) -> str | bytes:
 
 
 def unpack(stored: str | bytes | None) -> str:
-    """The text again, exactly."""
+    """The text again, exactly; `UNREADABLE` where its bytes were changed on the disk."""
     if isinstance(stored, bytes):
-        return decompress(stored).decode("utf-8", "surrogatepass")
+        try:
+            return decompress(stored).decode("utf-8", "surrogatepass")
+        except (ZlibError, UnicodeDecodeError):
+            return UNREADABLE
     return stored or ""
 
 

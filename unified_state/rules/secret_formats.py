@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Format = tuple[str, bytes, bytes, int, int]
 
 SHORTEST_RUN = 20
+KEY_LABEL = b"PRIVATE KEY"
 
 _HEX = DIGITS + b"abcdefABCDEF"
 _ALNUM = DIGITS + UPPER + LOWER
@@ -98,6 +99,7 @@ _RUN_CHARACTERS = blank_but(_NAME, b"x" * len(_NAME))
 _RUN = b" " + b"x" * SHORTEST_RUN
 _BASE64_CHARACTERS = blank_but(_BASE64, b"x" * len(_BASE64))
 _KEY_RUN = b"x" * 32  # lines of a private key block hold 64 or more, but a terminal may have wrapped them
+_KEY_GAP = 36  # a shorter piece, a line's number, an indent
 
 _MARKS = frozenset(b".:\\%")  # in front of a run they ask for a closer look
 _NOT_IN_USERINFO = frozenset(b" \t\r\n/?#\"'`<>\\")
@@ -200,16 +202,15 @@ def _find_slack_webhooks(data: bytes) -> Iterator[Found]:
 
 
 def _find_key_blocks(data: bytes) -> Iterator[Found]:
-    label = b"PRIVATE KEY"
-    at = data.find(label)
+    at = data.find(KEY_LABEL)
     while at >= 0:
-        at += len(label)
+        at += len(KEY_LABEL)
         begin = data.rfind(b"-----BEGIN ", max(0, at - 48), at)
         end = _key_block_end(data, at) if begin >= 0 else None
         if end:
             yield begin, end, "private-key"
             at = end
-        at = data.find(label, at)
+        at = data.find(KEY_LABEL, at)
 
 
 def _key_block_end(data: bytes, at: int) -> int | None:
@@ -226,7 +227,7 @@ def _key_block_end(data: bytes, at: int) -> int | None:
         if close >= 0 and end:
             dashes = data.find(b"-----", at + close + 8, at + close + 64)
             return dashes + 5 if dashes >= 0 else at + close
-        if run < 0 or close >= 0:
+        if run < 0 or close >= 0 or (end and run > _KEY_GAP):
             return end
         at += run + len(leading(data[at + run : at + run + 65536], _BASE64))
         end = at

@@ -29,7 +29,7 @@ from unified_state.storage.ledger import (
     RESOLVED,
     SUPERSEDED,
     insert_item,
-    last_numbers,
+    is_forgotten,
     link_items,
     list_items,
     next_alias,
@@ -84,8 +84,10 @@ def adopt(archive: Archive, content: StateContent, masker: Masker, now: int) -> 
         adopted = 0
         for entry in _entries(content.json, masker, now):
             present = known.get(entry.alias)
+            if present is None and is_forgotten(archive, entry.alias):
+                continue
             if present is None or not _shows(entry, present):
-                item = _item(archive, entry, now, trusted=content.is_ours, keeps_alias=keeps_aliases)
+                item = _item(archive, entry, now, trusted=content.is_ours, keeps_alias=keeps_aliases or content.is_ours)
                 insert_item(archive, item)
                 adopted += 1
                 if present is not None:
@@ -96,9 +98,9 @@ def adopt(archive: Archive, content: StateContent, masker: Masker, now: int) -> 
 
 
 def _is_known(archive: Archive, state: dict[str, Any]) -> bool:
-    """Whether the counters are as far as the file: otherwise the archive was lost, and the file knows more."""
-    counted = last_numbers(archive)
-    return all(_number(entry.get("id")) <= counted.get(ALIAS_LETTERS[kind], 0) for kind, entry in _raw_entries(state))
+    """Whether the ledger knows every entry of the file: otherwise the archive was lost, and the file knows more."""
+    known = {alias for (alias,) in archive.rows("SELECT alias FROM item UNION SELECT alias FROM item_alias")}
+    return all(entry.get("id") in known for _, entry in _raw_entries(state))
 
 
 def _raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -12,6 +12,7 @@ from unified_state.records.record import Record
 from unified_state.records.step import PROMPT, TOOL_CALL, TOOL_FILE, Boundary, Delivery, Step, Summary
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
+from unified_state.services.pending import settle_messages
 from unified_state.sources.claude_code import read_entry
 from unified_state.sources.entry_facts import parent_of
 from unified_state.sources.transcript import parse_entries, read_lines
@@ -77,7 +78,10 @@ class Capture:
         folder = transcript_path.removesuffix(_TRANSCRIPT_END)
         for path, agent in _subagent_transcripts(folder):
             captured = captured.plus(self.transcript(path, session_id, agent))
-        return captured.plus(self.tool_files(folder, transcript_path, session_id))
+        captured = captured.plus(self.tool_files(folder, transcript_path, session_id))
+        if captured.complete:
+            settle_messages(self._archive, session_id, self._now)
+        return captured
 
     def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> Captured:
         """Capture what is new in one transcript file, as far as the time allows; one chunk always."""

@@ -10,7 +10,9 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.records.record import Record
 from unified_state.rules.packing import pack, unpack
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
-from unified_state.storage.ledger import find_item, list_items
+from unified_state.services.pending import forget_messages
+from unified_state.storage.ledger import find_item, forget_item, list_items
+from unified_state.storage.pending import write_pending
 from unified_state.storage.sessions import session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import find_step, step_numbers
@@ -46,6 +48,8 @@ def forget_ref(archive: Archive, ref: str) -> Forgotten:
     if not rows and not summaries:
         message = f"there is nothing to forget at {ref}"
         raise NotFoundError(message, "`unified-state search` finds refs")
+    texts = {_words(archive, number) for (number,) in rows}
+    forget_messages(archive, lambda message: message.text.strip() in texts)
     return _forget(archive, steps=[row[0] for row in rows], summaries=[row[0] for row in summaries])
 
 
@@ -57,6 +61,7 @@ def forget_session(archive: Archive, session_id: str, now: int) -> Forgotten:
         raise NotFoundError(message, "`unified-state search` names the sessions it finds")
     summaries = [row[0] for row in archive.rows("SELECT id FROM compaction WHERE session = ?", number)]
     forgotten = _forget(archive, steps=step_numbers(archive, number), summaries=summaries, tidy=False)
+    write_pending(archive, session_id, [])
     with archive.transaction():
         archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", now, number)
         archive.run("DELETE FROM note WHERE session = ?", number)
@@ -84,6 +89,7 @@ def forget_text(archive: Archive, text: str) -> Forgotten:
     ]
     forgotten = _forget(archive, steps=steps, items=items, summaries=summaries, tidy=False)
     _forget_notes(archive, folded)
+    forget_messages(archive, lambda message: folded in message.text.lower())
     _tidy(archive)
     return forgotten
 
@@ -100,14 +106,18 @@ def _forget(
         for number in steps or []:
             forget_step(archive.connection.execute, number)
         for uuid in items or []:
-            archive.run("DELETE FROM item_link WHERE from_uuid = ?1 OR to_uuid = ?1", uuid)
-            archive.run("DELETE FROM item WHERE uuid = ?", uuid)
+            forget_item(archive, uuid)
         for number in summaries or []:
             archive.run("UPDATE compaction SET summary = ? WHERE id = ?", pack(_FORGOTTEN), number)
             archive.run("UPDATE restore SET body = ? WHERE compaction = ?", pack(_FORGOTTEN), number)
     if tidy:
         _tidy(archive)
     return Forgotten(len(steps or []), len(items or []), len(summaries or []))
+
+
+def _words(archive: Archive, step: int) -> str:
+    found = find_step(archive, step)
+    return found.text.strip() if found else ""
 
 
 def _forget_notes(archive: Archive, folded: str) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 
+from unified_state.rules.privacy import hide_private
 from unified_state.services.capture import Capture, Captured
+from unified_state.services.pending import keep_message
+from unified_state.storage.pending import Pending
 from unified_state.storage.sessions import touch_session
 
 TYPE_CHECKING = False
@@ -56,6 +59,12 @@ class HookCall:
     def capturer(self, archive: Archive, seconds: float) -> Capture:
         """A capture that begins nothing new once the hook has run for so many seconds."""
         return Capture(archive, self.workspace.masker, self.now, lambda: time.monotonic() - self.started < seconds)
+
+    def keep(self, archive: Archive, kind: str, text: str) -> None:
+        """Remember a message of this session that its transcript may not hold yet."""
+        if self.event.session_id:
+            masked = self.workspace.masker.text(hide_private(text))
+            keep_message(archive, self.event.session_id, Pending(kind, masked, self.now))
 
     def session(self, archive: Archive, predecessor: str | None = None) -> int:
         """The number of this session, noted as alive in this worktree and process. Call it in a transaction."""

@@ -43,6 +43,8 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     state = Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).save(
         "precompact", git
     )
+    if state.set_aside is not None:
+        call.workspace.report(f"the state file was damaged; it was set aside as {state.set_aside}")
     _refuse_if_asked(call, state.state)
     if not call.settings.steer_summary:
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.records.step import PROMPT
 from unified_state.rules.cutting import utf16_units
 from unified_state.storage.compactions import latest_compaction, restores_of
 from unified_state.storage.sessions import Cursor, move_cursor, read_cursor, session_number
@@ -10,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.services.hook_call import HookCall
     from unified_state.storage.archive import Archive
+    from unified_state.storage.compactions import Restore
 
 _MOST_UNITS = 9_900  # of one output, below the client's 10,000
 _MOST_TRIES = 3
@@ -19,6 +21,7 @@ _TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has foun
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     """Archive; the restore of the last compaction again, if its text does not stand in the transcript."""
     call.capture(archive, call.settings.prompt_milliseconds / 1000)
+    call.keep(archive, PROMPT, call.event.text("prompt"))
     if session_number(archive, call.event.session_id) is None:
         register(call, archive)
     return "" if call.event.agent_id else _undelivered(call, archive)
@@ -46,23 +49,25 @@ def _undelivered(call: HookCall, archive: Archive) -> str:
     )
     if turns_since > _TURNS_TOO_LATE:
         return ""
-    restores = restores_of(archive, compaction.id)
-    delivered = {restore.part for restore in restores if restore.delivered_at is not None}
-    tries = len([restore for restore in restores if restore.part == "brief"])
-    if "brief" in delivered or tries >= _MOST_TRIES:
-        return ""
-    return _restored_again(call, archive, session, delivered)
-
-
-def _restored_again(call: HookCall, archive: Archive, session: int, delivered: set[str]) -> str:
     from unified_state.records.restore import PARTS
+
+    tried = restores_of(archive, compaction.id)
+    missing = [part for part in PARTS if _is_missing([restore for restore in tried if restore.part == part])]
+    return _restored_again(call, archive, session, missing) if missing else ""
+
+
+def _is_missing(tried: list[Restore]) -> bool:
+    return len(tried) < _MOST_TRIES and all(restore.delivered_at is None for restore in tried)
+
+
+def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
     from unified_state.services.restore import fence_and_remember, gather, restored_text
 
     known = gather(archive, call.workspace.place.state_path, session, "prompt", call.now)
     texts = restored_text(known, call.settings).as_dict()
     output = ""
-    for part in PARTS:
-        if part in delivered or not texts[part]:
+    for part in missing:
+        if not texts[part]:
             continue
         fenced = fence_and_remember(archive, session, known, part, texts[part])
         if utf16_units(output) + utf16_units(fenced) < _MOST_UNITS:

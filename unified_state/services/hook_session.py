@@ -10,6 +10,7 @@ from unified_state.services.hook_prompt import register
 from unified_state.services.restore import fence_and_remember, gather, restored_text
 from unified_state.storage.compactions import begin_compaction
 from unified_state.storage.sessions import cleared_by, end_session, session_number
+from unified_state.storage.steps import last_entry_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 _CATCH_UP_SECONDS = 2.0
+_POSSIBLE_PARENTS = 50
+_ANSWER_SLACK = 2_000  # milliseconds; the client counts whole seconds
 _END_SECONDS = 1.0  # the client gives SessionEnd hooks one and a half by default
 
 
@@ -27,7 +30,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         return ""
     reason = _reason(call)
     known_before = session_number(archive, call.event.session_id)
-    last_seen = None if known_before is None else _last_seen(archive, known_before)
+    last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if call.part == BRIEF:
         _catch_up(call, archive)
     source = _source(call, archive, reason, known_before)
@@ -41,7 +44,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         source,
         reason,
         call.now,
-        since=last_seen,
+        since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
+        with_turns=reason == "clear" and call.settings.restore_on_clear == "full",
         health=health_line(call.workspace.place.folder, call.now) if call.part == BRIEF else None,
     )
     text = restored_text(known, call.settings).as_dict()[call.part]
@@ -51,11 +55,6 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
 def _catch_up(call: HookCall, archive: Archive) -> None:
     call.capture(archive, _CATCH_UP_SECONDS)
     call.capturer(archive, _CATCH_UP_SECONDS).catch_up()
-
-
-def _last_seen(archive: Archive, session: int) -> int | None:
-    seen: int | None = archive.row("SELECT seen_at FROM session WHERE id = ?", session)[0]
-    return seen
 
 
 def on_session_end(call: HookCall, archive: Archive) -> str:
@@ -76,14 +75,32 @@ def _reason(call: HookCall) -> Reason:
 
 
 def _source(call: HookCall, archive: Archive, reason: Reason, session: int | None) -> int | None:
-    """The session whose memory counts: after /clear the one before it, in a new session the newest one."""
+    """The session whose memory counts: after /clear the one before it, in a fork the one that answered so long ago,
+    in a new session the newest one.
+    """
     if reason in {"compact", "resume"} and session is not None:
         return session
     if reason == "clear":
         before = cleared_by(archive, call.pid)
         if before is not None:
             return session_number(archive, before)
+    if reason == "fork":
+        parent = _answered_at(archive, call)
+        if parent is not None:
+            return parent
     row = archive.row(
         "SELECT id FROM session WHERE session_id != ? ORDER BY seen_at DESC LIMIT 1", call.event.session_id
     )
     return None if row is None else row[0]
+
+
+def _answered_at(archive: Archive, call: HookCall) -> int | None:
+    """A fork does not name its parent, but says how long ago it last answered."""
+    seconds = call.event.extra.get("seconds_since_last_response")
+    if not isinstance(seconds, int | float):
+        return None
+    for (number,) in archive.rows("SELECT id FROM session ORDER BY seen_at DESC LIMIT ?", _POSSIBLE_PARENTS):
+        last_entry = last_entry_at(archive, number)
+        if last_entry is not None and abs(call.now - last_entry - seconds * 1000) < _ANSWER_SLACK:
+            return int(number)
+    return None

@@ -5,11 +5,8 @@ The client writes its transcript in batches, about 100 ms late, so that at Stop 
 
 from __future__ import annotations
 
-from unified_state.records.step import TEXT, Step
+from unified_state.records.step import TEXT
 from unified_state.services.hook_compaction import on_summary
-from unified_state.storage.sessions import session_number
-from unified_state.storage.step_writing import keep_pending_message
-from unified_state.storage.steps import last_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,12 +19,7 @@ _STOP_SECONDS = 20.0
 def on_stop(call: HookCall, archive: Archive) -> str:
     """Archive to the end of the turn, with the message that ended it."""
     call.capture(archive, _STOP_SECONDS)
-    message = call.workspace.masker.text(call.event.text("last_assistant_message"))
-    session = session_number(archive, call.event.session_id)
-    if message.strip() and session is not None and last_text(archive, session) != message:
-        step = Step(uuid=f"stop/{call.event.session_id}/{call.now}", block=0, kind=TEXT, at=call.now, text=message)
-        with archive.transaction(durable=False):
-            keep_pending_message(archive, session, step)
+    call.keep(archive, TEXT, call.event.text("last_assistant_message"))
     return ""
 
 

@@ -7,7 +7,7 @@ from zlib import crc32
 
 from unified_state.records.record import Record
 from unified_state.sources.repository import Repository, find_repository
-from unified_state.storage.identity import ID_FILE, ensure_identity, read_identity
+from unified_state.storage.identity import ID_FILE, ensure_identity, known_identity
 
 NAME = "unified-session-state.json"
 EXCLUDED = (NAME, "unified-session-state.lock", "unified-session-state.damaged-*.json", "unified-state/")
@@ -40,7 +40,7 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     repository = find_repository(folder, os.path.join(".claude", ID_FILE))
     beside = os.path.join(repository.worktree, ".claude", "unified-state")
     id_folder = repository.common_dir or os.path.join(repository.worktree, ".claude")
-    identity = ensure_identity(id_folder) if create else read_identity(id_folder)
+    identity = ensure_identity(id_folder) if create else known_identity(id_folder)
     home = os.path.join(data_dir, "repositories", identity.id if identity else "unknown")
     # Where there is no writable home the archive lies beside the state file.
     if (create and not _make_private(home)) or (not create and not os.path.isdir(home) and os.path.isdir(beside)):

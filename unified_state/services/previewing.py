@@ -78,7 +78,9 @@ def _session(archive: Archive, workspace: Workspace) -> int | None:
 
 
 def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, summary: str | None) -> Preview:
-    known = gather(archive, workspace.place.state_path, session, "compact", now, summary=summary)
+    known = gather(archive, workspace.place.state_path, session, "compact", now)
+    if summary is not None:
+        known = known.replace(summary=summary)
     texts = restored_text(known, workspace.settings).as_dict()
     parts = [(part, texts[part]) for part in PARTS if texts[part]]
     sizes = count_tokens([text for _, text in parts])

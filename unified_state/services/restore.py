@@ -45,11 +45,12 @@ def gather(
     now: int,
     *,
     since: int | None = None,
+    with_turns: bool = False,
     health: str | None = None,
-    summary: str | None = None,
 ) -> Known:
     """All that a session could be given back now: of `source`, the session whose work and turns count; on resume and
-    fork only the items that others recorded `since` it was last seen.
+    fork only the items that others recorded `since` its last entry. The turns come after a compaction, and elsewhere
+    `with_turns`.
     """
     items = list_items(archive, statuses=[ACTIVE])
     if reason in {"resume", "fork"}:
@@ -65,14 +66,14 @@ def gather(
         now=now,
         saved_at=to_milliseconds(saved[0]) if saved else None,
         compaction=compaction.id if compaction else None,
-        summary=summary or (compaction.summary if compaction else None),
+        summary=compaction.summary if compaction else None,
         git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         items=tuple(item for item in items if item.paged_out_at is None),
         elsewhere=sum(item.paged_out_at is not None for item in items),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=open_notes(archive, source, "action", 10),
-        turns=tuple(_outlines(archive, compacted)) if compacted is not None else (),
+        turns=tuple(_outlines(archive, source)) if source is not None and (compacted or with_turns) else (),
         turn_count=turn_count,
         last_turn_at=last_turn[0] if last_turn else None,
         health=health,

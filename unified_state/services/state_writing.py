@@ -84,7 +84,7 @@ class StateWriter:
                 change_work(archive, session, {"branch": git.branch, "commit": git.commit})
                 self._add_notes(archive, session, now, highlights, actions)
             calibrate(archive, now)
-            return self._projection(archive, now).save(trigger, git)
+            return self._told(self._projection(archive, now).save(trigger, git))
 
         saved = self._workspace.use(action)
         note_about(self._workspace.place)
@@ -92,7 +92,7 @@ class StateWriter:
 
     def refresh(self) -> Projected:
         """Write the state file as the ledger has it, if it is not so already."""
-        return self._workspace.use(lambda archive: self._projection(archive, current_time()).refresh())
+        return self._workspace.use(lambda archive: self._told(self._projection(archive, current_time()).refresh()))
 
     def _write(self, action: Callable[[Archive, int], T]) -> T:
         """Do it, then write the file. The ledger has it by then, so a file that cannot be written is told, not
@@ -101,14 +101,22 @@ class StateWriter:
 
         def whole(archive: Archive) -> T:
             now = current_time()
+            if not archive.row("SELECT 1 FROM item LIMIT 1"):  # a new archive counts on where an older state file ended
+                self._told(self._projection(archive, now).refresh())
             result = action(archive, now)
             try:
-                self._projection(archive, now).refresh()
+                self._told(self._projection(archive, now).refresh())
             except StorageError as error:
                 self._workspace.report(f"recorded, but {error}")
             return result
 
         return self._workspace.use(whole)
+
+    def _told(self, projected: Projected) -> Projected:
+        """What a person should know of a write: that a damaged state file was set aside."""
+        if projected.set_aside is not None:
+            self._workspace.report(f"the state file was damaged; it was set aside as {projected.set_aside}")
+        return projected
 
     def _add_notes(
         self, archive: Archive, session: int, now: int, highlights: Sequence[str], actions: Sequence[str] | None

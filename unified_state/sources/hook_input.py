@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CHUNK = 1 << 16
+_PAUSE = 0.05  # seconds without anything new, after which the object may be whole though the caller left its end open
+_TAIL = 100  # bytes in which the end of the object is looked for
 
 
 def read_stdin(descriptor: int, seconds: float) -> bytes:
@@ -26,7 +28,7 @@ def read_stdin(descriptor: int, seconds: float) -> bytes:
     while _readable(descriptor, deadline - time.monotonic()):
         chunk = os.read(descriptor, _CHUNK)
         received += chunk
-        if not chunk or (len(chunk) < _CHUNK and _complete(received)):
+        if not chunk or (not _readable(descriptor, _PAUSE) and _complete(received)):
             break
     return bytes(received)
 
@@ -51,7 +53,7 @@ _TEXT_FIELDS = {"hook_event_name", "session_id", "transcript_path", "cwd", "agen
 
 
 def _complete(received: bytearray) -> bool:
-    if not received.rstrip().endswith(b"}"):
+    if not received[-_TAIL:].rstrip().endswith(b"}"):
         return False
     try:
         parse_json(received.decode("utf-8", "replace"))

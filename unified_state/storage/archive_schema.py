@@ -26,7 +26,6 @@ CREATE TABLE session (
     ended_at INTEGER,
     end_reason TEXT,
     predecessor TEXT,             -- the session before /clear, or the one forked from
-    pending_step INTEGER,         -- a message that Stop reported and the transcript did not hold yet
     forgotten_at INTEGER,         -- what the session said up to then must not be archived again
     tool_calls INTEGER NOT NULL DEFAULT 0,
     work TEXT                     -- work item and where its git stood, as JSON

@@ -10,7 +10,9 @@ import os
 
 from unified_state.errors import DamagedFileError
 from unified_state.interpreter import DatabaseError, connect
+from unified_state.records.item import ALIAS_LETTERS
 from unified_state.storage.archive import Archive
+from unified_state.storage.ledger import raise_counter
 from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ _LOCK_SECONDS = 10.0
 # What a ledger needs to live on. Steps come back from the transcripts, which are read again from their beginning.
 _SALVAGED = ("meta", "counter", "item", "item_alias", "item_link", "note", "saved")
 _NUMBERED = ("step", "turn", "compaction", "session")
+_ITEM_GAP = 1000
 _GAP = 1_000_000  # numbers that are skipped where the last one cannot be read any more: no ref is ever given twice
 
 
@@ -70,6 +73,7 @@ def _salvage(archive: Archive, aside: str) -> None:
             rows = _readable_rows(damaged, f"SELECT * FROM {table}")
             for row in rows:
                 archive.run(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+        _count_on(archive, damaged)
         last = {table: _last_number(damaged, table) for table in _NUMBERED}
         session = last["session"]
         archive.run("INSERT INTO session (id, session_id) VALUES (?, 'before the damage')", session)
@@ -86,6 +90,13 @@ def _salvage(archive: Archive, aside: str) -> None:
         )
     if damaged is not None:
         damaged.close()
+
+
+def _count_on(archive: Archive, damaged: Connection | None) -> None:
+    """Go on giving aliases behind those that were given; with a gap where the counters cannot be read."""
+    for letter in ALIAS_LETTERS.values():
+        if not _readable_rows(damaged, f"SELECT last FROM counter WHERE letter = '{letter}'"):
+            raise_counter(archive, letter, _ITEM_GAP)
 
 
 def _readable_rows(damaged: Connection | None, sql: str) -> list[Any]:

@@ -36,6 +36,14 @@ def read_identity(folder: str) -> Identity | None:
         return None
 
 
+def known_identity(folder: str) -> Identity | None:
+    """The identity by which a repository is known already; None for a copy, which is to become one of its own."""
+    recorded = read_identity(folder)
+    if recorded is None or recorded.place == folder or read_identity(recorded.place) != recorded:
+        return recorded
+    return None
+
+
 def ensure_identity(folder: str) -> Identity:
     """The identity of the repository whose files lie in a folder: the recorded one, or a new one.
 

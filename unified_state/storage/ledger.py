@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.item import ALIAS_LETTERS, LedgerItem
-from unified_state.rules.packing import pack, unpack
+from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.rules.packing import UNREADABLE, pack, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = "active", "proposed", "superseded", "resolved", "dismissed"
 
+_UNREADABLE_BODIES: dict[str, dict[str, Any]] = {
+    DECISION: {"decision": UNREADABLE, "rationale": "", "reversible": True},
+    CONSTRAINT: {"constraint": UNREADABLE, "source": "", "blocking": False},
+    QUESTION: {"question": UNREADABLE, "context": "", "priority": "medium"},
+    EVIDENCE: {"type": "observation", "content": UNREADABLE, "source": ""},
+}
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at"
@@ -129,8 +135,28 @@ def items_in_file(archive: Archive) -> list[LedgerItem]:
     return [_item(row) for row in rows]
 
 
+def forget_item(archive: Archive, uuid: str) -> None:
+    """Take an item out of the ledger. Its alias stays taken, and no state file brings it back."""
+    archive.run("INSERT OR REPLACE INTO item_alias SELECT alias, '' FROM item WHERE uuid = ?", uuid)
+    archive.run("DELETE FROM item_link WHERE from_uuid = ?1 OR to_uuid = ?1", uuid)
+    archive.run("DELETE FROM item WHERE uuid = ?", uuid)
+
+
+def is_forgotten(archive: Archive, alias: str) -> bool:
+    """Whether an item of that alias was forgotten."""
+    return archive.row("SELECT 1 FROM item_alias WHERE alias = ? AND uuid = ''", alias) is not None
+
+
 def _item(row: Any) -> LedgerItem:
     known = dict(zip(LedgerItem.names, row, strict=True))
-    known["body"] = parse_json(unpack(known["body"]))
+    known["body"] = _body(known["kind"], unpack(known["body"]))
     known["files"] = tuple(parse_json(known["files"])) if known["files"] else ()
     return LedgerItem(**known)
+
+
+def _body(kind: str, text: str) -> dict[str, Any]:
+    try:
+        body = parse_json(text)
+    except ValueError:
+        return _UNREADABLE_BODIES[kind]
+    return body if isinstance(body, dict) else _UNREADABLE_BODIES[kind]

@@ -15,7 +15,7 @@ from unified_state.records.record import Record, disk_value
 from unified_state.rules.packing import well_formed
 from unified_state.storage.atomic_file import write_atomically, write_note
 from unified_state.storage.lock import FileLock
-from unified_state.storage.state_migrations import migrate_state
+from unified_state.storage.state_migrations import SECTIONS, migrate_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +46,13 @@ class StateFile:
         raw = self._read()
         if raw is None:
             return StateContent(json=None, is_ours=True)
-        return StateContent(
-            json=migrate_state(self._parse(raw), self.path), is_ours=_digest(raw) == self._known_digest()
-        )
+        state = migrate_state(self._parse(raw), self.path)
+        for section in SECTIONS:
+            entries = state.get(section, [])
+            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+                message = f"{self.path} is damaged: {section} is no list of objects"
+                raise DamagedFileError(message, "it is set aside and written anew from the archive")
+        return StateContent(json=state, is_ours=_digest(raw) == self._known_digest())
 
     def update(self, change: Callable[[StateContent], State]) -> State:
         """Write what `change` makes of the file's content, under the file's lock; a damaged file is set aside first."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_SECTIONS = ("decisions", "constraints", "openQuestions", "evidenceLedger")
+SECTIONS = ("decisions", "constraints", "openQuestions", "evidenceLedger")
+_LONGEST_NUMBER = 9  # digits; no version has more
 
 
 def migrate_state(state: Json, path: str) -> Json:
@@ -24,10 +25,11 @@ def migrate_state(state: Json, path: str) -> Json:
     for none.
     """
     version = state.get("version")
-    if not isinstance(version, str) or not version.split(".")[0].isdigit():
-        message = f"{path} has no version that could be read: {version!r}"
+    first = version.split(".")[0] if isinstance(version, str) else ""
+    if not (first.isascii() and first.isdigit() and len(first) < _LONGEST_NUMBER):
+        message = f"{path} has no version that could be read: {str(version)[:60]!r}"
         raise DamagedFileError(message, "it is set aside and written anew from the archive")
-    major = int(version.split(".")[0])
+    major = int(first)
     if major > int(STATE_VERSION.split(".")[0]):
         message = f"{path} has version {version}; this unified-state knows up to {STATE_VERSION}"
         raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
@@ -38,7 +40,7 @@ def migrate_state(state: Json, path: str) -> Json:
 
 def _from_1_to_2(state: Json) -> Json:
     """2.0.0 added the four sections and the token metrics."""
-    empty: Json = {section: [] for section in _SECTIONS}
+    empty: Json = {section: [] for section in SECTIONS}
     return {**empty, "tokenMetrics": {}, **state, "version": "2.0.0"}
 
 

@@ -7,9 +7,9 @@ again changes nothing, so a killed hook can always begin anew at the last offset
 
 from __future__ import annotations
 
-from unified_state.records.step import KINDS, TEXT, TOOL_CALL, Step
+from unified_state.records.step import KINDS, TOOL_CALL, Step
 from unified_state.rules.packing import pack, unpack
-from unified_state.storage.steps import DATA_URL, KIND_NUMBERS, open_turn, searchable, uuid_key
+from unified_state.storage.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,26 +29,23 @@ class StepWriter:
         self.added = 0
         self.tool_calls = 0
         self._next_step = self._after_last("step")
-        row = archive.row("SELECT pending_step, forgotten_at FROM session WHERE id = ?", session)
-        self._pending, self._forgotten_at = row
+        self._is_own_turn = turn is not None and self._owner(turn) == session
+        (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
     def add(self, step: Step, body: str | bytes) -> None:
         """Add one step with its packed text; one that is there already is only marked as this session's too."""
         if self._forgotten_at is not None and step.at <= self._forgotten_at:
             return
         key = uuid_key(step.uuid)
-        if step.starts_turn or self.turn is None:
-            known = self._find(key, step.block)
-            if known is not None:
-                self._mark_copy(*known)
-                return
-            self._settle_pending()
-            self.turn = self._open_turn(step)
-        if self._pending is not None and step.kind == TEXT and self._confirm_pending(step, key):
+        known = self._run("SELECT id, turn FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
+        if known is not None:
+            self._mark_copy(*known)
             return
+        if step.starts_turn or not self._is_own_turn:
+            self._open_turn(step)
         number = self._next_step
-        inserted = self._run(
-            "INSERT OR IGNORE INTO step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        self._run(
+            "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 number,
                 self.turn,
@@ -61,12 +58,7 @@ class StepWriter:
                 step.is_error or None,
                 body,
             ),
-        ).rowcount
-        if not inserted:
-            known = self._find(key, step.block)
-            if known is not None:
-                self._mark_copy(*known)
-            return
+        )
         self._next_step += 1
         self.added += 1
         self.tool_calls += step.kind == TOOL_CALL
@@ -76,60 +68,22 @@ class StepWriter:
     def _after_last(self, table: str) -> int:
         return int(self._run(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
-    def _find(self, key: str | bytes, block: int) -> tuple[int, int] | None:
-        found: tuple[int, int] | None = self._run(
-            "SELECT id, turn FROM step WHERE uuid = ? AND block = ?", (key, block)
-        ).fetchone()
-        return found
+    def _owner(self, turn: int) -> int:
+        (owner,) = self._run("SELECT session FROM turn WHERE id = ?", (turn,)).fetchone()
+        return int(owner)
 
-    def _open_turn(self, step: Step) -> int:
-        number = self._after_last("turn")
-        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (number, self._session, step.agent, step.at))
-        return number
+    def _open_turn(self, step: Step) -> None:
+        """Begin a turn: at a prompt, or where a session goes on in a turn that it was forked from."""
+        self.turn = self._after_last("turn")
+        self._is_own_turn = True
+        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
 
     def _mark_copy(self, step: int, turn: int) -> None:
         """The step is known: this session goes on in that turn, and holds the step too if it is another session's."""
         self.turn = turn
-        (owner,) = self._run("SELECT session FROM turn WHERE id = ?", (turn,)).fetchone()
-        if owner != self._session:
+        self._is_own_turn = self._owner(turn) == self._session
+        if not self._is_own_turn:
             self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
-
-    def _confirm_pending(self, step: Step, key: str | bytes) -> bool:
-        """The message that Stop reported before the transcript held it: now it gets its uuid and keeps its ref."""
-        row = self._run("SELECT body FROM step WHERE id = ?", (self._pending,)).fetchone()
-        if row is None or unpack(row[0]) != step.text or self._find(key, step.block) is not None:
-            return False
-        self._run(
-            "UPDATE step SET uuid = ?, block = ?, at = ?, turn = ? WHERE id = ?",
-            (key, step.block, step.at, self.turn, self._pending),
-        )
-        self._run("UPDATE session SET pending_step = NULL WHERE id = ?", (self._session,))
-        self._pending = None
-        return True
-
-    def _settle_pending(self) -> None:
-        """The next turn begins. If some text came after the pending message, that was it, in another form; else the
-        transcript lost it and ours is the only copy.
-        """
-        if self._pending is None:
-            return
-        later = self._run(
-            "SELECT 1 FROM step JOIN turn ON turn.id = step.turn WHERE step.id > ? AND session = ? AND kind = ?",
-            (self._pending, self._session, KIND_NUMBERS[TEXT]),
-        ).fetchone()
-        if later is not None:
-            forget_step(self._run, self._pending)
-        self._run("UPDATE session SET pending_step = NULL WHERE id = ?", (self._session,))
-        self._pending = None
-
-
-def keep_pending_message(archive: Archive, session: int, step: Step) -> None:
-    """Store a message that the transcript does not hold yet; when its entry comes, the step takes over its uuid."""
-    writer = StepWriter(archive, session, open_turn(archive, session))
-    writer.add(step, pack(step.text))
-    if writer.added:
-        row = archive.row("SELECT id FROM step WHERE uuid = ?", step.uuid)
-        archive.run("UPDATE session SET pending_step = ? WHERE id = ?", row[0], session)
 
 
 def forget_step(run: Callable[..., Any], number: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.interpreter import parse_json
-from unified_state.records.step import KINDS, TEXT, TOOL_CALL, Step
+from unified_state.records.step import KINDS, TOOL_CALL, Step
 from unified_state.rules.indexing import index_text, strings_of
 from unified_state.rules.packing import unpack
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
+_LONGEST_TURN = 86_400_000  # milliseconds; the turns before it are not looked at
 
 
 def searchable(step: Step) -> str:
@@ -24,20 +25,26 @@ def searchable(step: Step) -> str:
     return index_text(step.text)
 
 
-def last_text(archive: Archive, session: int) -> str | None:
-    """The newest assistant text of a session itself (not of its subagents), or None."""
+def last_entry_at(archive: Archive, session: int) -> int | None:
+    """When the newest entry of a session itself was written, by the client's clock; None if it has none."""
     row = archive.row(
-        "SELECT body FROM step WHERE turn = ? AND kind = ? ORDER BY id DESC LIMIT 1",
-        open_turn(archive, session),
-        KIND_NUMBERS[TEXT],
+        "SELECT max(at) FROM step WHERE turn = (SELECT max(id) FROM turn WHERE session = ? AND agent IS NULL)", session
     )
-    return None if row is None else unpack(row[0])
-
-
-def open_turn(archive: Archive, session: int) -> int | None:
-    """The newest turn of a session itself, or None."""
-    row = archive.row("SELECT max(id) FROM turn WHERE session = ? AND agent IS NULL", session)
     return None if row is None else row[0]
+
+
+def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: int) -> list[tuple[int, str]]:
+    """When and what: the steps of a session, of one of the kinds, that were written since then."""
+    numbers = [KIND_NUMBERS[kind] for kind in kinds]
+    rows = archive.rows(
+        "SELECT step.at, body FROM turn JOIN step ON step.turn = turn.id "
+        f"WHERE session = ? AND turn.at >= ? AND step.at >= ? AND kind IN ({', '.join('?' * len(numbers))})",
+        session,
+        since - _LONGEST_TURN,
+        since,
+        *numbers,
+    )
+    return [(at, unpack(body)) for at, body in rows]
 
 
 _SELECT_STEPS = (

@@ -1,0 +1,157 @@
+"""What earlier systems did not archive, archived twice or deleted again: each test is a promise that one broke."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .product import Project, hook_command
+from .reading import kept, said
+from .transcripts import Transcript
+
+
+def prompts(project: Project, session: str = "s") -> list[str]:
+    """The texts that the archive takes for the user's own."""
+    return [line["text"] for line in project.export(session) if line["kind"] == "prompt"]
+
+
+def test_every_assistant_message_of_a_turn_is_kept_not_only_the_last(project: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    written.prompt("Fix the auth bug")
+    written.text("I decided to use JWT.")
+    written.call("Read", {"file_path": "auth.py"}, "def login(): ...")
+    written.call("Edit", {"file_path": "auth.py", "old_string": "a", "new_string": "b"}, "ok")
+    written.text("Done.")
+    project.keep(written, tmp_path / "s.jsonl")
+    kinds = [line["kind"] for line in project.export("s")]
+    assert kinds == ["prompt", "text", "tool_call", "tool_result", "tool_call", "tool_result", "text"]
+
+
+def test_archiving_goes_on_when_a_session_grows_beyond_any_window(project: Project, tmp_path: Path) -> None:
+    """100 prompts of 12 entries: a window of 500 messages would close in the middle."""
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    for number in range(100):
+        written.prompt(f"prompt {number}")
+        for step in range(5):
+            written.call("Bash", {"command": f"step {step}"}, f"output {number} {step}")
+        written.text("Done.")
+        project.keep(written, path, "UserPromptSubmit")
+    assert kept(project.export("s")) == said(written.content)
+    assert project.ask("status")["turns"] == 100
+
+
+def test_a_first_archive_of_hundreds_of_turns_holds_all_of_them(project: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    for number in range(444):
+        written.turn(number)
+    project.keep(written, tmp_path / "s.jsonl")
+    assert kept(project.export("s")) == said(written.content)
+    assert project.ask("status")["turns"] == 444
+
+
+def test_a_ref_names_the_same_turn_for_ever_while_the_session_grows(project: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    written.turn(1)
+    project.keep(written, path)
+    before = [(line["ref"], line["uuids"]) for line in project.export("s")]
+    turn = project.ask("recall", "T1")
+    for number in range(2, 40):
+        written.turn(number)
+        project.keep(written, path, "UserPromptSubmit")
+    assert [(line["ref"], line["uuids"]) for line in project.export("s")][: len(before)] == before
+    assert project.ask("recall", "T1") == turn
+
+
+def test_a_turn_that_is_open_when_the_context_is_compacted_is_stored_once(project: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    written.prompt("a long one")
+    for step in range(6):
+        written.call("Bash", {"command": f"step {step}"}, f"output {step}")
+        project.keep(written, path)
+    assert kept(project.export("s")) == said(written.content)
+    assert project.ask("status")["turns"] == 1
+
+
+def test_the_newest_turn_is_archived_at_once_not_two_turns_later(project: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    for number in range(3):
+        written.turn(number)
+        project.keep(written, path, "Stop")
+        assert kept(project.export("s")) == said(written.content)
+
+
+def test_the_last_message_is_kept_once_though_the_transcript_lags_behind_at_stop(
+    project: Project, tmp_path: Path
+) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    written.prompt("and?")
+    written.write(path)
+    for _ in range(2):
+        done = project.hook("Stop", transcript_path=str(path), last_assistant_message="All done.")
+        assert done.code == 0
+    assert [line["text"] for line in project.export("s")] == ["and?", "All done."]
+    written.text("All done.")
+    project.keep(written, path, "UserPromptSubmit")
+    assert kept(project.export("s")) == said(written.content)
+
+
+def test_equal_turns_are_all_kept_in_one_session_and_across_sessions(project: Project, tmp_path: Path) -> None:
+    for name in ("s", "t"):
+        written = Transcript(name)
+        for _ in range(3):
+            written.prompt("continue")
+            written.text("Done.")
+        project.keep(written, tmp_path / f"{name}.jsonl")
+    assert [prompts(project, name) for name in ("s", "t")] == [["continue"] * 3] * 2
+
+
+def test_what_the_client_wrote_in_the_user_s_place_is_not_the_user_s_word(project: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    written.prompt("really mine")
+    written.prompt("<local-command-caveat>Caveat: run directly</local-command-caveat>", isMeta=True)
+    written.prompt("<command-name>/model</command-name>")
+    written.prompt("<local-command-stdout>Set model</local-command-stdout>")
+    written.prompt("[Request interrupted by user]")
+    written.prompt("<task-notification>done</task-notification>", origin={"kind": "task-notification"})
+    written.entry("user", message={"role": "user", "content": "a subagent's task"}, isSidechain=True, agentId="a")
+    written.compaction("Summary of all")
+    project.keep(written, tmp_path / "s.jsonl")
+    own = [line["text"] for line in project.export("s") if line["kind"] == "prompt" and "agent" not in line]
+    assert own == ["really mine"]
+
+
+def test_search_finds_the_session_that_is_related_and_never_one_that_is_not(project: Project, tmp_path: Path) -> None:
+    subjects = {
+        "auth": "the login form rejects a valid password, fix the auth bug",
+        "garden": "gardening: when to plant tomatoes in spring",
+        "holiday": "holiday booking: flights to Lisbon in May",
+        "cache": "the cache is never invalidated after a deploy",
+    }
+    for name, text in subjects.items():
+        written = Transcript(name)
+        written.prompt(text)
+        written.text(f"About {name}: here is a plan.")
+        project.keep(written, tmp_path / f"{name}.jsonl")
+    assert project.ask("search", "fix the auth login bug")[0]["session_id"] == "auth"
+    assert project.ask("search", "planting tomato")[0]["session_id"] == "garden"
+    assert project.ask("search", "zzzz 12345") == []
+
+
+def test_nothing_is_ever_deleted_by_age_by_use_or_by_the_number_of_compactions(
+    project: Project, tmp_path: Path
+) -> None:
+    """130 compactions, turns of years ago, a context that is nearly full, and the seeds' settings for deleting."""
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    full = {"input_tokens": 4, "cache_read_input_tokens": 199_000, "output_tokens": 900}
+    for number in range(5):
+        message = {"role": "user", "content": f"years ago {number}"}
+        written.entry("user", message=message, timestamp="2020-01-01T00:00:00.000Z")
+        answer = {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "usage": full}
+        written.entry("assistant", message=answer, timestamp="2020-01-01T00:00:01.000Z")
+    project.keep(written, path)
+    names = ("RETENTION_DAYS", "AUTO_OPTIMIZE", "AUTOPILOT_PRUNE", "CONTEXT_WINDOW")
+    variables = {f"CLAUDE_FLOW_{name}": "1" for name in names}
+    for number in range(130):
+        event = "PreCompact" if number % 2 else "UserPromptSubmit"
+        done = project.execute(hook_command(event), project.event(event, transcript_path=str(path)), variables)
+        assert done.code == 0
+    assert kept(project.export("s")) == said(written.content)

@@ -1,0 +1,81 @@
+"""A damaged state file is never emptied: it is set aside whole, that is said, and the ledger writes it anew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from .damage import damaged_state_files, is_readable
+from .product import Done, Project
+
+ITEMS = ["D1", "D2", "C1", "Q1", "E1"]
+WAYS: dict[str, Callable[[Project], Done]] = {
+    "decision add": lambda project: project.run("decision", "add", "another one", "--rationale", "r"),
+    "save": lambda project: project.run("save"),
+    "load": lambda project: project.run("load"),
+    "PreCompact": lambda project: project.hook("PreCompact", trigger="auto"),
+}
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    """Items of every kind, of those that never leave the file."""
+    for text in ("Use SQLite for Zoë's café", "Use JSON"):
+        project.ask("decision", "add", text, "--rationale", "because", "--irreversible")
+    project.ask("constraint", "add", "API v1 stays", "--source", "user", "--blocking")
+    project.ask("question", "add", "Which port?", "--context", "8080 is taken", "--priority", "high")
+    project.ask("evidence", "add", "error", "E: no such file", "--source", "make")
+    assert project.run("save", "--highlight", "half way").code == 0
+    return project
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_100_damaged_state_files_are_set_aside_and_said_and_no_item_is_lost(project: Project, way: str) -> None:
+    whole = project.state_path.read_bytes()
+    cases = damaged_state_files(whole)[list(WAYS).index(way) :: len(WAYS)]
+    wrong = {name: problem for name, raw in cases if (problem := _problem(project, way, raw))}
+    assert wrong == {}
+
+
+def test_ids_go_on_counting_after_the_state_file_was_damaged(project: Project) -> None:
+    project.state_path.write_bytes(b'{"version": "3.0.0", "decisions": [{"id"')
+    assert project.decide("after the damage") == "D3"
+
+
+def test_a_wiped_state_file_is_rebuilt_from_the_archive(project: Project) -> None:
+    before = project.state()
+    project.state_path.unlink()
+    assert project.run("load").code == 0
+    after = project.state()
+    assert {**after, "updatedAt": before["updatedAt"]} == before
+
+
+def test_what_a_damaged_file_still_says_in_readable_entries_is_not_thrown_away(project: Project) -> None:
+    """One entry that is no entry does not take the others of a person's file along."""
+    state = project.state()
+    state["decisions"] = ["not an entry", {"decision": "Written by hand", "rationale": "in an editor"}]
+    project.state_path.write_text(json.dumps(state), encoding="utf-8")
+    assert project.run("load").code == 0
+    texts = [item["decision"] for item in project.ask("decision", "list")]
+    asides = [path.read_text(encoding="utf-8") for path in project.state_path.parent.glob("*.damaged-*.json")]
+    assert "Written by hand" in texts or any("Written by hand" in text for text in asides)
+
+
+def _problem(project: Project, way: str, raw: bytes) -> str | None:
+    """What goes wrong with one damaged file; None where all is as it should be."""
+    project.state_path.write_bytes(raw)
+    logged = len(project.log())
+    done = WAYS[way](project)
+    if done.code != 0:
+        return f"exit {done.code}: {done.err}"
+    shown = {entry["id"] for section in project.state().values() if isinstance(section, list) for entry in section}
+    if not shown >= set(ITEMS):
+        return f"only {sorted(shown)} came back"
+    if is_readable(raw):
+        return None
+    if raw not in [path.read_bytes() for path in project.state_path.parent.glob("*.damaged-*.json")]:
+        return "it was not set aside"
+    said = done.err + project.log()[logged:]
+    return None if "set aside" in said else "nothing was said"

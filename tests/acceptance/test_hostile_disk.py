@@ -1,0 +1,201 @@
+"""A disk that is full or may not be written to: hooks stay silent, commands say it in one line, nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from .namespaces import in_folder, mounted
+from .product import Done, Project, told_in_one_line, well_printed
+from .reading import kept, said
+from .transcripts import Transcript
+
+HOOKS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SubagentStop", "PostCompact", "SessionEnd")
+CHANGES = (
+    ("decision", "add", "while it cannot be written", "--rationale", "r"),
+    ("save", "--highlight", "while it cannot be written"),
+    ("question", "resolve", "Q1", "8081"),
+)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> tuple[Transcript, str]:
+    """A session and the path of its transcript."""
+    written = Transcript("s")
+    for number in range(10):
+        written.turn(number, size=4000)
+    return written, str(written.write(tmp_path / "s.jsonl"))
+
+
+@pytest.fixture
+def known(project: Project) -> Project:
+    """A project in which something is recorded already."""
+    project.decide("before")
+    project.ask("question", "add", "Which port?", "--context", "8080 is taken")
+    return project
+
+
+@contextmanager
+def full_disk(project: Project, folder: Path) -> Iterator[Project]:
+    """The project with `folder` on a disk of its own that has no room left; the file `ballast` there takes it up."""
+    script = f"""
+        cp -a {folder} {folder}.copy
+        mount -t tmpfs -o size=1m tmpfs {folder}
+        cp -a {folder}.copy/. {folder}
+        cat /dev/zero > {folder}/ballast 2>/dev/null || true
+    """
+    with mounted(script) as prefix:
+        yield Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
+
+
+@contextmanager
+def read_only(project: Project, *folders: Path) -> Iterator[Project]:
+    """The project with folders that nobody may write to, root neither."""
+    script = "\n".join(f"mount --bind {path} {path}; mount -o remount,bind,ro {path}" for path in folders)
+    with mounted(script) as prefix:
+        yield Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
+
+
+def test_on_a_full_disk_commands_say_so_hooks_stay_silent_and_all_is_done_when_there_is_room_again(
+    known: Project, session: tuple[Transcript, str]
+) -> None:
+    written, path = session
+    with full_disk(known, known.home) as project:
+        for arguments in CHANGES:
+            assert told_in_one_line(done := project.run(*arguments)), done
+        _hooks_do_no_harm(project, path)
+        assert [item["decision"] for item in project.ask("decision", "list")] == ["before"]
+        subprocess.run([*project.prefix, "rm", str(project.home / "ballast")], check=True)
+        assert project.decide("after") == "D2"
+        assert project.hook("PreCompact", transcript_path=path).code == 0
+        assert kept(project.export("s")) == said(written.content)
+
+
+def test_what_is_recorded_while_the_project_s_disk_is_full_is_in_the_state_file_later(known: Project) -> None:
+    with full_disk(known, known.folder) as project:
+        recorded = _try_all(project)
+        subprocess.run([*project.prefix, "rm", str(project.folder / "ballast")], check=True)
+        assert project.run("load").code == 0
+        shown = subprocess.run([*project.prefix, "cat", str(project.state_path)], capture_output=True, check=True)
+        assert (b"while it cannot be written" in shown.stdout) == recorded
+
+
+def test_in_a_project_that_cannot_be_written_to_sessions_are_archived_all_the_same(
+    project: Project, session: tuple[Transcript, str]
+) -> None:
+    written, path = session
+    with read_only(project, project.folder) as bound:
+        _hooks_do_no_harm(bound, path)
+        assert kept(bound.export("s")) == said(written.content)
+
+
+def test_in_a_project_that_can_no_longer_be_written_to_commands_say_so(
+    known: Project, session: tuple[Transcript, str]
+) -> None:
+    written, path = session
+    with read_only(known, known.folder) as project:
+        _hooks_do_no_harm(project, path)
+        _try_all(project)
+        assert kept(project.export("s")) == said(written.content)
+    assert known.run("load").code == 0
+    assert known.state()["decisions"][0]["decision"] == "before"
+
+
+def test_a_data_folder_that_can_no_longer_be_written_to_is_said_and_no_second_archive_is_begun(
+    known: Project, session: tuple[Transcript, str]
+) -> None:
+    written, path = session
+    with read_only(known, known.data) as project:
+        for arguments in CHANGES:
+            assert told_in_one_line(done := project.run(*arguments)), done
+        _hooks_do_no_harm(project, path)
+        assert [item["id"] for item in project.ask("decision", "list")] == ["D1"]
+    assert known.decide("after") == "D2"
+    assert known.hook("PreCompact", transcript_path=path).code == 0
+    assert kept(known.export("s")) == said(written.content)
+
+
+def test_a_home_that_cannot_be_written_to_does_not_keep_anything_from_being_archived(
+    project: Project, session: tuple[Transcript, str]
+) -> None:
+    written, path = session
+    with read_only(project, project.home) as bound:
+        _hooks_do_no_harm(bound, path)
+        assert bound.decide("at home nowhere") == "D1"
+        assert kept(bound.export("s")) == said(written.content)
+        assert [item["id"] for item in bound.ask("decision", "list")] == ["D1"]
+
+
+def test_where_the_home_cannot_be_written_to_secrets_are_masked_and_archived_too(
+    project: Project, tmp_path: Path
+) -> None:
+    written = Transcript("s")
+    written.prompt("export DB_PASSWORD=" + "hunter2" + " and go on")
+    written.text("gone on")
+    path = str(written.write(tmp_path / "s.jsonl"))
+    with read_only(project, project.home) as bound:
+        assert bound.hook("UserPromptSubmit", transcript_path=path).code == 0
+        texts = [line["text"] for line in bound.export("s")]
+    assert texts[0].startswith("export DB_PASSWORD=[MASKED ")
+    assert texts[1:] == ["gone on"]
+
+
+def test_without_a_home_variable_that_of_the_account_is_used(project: Project, session: tuple[Transcript, str]) -> None:
+    with homeless(project, f"root:x:0:0::{project.home}:/bin/sh\n", str(project.home)) as without:
+        _works(without, session)
+    assert len(project.archives) == 1
+
+
+def test_without_any_home_the_archive_lies_beside_the_state_file(
+    project: Project, session: tuple[Transcript, str]
+) -> None:
+    """As in a container that runs under a number without an account."""
+    with homeless(project, "", "~") as without:
+        _works(without, session)
+    assert sorted(path.name for path in project.folder.iterdir()) == [".claude", ".git", "a.py"]
+
+
+@contextmanager
+def homeless(project: Project, accounts: str, home: str) -> Iterator[Project]:
+    """The project without $HOME, on a system with other accounts, where `~` stands for `home`."""
+    passwd = project.folder.parent / "passwd"
+    passwd.write_text(accounts, encoding="utf-8")
+    script = (
+        f"mount --bind {passwd} /etc/passwd; test ! -e /etc/nsswitch.conf || mount --bind /dev/null /etc/nsswitch.conf"
+    )
+    with mounted(script) as prefix:
+        unset = ("env", "--unset", "HOME")
+        without = Project(project.folder, project.home, (*in_folder(prefix, str(project.folder)), *unset))
+        told = without.execute([sys.executable, "-c", "import os; print(os.path.expanduser('~'))"], "", {})
+        assert told.out.strip() == home, "the test would write into somebody's real home"
+        yield without
+
+
+def _works(project: Project, session: tuple[Transcript, str]) -> None:
+    written, path = session
+    _hooks_do_no_harm(project, path)
+    assert project.decide("without a home") == "D1"
+    assert kept(project.export("s")) == said(written.content)
+
+
+def _hooks_do_no_harm(project: Project, path: str) -> None:
+    for event in HOOKS:
+        part = "brief" if event == "SessionStart" else ""
+        done = project.hook(event, part, transcript_path=path, trigger="auto", source="compact")
+        assert done.code == 0, (event, done)
+        assert event == "PreCompact" or well_printed(done), (event, done)
+
+
+def _try_all(project: Project) -> bool:
+    """Whether the decision was recorded, after every command either did its work or said in one line why not."""
+    ends: list[Done] = [project.run(*arguments) for arguments in CHANGES]
+    for done in ends:
+        assert told_in_one_line(done) or (done.code == 0 and done.err.count("\n") <= 1), done
+    recorded = [item["decision"] for item in project.ask("decision", "list")]
+    assert recorded == ["before", *(["while it cannot be written"] if ends[0].code == 0 else [])]
+    return ends[0].code == 0

@@ -1,0 +1,208 @@
+"""A repository's memory is its own: others never see it, and it follows its repository, not a path."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .product import Project
+from .transcripts import Transcript
+
+Git = Callable[..., str]
+SECRET_PLAN = "Paint the bikeshed mauve"
+
+
+@pytest.fixture
+def known(project: Project, tmp_path: Path) -> Project:
+    """A project with a decision and an archived session."""
+    project.decide(SECRET_PLAN)
+    written = Transcript("s")
+    written.prompt("where is the mauve paint?")
+    written.text("In the shed.")
+    assert project.hook("Stop", transcript_path=str(written.write(tmp_path / "s.jsonl"))).code == 0
+    return project
+
+
+def tells(project: Project) -> list[str]:
+    """Everything that reading commands and the restore of a new session tell in a folder."""
+    commands = (
+        ("search", "mauve"),
+        ("export",),
+        ("decision", "list"),
+        ("status",),
+        ("load",),
+        ("recall", "D1"),
+        ("recall", "T1"),
+    )
+    told = [project.run(*command).out for command in commands]
+    for source in ("startup", "clear", "compact", "resume"):
+        told += [project.hook("SessionStart", "brief", session_id="new", source=source).out]
+    return told
+
+
+def is_stranger(project: Project) -> bool:
+    """Whether a folder knows nothing of another's memory."""
+    return not [text for text in tells(project) if "mauve" in text]
+
+
+def knows_all(project: Project) -> bool:
+    """Whether a folder has the memory of the known project."""
+    decisions = [item["decision"] for item in project.ask("decision", "list")]
+    return decisions == [SECRET_PLAN] and {line["session_id"] for line in project.export()} == {"s"}
+
+
+def another(project: Project, name: str) -> Project:
+    """A folder beside the project, of the same user."""
+    return Project(project.folder.parent / name, project.home)
+
+
+def test_another_repository_sees_nothing(known: Project, git: Git) -> None:
+    other = another(known, "elsewhere")
+    other.folder.mkdir()
+    git("init", "--quiet", cwd=other.folder)
+    assert is_stranger(other)
+    assert other.decide("green") == "D1"
+    assert is_stranger(other)
+
+
+def test_a_repository_inside_a_repository_sees_nothing(known: Project, git: Git) -> None:
+    inner = Project(known.folder / "vendor" / "inner", known.home)
+    inner.folder.mkdir(parents=True)
+    git("init", "--quiet", cwd=inner.folder)
+    assert is_stranger(inner)
+
+
+def test_a_folder_of_no_repository_sees_nothing_and_has_a_memory_of_its_own(known: Project) -> None:
+    other = another(known, "plain")
+    other.folder.mkdir()
+    assert is_stranger(other)
+    assert other.decide("green") == "D1"
+    assert [item["decision"] for item in other.ask("decision", "list")] == ["green"]
+
+
+def test_a_subfolder_has_the_memory_of_its_repository(known: Project) -> None:
+    deep = Project(known.folder / "src" / "deep", known.home)
+    deep.folder.mkdir(parents=True)
+    assert knows_all(deep)
+
+
+@pytest.mark.parametrize("with_state_file", [True, False])
+def test_a_copied_folder_is_a_repository_of_its_own(known: Project, with_state_file: bool) -> None:
+    copy = another(known, "copy")
+    shutil.copytree(known.folder, copy.folder)
+    if not with_state_file:
+        copy.state_path.unlink()
+        assert is_stranger(copy)
+    for command in (("forget", "--session", "s"), ("forget", "--match", "mauve"), ("scan", "--fix")):
+        copy.run(*command)
+    copy.decide("green")
+    assert knows_all(known)
+    assert copy.export() == []
+
+
+def test_what_a_copied_state_file_says_is_only_proposed_in_the_copy(known: Project) -> None:
+    copy = another(known, "copy")
+    shutil.copytree(known.folder, copy.folder)
+    assert copy.run("load").code == 0
+    assert [(item["decision"], item["status"]) for item in copy.ask("decision", "list")] == [(SECRET_PLAN, "proposed")]
+
+
+def test_a_moved_repository_keeps_its_memory(known: Project) -> None:
+    moved = another(known, "moved")
+    shutil.move(known.folder, moved.folder)
+    assert knows_all(moved)
+    assert moved.decide("green") == "D2"
+    assert len(moved.archives) == 1
+
+
+def test_a_moved_folder_of_no_repository_keeps_its_memory(project: Project) -> None:
+    plain, moved = another(project, "plain"), another(project, "moved")
+    plain.folder.mkdir()
+    plain.decide(SECRET_PLAN)
+    shutil.move(plain.folder, moved.folder)
+    assert [item["decision"] for item in moved.ask("decision", "list")] == [SECRET_PLAN]
+
+
+def test_worktrees_share_one_memory_and_removing_one_loses_nothing(known: Project, git: Git) -> None:
+    other = another(known, "worktree")
+    git("worktree", "add", "--quiet", str(other.folder), "-b", "other")
+    assert knows_all(other)
+    assert other.decide("green") == "D2"
+    git("worktree", "remove", "--force", str(other.folder))
+    assert [item["id"] for item in known.ask("decision", "list")] == ["D1", "D2"]
+    assert len(known.archives) == 1
+
+
+def test_git_clean_and_a_hard_reset_take_nothing_with_them(known: Project, git: Git) -> None:
+    git("clean", "-xdff")
+    git("reset", "--hard", "--quiet")
+    assert not known.state_path.exists()
+    assert knows_all(known)
+    assert known.run("load").code == 0
+    assert known.state()["decisions"][0]["decision"] == SECRET_PLAN
+
+
+def test_git_never_sees_what_we_keep(known: Project, git: Git) -> None:
+    assert known.run("install").code == 0
+    assert known.run("save").code == 0
+    assert git("status", "--short", "--untracked-files=all") == ""
+    worktree = another(known, "worktree")
+    git("worktree", "add", "--quiet", str(worktree.folder), "-b", "other")
+    assert worktree.run("save").code == 0
+    assert git("status", "--short", "--untracked-files=all", cwd=worktree.folder) == ""
+
+
+@pytest.fixture
+def clones(project: Project, git: Git) -> list[Project]:
+    """Two clones of the same remote."""
+    folders = [another(project, name) for name in ("first", "second")]
+    remote = project.folder.parent / "remote.git"
+    git("clone", "--quiet", "--bare", str(project.folder), str(remote))
+    for clone in folders:
+        git("clone", "--quiet", str(remote), str(clone.folder))
+    return folders
+
+
+def test_a_fresh_clone_is_offered_the_memory_of_another_and_joins_it_only_by_link(clones: list[Project]) -> None:
+    first, second = clones
+    first.decide(SECRET_PLAN)
+    assert first.run("save").code == 0
+    assert is_stranger(second)
+    (offered,) = second.ask("link")
+    assert f"unified-state link {offered['id']}" in second.run("install").err
+    assert is_stranger(second)
+    assert second.run("link", offered["id"]).code == 0
+    assert [item["decision"] for item in second.ask("decision", "list")] == [SECRET_PLAN]
+    assert second.decide("green") == "D2"
+    assert [item["id"] for item in first.ask("decision", "list")] == ["D1", "D2"]
+
+
+@pytest.mark.parametrize("wanted", ["../../../etc", "0123456789abcdef", "", "*", "a/b"])
+def test_a_link_to_nothing_is_refused_in_one_line(clones: list[Project], wanted: str) -> None:
+    done = clones[0].run("link", wanted)
+    assert wanted == "" or (done.code in (1, 2) and done.err.count("\n") == 1), done
+
+
+def test_an_identity_file_from_a_stranger_leads_nowhere(project: Project) -> None:
+    """A folder may come with a file in it that looks like ours."""
+    plain = another(project, "plain")
+    (plain.folder / ".claude").mkdir(parents=True)
+    outside = project.home / "outside"
+    outside.mkdir()
+    (plain.folder / ".claude" / "unified-state-id").write_text('{"id": "../../../../outside", "place": "x"}')
+    plain.decide("green")
+    assert list(outside.iterdir()) == []
+
+
+def test_a_folder_whose_name_is_no_text_works_like_any_other(project: Project) -> None:
+    odd = Project(project.folder.parent / "caf\udce9 ☕", project.home)
+    shutil.copytree(project.folder, odd.folder)
+    assert odd.decide("green") == "D1"
+    assert [odd.run(*command).code for command in (("save",), ("status",), ("load",), ("install",))] == [0, 0, 0, 0]
+    assert odd.hook("PreCompact").code == 0
+    assert subprocess.run(["git", "status"], cwd=odd.folder, capture_output=True, check=False).returncode == 0
+    assert odd.log() == ""

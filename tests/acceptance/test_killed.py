@@ -1,0 +1,193 @@
+"""Promise 1 under kill -9: what was acknowledged is kept, what was interrupted is done later, exactly once."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from .product import PROGRAM, Project, archive_is_whole, hook_command, valid_state
+from .reading import kept, said
+from .striking import command_struck_at, hook_struck_at, run_struck
+from .transcripts import Transcript
+
+KILLS = 100  # of saving, and as many of archiving
+SEED = 20_261_121
+FIRST_POINTS = 5  # at which there may be no archive yet
+
+SAVE_UNTIL_KILLED = """
+import sys
+from unified_state import UnifiedStateManager
+manager = UnifiedStateManager(sys.argv[1], sys.argv[2])
+for number in range(1000):
+    print(manager.add_decision(f"{sys.argv[2]} decides {number}", "because").id, flush=True)
+    if number % 4 == 3:
+        manager.save_state("checkpoint", highlights=[f"{sys.argv[2]} saved {number}"])
+"""
+
+
+def test_nothing_acknowledged_is_lost_when_saving_is_killed_100_times(project: Project) -> None:
+    project.decide("before")
+    chances = _chances("saving")
+    with ThreadPoolExecutor(2) as pool:
+        runs = pool.map(lambda n: _save_and_kill(project, f"run-{n}", chances[n]), range(KILLS))
+        acknowledged = [alias for aliases in runs for alias in aliases]
+    assert len(acknowledged) > KILLS, "the processes were killed before they did anything"
+    assert len(acknowledged) == len(set(acknowledged))
+    items = [item["id"] for item in project.ask("decision", "list")]
+    assert set(acknowledged) <= set(items)
+    assert len(items) == len(set(items))
+    assert archive_is_whole(project.archive)
+    assert project.run("load").code == 0
+    assert project.ask("validate") == {"valid": True, "findings": []}
+
+
+@pytest.mark.parametrize("command", ["UserPromptSubmit", "PreCompact", "ingest"])
+def test_what_was_not_archived_when_a_process_was_killed_is_archived_later_and_once(
+    project: Project, tmp_path: Path, command: str
+) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    for number, seconds in enumerate(_chances(command)[: KILLS // 3 + 1]):
+        for turn in range(12):
+            written.turn(number * 12 + turn, size=20_000)
+        written.write(path)
+        _archive_and_kill(project, command, path, seconds)
+        assert all(map(archive_is_whole, project.archives))
+    assert project.hook("PreCompact", transcript_path=str(path)).code == 0
+    assert kept(project.export("s")) == said(written.content)
+
+
+def test_a_first_archive_that_is_killed_again_and_again_comes_to_its_end(project: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    for number in range(100):
+        written.turn(number, size=60_000)
+    path = written.write(tmp_path / "s.jsonl")
+    steps = [0]
+    for seconds in _chances("first archive")[:20]:
+        _archive_and_kill(project, "PreCompact", path, seconds + 0.1)
+        steps.append(len(project.export()) if project.archives else 0)
+    assert steps == sorted(steps)
+    assert steps[-2] > 0
+    assert project.hook("PreCompact", transcript_path=str(path)).code == 0
+    assert kept(project.export("s")) == said(written.content)
+
+
+def test_a_first_decision_that_is_killed_at_any_point_is_recorded_by_the_next_try(
+    repository: Path, home: Path, tmp_path: Path
+) -> None:
+    def try_it(point: int) -> int:
+        project = Project(_copied(repository, tmp_path / f"first-{point}"), home)
+        status = run_struck(_decide_struck(point, tmp_path, "first"), project.folder)
+        project.decide("second")
+        assert [item["decision"] for item in project.ask("decision", "list")][-1] == "second"
+        assert len(project.state()["decisions"]) == len(project.ask("decision", "list"))
+        return status
+
+    _at_every_point(try_it)
+
+
+def test_a_save_that_is_killed_at_any_point_leaves_a_whole_file_that_the_next_one_brings_up_to_date(
+    project: Project, tmp_path: Path
+) -> None:
+    ids = [project.decide("before")]
+
+    def try_it(point: int) -> int:
+        status = run_struck(_decide_struck(point, tmp_path, f"killed at {point}"), project.folder)
+        project.state()
+        assert archive_is_whole(project.archive)
+        ids.append(project.decide(f"after {point}"))
+        return status
+
+    _at_every_point(try_it)
+    items = [item["id"] for item in project.ask("decision", "list")]
+    assert len(items) == len(set(items))
+    assert set(ids) <= set(items)
+    assert {entry["id"] for entry in project.state()["decisions"]} <= set(items)
+
+
+def test_a_hook_that_is_killed_at_any_point_archives_the_rest_the_next_time(project: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+
+    def try_it(point: int) -> int:
+        written.turn(point)
+        event = project.event("PreCompact", transcript_path=str(written.write(path)))
+        status = run_struck(hook_struck_at(point, tmp_path, hook_command("PreCompact")), project.folder, event)
+        assert all(map(archive_is_whole, project.archives))
+        return status
+
+    _at_every_point(try_it)
+    assert project.hook("PreCompact", transcript_path=str(path)).code == 0
+    assert kept(project.export("s")) == said(written.content)
+
+
+def test_a_killed_process_leaves_nothing_that_git_would_show(project: Project, tmp_path: Path) -> None:
+    project.decide("before")
+    _at_every_point(lambda point: run_struck(_decide_struck(point, tmp_path, "killed"), project.folder))
+    status = subprocess.run(
+        ["git", "status", "--short"], cwd=project.folder, capture_output=True, text=True, check=True
+    )
+    assert status.stdout == ""
+
+
+def _at_every_point(try_it: Callable[[int], int]) -> None:
+    """Strike at the first point, the second, and so on, until a process comes to its end."""
+    for point in range(1, 1000):
+        if try_it(point) == 0:
+            assert point > FIRST_POINTS, "the process was never struck"
+            return
+
+
+def _decide_struck(point: int, root: Path, text: str) -> list[str]:
+    return command_struck_at(point, root, "decision", "add", text, "--rationale", "because")
+
+
+def _copied(repository: Path, folder: Path) -> Path:
+    shutil.copytree(repository, folder)
+    return folder
+
+
+def _chances(name: str) -> list[float]:
+    """For how many seconds each process lives: the same in every run of the tests."""
+    print(f"seed {SEED}/{name}")
+    generator = random.Random(f"{SEED}/{name}")
+    return [generator.uniform(0.01, 0.25) for _ in range(KILLS)]
+
+
+def _save_and_kill(project: Project, session: str, seconds: float) -> list[str]:
+    """Let a program save until it is killed, look at the state file; the ids that it was given."""
+    command = [sys.executable, "-c", SAVE_UNTIL_KILLED, str(project.folder), session]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        sleep(seconds)
+        process.kill()
+        assert process.stdout is not None
+        told = process.stdout.read()
+    if project.state_path.exists():
+        valid_state(project.state_path.read_bytes())
+    return told.split("\n")[:-1]
+
+
+def _archive_and_kill(project: Project, command: str, path: Path, seconds: float) -> None:
+    """Let a hook or an ingest archive a transcript until it is killed."""
+    arguments = [*PROGRAM, "ingest", str(path)] if command == "ingest" else hook_command(command)
+    event = json.loads(project.event(command, transcript_path=str(path)))
+    with subprocess.Popen(
+        arguments,
+        cwd=project.folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(event))
+        process.stdin.close()
+        sleep(seconds)
+        process.kill()

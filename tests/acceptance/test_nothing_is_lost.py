@@ -1,0 +1,110 @@
+"""Promise 1: every prompt, assistant text, tool call and tool result of every session is kept, whole and once."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.data.make_transcripts import FOLDER, SESSIONS
+
+from .product import Project
+from .reading import Said, kept, said
+from .transcripts import Transcript
+
+FILES = sorted(FOLDER.glob("*.jsonl"))
+
+
+def name_of(path: Path) -> str:
+    return path.name
+
+
+def session_of(path: Path) -> str:
+    """The session that a transcript is of."""
+    return path.read_bytes().partition(b'"sessionId":"')[2].partition(b'"')[0].decode()
+
+
+def test_the_sessions_in_the_data_folder_are_what_their_generator_makes() -> None:
+    made = {FOLDER / name: content for make in SESSIONS for name, content in make().items()}
+    assert {path: path.read_bytes() for path in FOLDER.rglob("*") if path.is_file()} == made
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_export_holds_all_of_an_ingested_session_exactly_once(project: Project, path: Path) -> None:
+    assert project.run("ingest", str(path)).code == 0
+    assert project.run("ingest", str(path)).code == 0
+    assert kept(project.export(session_of(path))) == said(path.read_bytes()) + of_subagents(path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_hooks_keep_all_of_a_session_that_grows_entry_by_entry(project: Project, tmp_path: Path, path: Path) -> None:
+    growing, session = tmp_path / path.name, session_of(path)
+    if path.with_suffix("").is_dir():
+        shutil.copytree(path.with_suffix(""), growing.with_suffix(""))
+    lines = path.read_bytes().splitlines(keepends=True)
+    for start in range(0, len(lines), 6):
+        with growing.open("ab") as file:
+            file.write(b"".join(lines[start : start + 6]))
+        event = ("UserPromptSubmit", "Stop", "PreCompact")[start // 6 % 3]
+        assert project.hook(event, session_id=session, transcript_path=str(growing)).code == 0
+    assert project.log() == ""
+    assert kept(project.export(session)) == said(path.read_bytes()) + of_subagents(path)
+
+
+def test_a_folder_of_sessions_is_kept_whole_and_every_fork_has_its_own_history(project: Project) -> None:
+    assert project.run("ingest", str(FOLDER)).code == 0
+    for path in FILES:
+        assert kept(project.export(session_of(path))) == said(path.read_bytes()) + of_subagents(path), path.name
+
+
+def test_what_forks_share_is_stored_once(project: Project) -> None:
+    assert (
+        project.run("ingest", *(str(FOLDER / f"{name}.jsonl") for name in ("parent", "child", "grandchild"))).code == 0
+    )
+    steps = {line["ref"]: line["uuids"][0] for line in project.export()}
+    assert len(project.export()) > len(steps) == len(set(steps.values()))
+
+
+def test_what_was_archived_comes_back_word_for_word(project: Project) -> None:
+    """Also spaces, tabs, emoji, CJK and images: nothing is trimmed, folded or left out."""
+    path = FOLDER / "tools.jsonl"
+    assert project.run("ingest", str(path)).code == 0
+    lines = project.export()
+    assert next(line["text"] for line in lines if line["kind"] == "prompt").endswith("🐘\n\n    indented\ttabbed\r\n")
+    assert {line["tool"]: line["result"] for line in lines if line["kind"] == "tool_result"}["Bash"] == ""
+    assert sum("iVBORw0KGgo" in line.get("text", "") for line in lines) == 2
+    assert sum(line.get("is_error", False) for line in lines) == 1
+
+
+def test_a_long_result_in_a_file_of_its_own_is_kept_when_the_client_has_removed_it(
+    project: Project, tmp_path: Path
+) -> None:
+    name = "10000000-0000-4000-8000-000000000008"
+    shutil.copytree(FOLDER / name, tmp_path / name)
+    path = shutil.copy(FOLDER / f"{name}.jsonl", tmp_path)
+    assert project.hook("Stop", session_id=name, transcript_path=str(path)).code == 0
+    shutil.rmtree(tmp_path / name)
+    Path(path).unlink()
+    results = [line["result"] for line in project.export(name) if line["kind"] == "tool_file"]
+    assert results == ["everything, line by line\n" * 40]
+
+
+def test_a_client_that_was_killed_in_a_turn_is_archived_to_the_end_by_the_next_session(
+    project: Project, tmp_path: Path
+) -> None:
+    written = Transcript("killed")
+    written.turn(1)
+    path = str(written.write(tmp_path / "killed.jsonl"))
+    assert project.hook("UserPromptSubmit", session_id="killed", transcript_path=path).code == 0
+    written.turn(2)
+    written.write(tmp_path / "killed.jsonl")
+    done = project.hook("SessionStart", "brief", session_id="next", transcript_path="/not/yet.jsonl", source="startup")
+    assert done.code == 0
+    assert kept(project.export("killed")) == said(written.content)
+
+
+def of_subagents(path: Path) -> Said:
+    """What the subagents of a session said."""
+    files = (path.with_suffix("") / "subagents").glob("*.jsonl")
+    return said(b"".join(file.read_bytes() for file in files))

@@ -1,0 +1,137 @@
+"""A stand-in for the client: it writes a transcript and calls the installed hooks, in the client's order.
+
+What the real client does is checked in `tests/real_client`; here it only has to happen, so that the examples in the
+documentation have something to show. A script has a line for each thing:
+
+    start [SOURCE]      a session begins (startup), or SOURCE: resume, clear
+    prompt TEXT         the user says something
+    says TEXT           the model answers
+    bash COMMAND        the model runs a command, really, as the client would: with CLAUDECODE and the session's id
+    compact SUMMARY     the client compacts the conversation; SUMMARY is what it puts in its place
+    end                 the session ends
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests import builders
+
+
+class PlayedClient:
+    """One client in one project, with the user's home and environment."""
+
+    def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
+        self._project, self._environment = project, environment
+        self._numbers = itertools.count(1)
+        self._session = ""
+        self._last_message = ""
+
+    def play(self, script: str) -> None:
+        """Do what a script says."""
+        for line in filter(None, map(str.strip, script.splitlines())):
+            verb, _, text = line.partition(" ")
+            {
+                "start": self._start,
+                "prompt": self._prompt,
+                "says": self._says,
+                "bash": self._bash,
+                "compact": self._compact,
+                "end": self._end,
+            }[verb](text)
+        self._stop()
+
+    @property
+    def _transcript(self) -> Path:
+        folder = str(self._project).replace("/", "-")
+        return Path(self._environment["HOME"]) / ".claude" / "projects" / folder / f"{self._session}.jsonl"
+
+    def _start(self, source: str) -> None:
+        if source != "resume":
+            self._session = builders.uuid_of(next(self._numbers))
+        self._hook("SessionStart", source=source or "startup")
+
+    def _prompt(self, text: str) -> None:
+        self._stop()
+        self._hook("UserPromptSubmit", prompt=text)
+        self._write(builders.prompt, text)
+
+    def _says(self, text: str) -> None:
+        self._write(builders.answer, text)
+        self._last_message = text
+
+    def _bash(self, command: str) -> None:
+        identity = f"toolu_{next(self._numbers):08}"
+        self._write(builders.answer, builders.call(identity, "Bash", command=command))
+        environment = {**self._environment, "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": self._session}
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=self._project, env=environment, capture_output=True, text=True, check=False
+        )
+        output = (done.stdout + done.stderr).rstrip("\n")
+        self._write(builders.result, identity, output, is_error=done.returncode != 0)
+
+    def _compact(self, summary: str) -> None:
+        self._stop()
+        self._hook("PreCompact", trigger="manual")
+        self._hook("SubagentStop", agent_type="", last_assistant_message=f"<summary>{summary}</summary>")
+        given = self._hook("SessionStart", source="compact")
+        self._write(builders.boundary)
+        self._write(builders.summary, summary)
+        attachment = {"type": "hook_additional_context", "content": given}
+        self._write(builders.entry, "attachment", attachment=attachment)
+        self._hook("PostCompact", trigger="manual", compact_summary=summary)
+
+    def _end(self, reason: str) -> None:
+        self._stop()
+        self._hook("SessionEnd", reason=reason or "other")
+
+    def _stop(self) -> None:
+        if self._last_message:
+            self._hook("Stop", last_assistant_message=self._last_message)
+        self._last_message = ""
+
+    def _write(self, build: Any, *arguments: Any, **fields: Any) -> None:
+        number = next(self._numbers)
+        entry = build(number, *arguments, session=self._session, at=_now() - number * 1000, **fields)
+        self._transcript.parent.mkdir(parents=True, exist_ok=True)
+        builders.append(self._transcript, {**entry, "cwd": str(self._project), "version": "2.1.330"})
+
+    def _hook(self, event: str, **fields: str) -> list[str]:
+        """Call the installed hooks of an event; the additional context that they gave."""
+        given = {"session_id": self._session, "transcript_path": str(self._transcript), "cwd": str(self._project)}
+        given |= {"hook_event_name": event, **fields}
+        contexts = []
+        for handler in self._handlers(event):
+            done = subprocess.run(
+                [handler["command"], *handler["args"]],
+                input=json.dumps(given),
+                cwd=self._project,
+                env={**self._environment, "CLAUDE_PID": str(os.getpid())},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            if done.stdout.startswith("{"):
+                contexts.append(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+        return contexts
+
+    def _handlers(self, event: str) -> list[Any]:
+        paths = [
+            self._project / ".claude" / "settings.local.json",
+            self._project / ".claude" / "settings.json",
+            Path(self._environment["HOME"]) / ".claude" / "settings.json",
+        ]
+        settings = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+        groups = [group for found in settings for group in found.get("hooks", {}).get(event, [])]
+        return [handler for group in groups for handler in group["hooks"]]
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

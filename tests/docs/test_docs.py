@@ -1,0 +1,179 @@
+"""The documentation tells the truth: what is generated is up to date, links lead somewhere, examples do what they show.
+
+Where a page is out of date, `make generate` mends it; the difference shows what readers would have been told.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.docs import examples
+from tests.docs.pages import PAGES, ROOT, anchors, blocks, links, name_of, program_calls, prose
+from tests.tools import make_reference
+from tests.tools.command_reference import subparsers_of
+from unified_state import UnifiedStateManager
+from unified_state.interfaces.cli import COMMANDS, build_parser
+from unified_state.interfaces.hook import EVENTS
+from unified_state.records.step import KINDS
+from unified_state.setting_table import SETTINGS
+
+README, CONTRIBUTING, CHANGELOG = (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+REFERENCE = ROOT / "docs" / "reference"
+WITH_EXAMPLES = [
+    page
+    for page in PAGES
+    if any(block.kind in {"console", "python"} for block in blocks(page.read_text(encoding="utf-8")))
+]
+NEWCOMERS_COMMANDS = ["make demo", "make test"]
+CHANGES = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]  # the order of Keep a Changelog
+HOSTS = {"code.claude.com", "keepachangelog.com", "semver.org", "sqlite.org", "example.com"}
+# An absolute path in the text is one of every machine, or one of Ada's; anything else is somebody's own.
+PATHS = (
+    "/home/ada",
+    "/context-compact",
+    "/compact",
+    "/clear",
+    "/hooks",
+    "/health",
+    "/gone",
+    "/dev/null",
+    "/home/dev/shop",
+)
+
+all_pages = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@all_pages
+def test_generated_blocks_are_up_to_date(page: Path) -> None:
+    assert read(page) == make_reference.with_generated(read(page)), "run `make generate`"
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
+def test_examples_print_what_is_shown(page: Path, tmp_path: Path) -> None:
+    assert examples.run_page(read(page), tmp_path) == read(page), "run `make generate`, and look at the difference"
+
+
+@pytest.mark.parametrize("name", make_reference.GENERATED)
+def test_what_can_be_generated_stands_on_one_page(name: str) -> None:
+    assert [found for page in PAGES for found in make_reference.generated_in(read(page))].count(name) == 1
+
+
+@all_pages
+def test_every_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for link in links(read(page)):
+        if urlsplit(link).scheme:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(read(target))):
+            broken.append(link)
+    assert broken == []
+
+
+@all_pages
+def test_every_command_line_is_one_that_the_program_takes(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert [call for call in program_calls(read(page)) if not _is_understood(call)] == []
+
+
+def _is_understood(arguments: list[str]) -> bool:
+    """Whether the parser takes a command line; the mere name of a command or verb is a way to speak of it."""
+    if arguments in _names():
+        return True
+    try:
+        build_parser(arguments[:1]).parse_args(arguments)
+    except SystemExit as end:
+        return not end.code
+    return True
+
+
+def _names() -> list[list[str]]:
+    commands = list(subparsers_of(build_parser(list(COMMANDS))))
+    verbs = [[name, verb] for name, parser in commands for verb, _ in subparsers_of(parser)]
+    return [[], *([name] for name, _ in commands), *verbs]
+
+
+@all_pages
+def test_every_setting_in_a_toml_example_exists(page: Path) -> None:
+    tables = [tomllib.loads(block.text) for block in blocks(read(page)) if block.kind == "toml"]
+    assert {name for table in tables for name in table} <= {setting.name for setting in SETTINGS}
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("commands.md", [f"## {name}\n" for name in COMMANDS]),
+        ("settings.md", [f"| `{setting.name}` |" for setting in SETTINGS]),
+        ("hooks.md", [f"| {event} |" for event in EVENTS]),
+        ("json-output.md", [f"`{kind}`" for kind in KINDS]),
+        ("json-output.md", [name for name in COMMANDS if name not in {"hook", "completion", "question", "evidence"}]),
+        ("archive.md", [f"{number} {kind}" for number, kind in enumerate(KINDS)]),
+    ],
+)
+def test_nothing_is_missing_from_a_reference_page(page: str, names: list[str]) -> None:
+    text = read(REFERENCE / page)
+    assert [name for name in names if name not in text] == []
+
+
+def test_every_public_name_of_the_manager_has_words() -> None:
+    public = [member for name, member in vars(UnifiedStateManager).items() if not name.startswith("_")]
+    assert [member for member in public if not inspect.getdoc(member)] == []
+
+
+def test_a_newcomer_needs_two_commands() -> None:
+    first = next(block for block in blocks(read(README)) if block.kind == "sh")
+    assert first.text.splitlines() == NEWCOMERS_COMMANDS
+
+
+def test_the_changelog_has_the_usual_form() -> None:
+    versions = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d\d-\d\d)?$", read(CHANGELOG), re.MULTILINE)
+    assert versions[0] == "Unreleased"
+    assert len(versions) == read(CHANGELOG).count("\n## ")
+    for section in read(CHANGELOG).split("\n## ")[1:]:
+        found = re.findall(r"^### (.+)$", section, re.MULTILINE)
+        assert found == [name for name in CHANGES if name in found]
+
+
+def test_the_paths_that_contributing_names_exist() -> None:
+    named = {
+        word
+        for word in re.findall(r"`([\w./-]+)`", prose(read(CONTRIBUTING)))
+        if "/" in word and not word.startswith("/")
+    }
+    known = {
+        path
+        for path in named
+        if path.startswith(("unified_state/", "tests/", "commands/", "schemas/", "docs/", "benchmarks/", ".ci/"))
+    }
+    assert [path for path in sorted(known) if not (ROOT / path).exists()] == []
+    assert len(known) > 15
+
+
+def test_contributing_names_every_folder_of_the_package() -> None:
+    layers = [
+        path.parent.name for path in (ROOT / "unified_state").glob("*/__init__.py") if path.parent.name != "assets"
+    ]
+    assert [name for name in layers if f"`unified_state/{name}/`" not in read(CONTRIBUTING)] == []
+
+
+@all_pages
+def test_no_page_names_anybodys_machine(page: Path) -> None:
+    text = re.sub(r"https?://\S+", "", read(page))
+    paths = re.findall(r"(?<![\w.~<\u2039}*)/-])/(?:[\w.-]+/)*[\w.-]+", text)
+    assert [path for path in paths if not path.startswith(PATHS)] == []
+
+
+@all_pages
+def test_links_to_other_sites_lead_to_known_ones(page: Path) -> None:
+    hosts = {urlsplit(url).hostname for url in re.findall(r"https?://[^\s)\"'`>]+", read(page))}
+    assert hosts <= HOSTS

@@ -1,0 +1,149 @@
+"""Switched off, uninstalled or broken, the product is out of the way: nothing is written, and every turn goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conversation import Conversation
+from .installed import archives, change_handlers, installed, installed_with_items, restores
+from .messages import Json, bash, reply
+from .product import Product
+from .scenario import ALLOW_BASH, Scenario
+
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
+
+
+def files(scenario: Scenario) -> dict[Path, tuple[int, bytes]]:
+    """Every file that the product could have written, with its time and its content."""
+    found = [path for folder in (scenario.home, scenario.project) for path in folder.rglob("*") if path.is_file()]
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in found}
+
+
+def switch_off_in_the_project(scenario: Scenario) -> None:
+    (scenario.project / ".claude").mkdir(exist_ok=True)
+    (scenario.project / ".claude" / "unified-state.toml").write_text("enabled = false\n")
+
+
+def switch_off_for_the_user(scenario: Scenario) -> None:
+    (scenario.home / ".config/unified-state").mkdir(parents=True)
+    (scenario.home / ".config/unified-state/config.toml").write_text("enabled = false\n")
+
+
+def switch_off_for_the_session(scenario: Scenario) -> None:
+    scenario.environment["UNIFIED_STATE_DISABLE"] = "1"
+
+
+SWITCHES = pytest.mark.parametrize(
+    "switch_off", [switch_off_in_the_project, switch_off_for_the_user, switch_off_for_the_session]
+)
+
+
+def a_conversation(scenario: Scenario) -> None:
+    """Something of everything: a tool, a compaction, a new beginning."""
+    scenario.script(reply(bash("echo hello")), "one", "two", "three")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        for prompt in ("first", "/compact", "second", "/clear", "third"):
+            client.ask(prompt)
+    assert scenario.api.of("main")[-1].find("third")
+
+
+@SWITCHES
+def test_switched_off_nothing_is_written_and_nothing_is_given(
+    scenario: Scenario, switch_off: Callable[[Scenario], None]
+) -> None:
+    installed_with_items(scenario)
+    switch_off(scenario)
+    before = files(scenario)
+    a_conversation(scenario)
+    assert files(scenario) == before
+    assert [text for request in scenario.api.requests for text in restores(request)] == []
+
+
+@SWITCHES
+def test_switched_off_from_the_beginning_no_trace_is_left(
+    scenario: Scenario, switch_off: Callable[[Scenario], None]
+) -> None:
+    Product(scenario).run("install", "--scope", "user")
+    other = scenario.folder / "other project"
+    other.mkdir()
+    scenario.project = other
+    scenario.run_program("git", "init", "--quiet")
+    switch_off(scenario)
+    before = files(scenario)
+    a_conversation(scenario)
+    assert files(scenario) == before
+
+
+def test_what_was_said_while_switched_off_is_not_caught_up_by_other_sessions(scenario: Scenario) -> None:
+    product = installed(scenario)
+    switch_off_for_the_session(scenario)
+    silent = scenario.prompt("off the record").session_id
+    del scenario.environment["UNIFIED_STATE_DISABLE"]
+    scenario.prompt("on the record")
+    scenario.prompt("another session")
+    exported = product.export()
+    assert "on the record" in [line.get("text") for line in exported]
+    assert silent not in {line["session_id"] for line in exported}
+
+
+def test_uninstalled_no_hook_of_ours_runs_and_the_data_stays(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    scenario.prompt("first")
+    product.run("uninstall")
+    before = files(scenario)
+    a_conversation(scenario)
+    assert files(scenario) == before
+    assert [restores(request) for request in scenario.api.of("main")[1:]] == [[]] * (len(scenario.api.of("main")) - 1)
+    assert len(archives(scenario)) == 1
+    assert "Use SQLite for the archive" in product.run("decision", "list")
+    assert not (scenario.project / ".claude" / "settings.local.json").exists()
+
+
+def without_interpreter(handler: Json) -> Json:
+    return {**handler, "command": "/no/such/python"}
+
+
+def without_package(handler: Json) -> Json:
+    arguments = [argument.replace("sys.path.append(", "sys.path.append('/no/such'+") for argument in handler["args"]]
+    return {**handler, "args": arguments}
+
+
+@pytest.mark.parametrize("broken", [without_interpreter, without_package])
+def test_with_broken_hooks_every_turn_goes_on_and_doctor_says_so(
+    scenario: Scenario, broken: Callable[[Json], Json]
+) -> None:
+    product = installed(scenario)
+    for event in EVENTS:
+        change_handlers(scenario, broken, event)
+    a_conversation(scenario)
+
+    results = [scenario.prompt("once more").result, scenario.prompt("and again").result]
+    assert results == ["ok", "ok"]
+    assert product.health()["hooks (local)"] is False
+    assert archives(scenario) == []
+
+
+def test_an_archive_that_cannot_be_written_is_a_problem_of_ours_alone(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    (archive,) = archives(scenario)
+    archive.unlink()
+    archive.mkdir()
+    a_conversation(scenario)
+    assert "cannot be used" in product.log()
+
+
+def test_a_hook_that_fails_is_said_in_the_next_brief(scenario: Scenario) -> None:
+    installed_with_items(scenario)
+    scenario.prompt("first")
+    (archive,) = archives(scenario)
+    content = archive.read_bytes()
+    archive.unlink()
+    archive.mkdir()
+    scenario.prompt("second")
+    archive.rmdir()
+    archive.write_bytes(content)
+    scenario.prompt("third")
+    assert scenario.api.of("main")[-1].find("[HEALTH]")

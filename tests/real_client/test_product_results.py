@@ -1,0 +1,83 @@
+"""What lies beside the conversation is archived too: big results in files, messages sent while the agent works."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conversation import Conversation, calls_tool
+from .installed import assert_archived, installed
+from .messages import bash, reply
+from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+from .terminal import Terminal
+
+MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+NUMBERS = "".join(f"{number}\n" for number in range(100_000, 108_571))  # 60 kB: the client puts it into a file
+
+
+def test_a_big_result_is_archived_whole_and_outlives_its_file(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash("seq 100000 108570")), "seen")
+    session_id = scenario.prompt("first", *ALLOW_BASH).session_id
+    assert_archived(scenario, product, session_id)
+
+    (file,) = (scenario.transcript_path(session_id).with_suffix("") / "tool-results").iterdir()
+    file.unlink()
+    scenario.prompt("second", resume=session_id)
+    files = [line for line in product.export(session_id) if line["kind"] == "tool_file"]
+    assert [line["result"] for line in files] == [NUMBERS]
+
+
+def test_a_big_result_of_a_client_that_was_killed_is_archived(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash("seq 100000 108570")), reply(bash("tail -f /dev/null")))
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.send("first")
+        client.wait_for(calls_tool)
+        client.wait_for(calls_tool)
+        client.kill()
+    scenario.prompt("another session")
+    results = [line["result"] for line in product.export(client.session_id) if line["kind"] == "tool_file"]
+    assert results == [NUMBERS]
+
+
+def test_a_big_result_is_found_by_search_and_recalled(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash("seq 100000 108570; echo needle-in-the-haystack")), "seen")
+    scenario.prompt("first", *ALLOW_BASH)
+    scenario.prompt("another session")
+    ref = product.run("search", "needle-in-the-haystack", "--limit", "1").split()[0]
+    assert "needle-in-the-haystack" in product.run("recall", ref)
+
+
+@MODELS
+def test_a_message_sent_while_the_agent_works_is_a_prompt(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash("python3 -c 'import time; time.sleep(1)'")), reply(bash("echo")), "done")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.send("first")
+        client.wait_for(calls_tool)
+        client.ask("by the way")
+    assert_archived(scenario, product, client.session_id)
+    prompts = [line["text"] for line in product.export(client.session_id) if line["kind"] == "prompt"]
+    assert prompts == ["first", "by the way"]
+
+
+@pytest.mark.usefixtures("tmux")
+def test_what_a_person_types_into_a_running_turn_and_into_the_shell(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(
+        reply(bash("python3 -c 'import time; time.sleep(2)'")), reply(bash("echo")), "answer one", "answer two"
+    )
+    with Terminal(scenario, *ALLOW_BASH) as terminal:
+        terminal.enter("first")
+        terminal.wait_for("Running|sleep")
+        terminal.enter("by the way")
+        terminal.wait_for("answer one")
+        terminal.press("!")
+        terminal.enter("echo from the shell")
+        terminal.wait_for("answer two")
+        terminal.leave()
+    (transcript,) = scenario.config.glob("projects/*/*.jsonl")
+    assert_archived(scenario, product, transcript.stem)
+    prompts = [line["text"] for line in product.export(transcript.stem) if line["kind"] == "prompt"]
+    assert prompts == ["first", "by the way", "<bash-input>echo from the shell</bash-input>"]

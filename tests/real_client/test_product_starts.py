@@ -1,0 +1,171 @@
+"""What a session is given when it starts: the brief, the essentials, what others changed, or nothing at all."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from .conversation import Conversation
+from .crashes import killed_while_the_model_answers
+from .installed import (
+    BRIEF,
+    WORKING_SET,
+    assert_archived,
+    change_handlers,
+    installed,
+    installed_with_items,
+    late,
+    restores,
+    rows,
+)
+from .product import Product
+from .scenario import NEW_MODEL, OLD_MODEL, Scenario
+
+MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+LATE = pytest.mark.parametrize("part", [BRIEF, WORKING_SET])  # both handlers run at once, and either may be the first
+
+
+def given_last(scenario: Scenario) -> list[str]:
+    """Our texts in the newest request of the main conversation."""
+    return restores(scenario.api.of("main")[-1])
+
+
+def add_decision(product: Product, text: str) -> None:
+    """A decision of the user, outside the client."""
+    product.run("decision", "add", text, "--rationale", "why not")
+
+
+def test_where_nothing_is_known_a_new_session_is_given_nothing(scenario: Scenario) -> None:
+    product = installed(scenario)
+    run = scenario.prompt("first")
+    assert given_last(scenario) == []
+    assert_archived(scenario, product, run.session_id)
+
+
+@MODELS
+def test_where_something_is_known_a_new_session_is_given_the_brief(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    product.run("work", "set", "--id", "W-7", "--title", "The archive", "--phase", "tests")
+    scenario.prompt("first")
+    (brief,) = given_last(scenario)
+    for words in ("W-7 The archive; phase tests", "Use SQLite for the archive", "API v1 stays", "Which port?"):
+        assert words in brief
+    assert "[LAST TURNS]" not in brief
+
+
+def test_a_later_session_is_told_of_the_turns_of_the_earlier_one(scenario: Scenario) -> None:
+    installed(scenario)
+    scenario.prompt("first")
+    scenario.prompt("second")
+    (brief,) = given_last(scenario)
+    assert "[ARCHIVE] 1 turn" in brief
+
+
+def test_a_setting_keeps_new_sessions_silent(scenario: Scenario) -> None:
+    installed_with_items(scenario)
+    scenario.environment["UNIFIED_STATE_RESTORE_ON_STARTUP"] = "nothing"
+    scenario.prompt("first")
+    assert given_last(scenario) == []
+
+
+@MODELS
+@LATE
+def test_after_clear_constraints_work_item_and_one_pointer_are_left(scenario: Scenario, part: str) -> None:
+    product = installed_with_items(scenario)
+    product.run("work", "set", "--title", "The archive")
+    change_handlers(scenario, late, "SessionStart", part)
+    with Conversation(scenario) as client:
+        client.ask("first")
+        before = client.session_id
+        client.ask("/clear")
+        client.ask("second")
+    (essentials,) = given_last(scenario)
+    told = [line.strip() for line in essentials.splitlines()[3:-1]]
+    expected = ["[WORK] The archive", "[CONSTRAINTS] 1 recorded", "C1 (the user said, blocking): API v1", "[ARCHIVE]"]
+    assert len(told) == len(expected)
+    assert all(line.startswith(beginning) for line, beginning in zip(told, expected, strict=True))
+    after = client.session_id
+    assert rows(scenario, "SELECT predecessor FROM session WHERE session_id = ?", after) == [(before,)]
+    assert rows(scenario, "SELECT end_reason FROM session WHERE session_id = ?", before) == [("clear",)]
+
+
+def test_clear_with_the_full_restore_brings_the_turns_before_it(scenario: Scenario) -> None:
+    installed_with_items(scenario)
+    scenario.environment["UNIFIED_STATE_RESTORE_ON_CLEAR"] = "full"
+    with Conversation(scenario) as client:
+        for prompt in ("remember the milk", "/clear", "second"):
+            client.ask(prompt)
+    given = "\n".join(given_last(scenario))
+    assert "Use SQLite" in given
+    assert "remember the milk" in given
+
+
+@MODELS
+@LATE
+def test_a_resumed_session_is_given_only_what_others_changed_meanwhile(scenario: Scenario, part: str) -> None:
+    product = installed_with_items(scenario)
+    session_id = scenario.prompt("first").session_id
+    add_decision(product, "Tabs, no spaces")
+    change_handlers(scenario, late, "SessionStart", part)
+    scenario.prompt("second", resume=session_id)
+    before, news = given_last(scenario)
+    assert "Use SQLite" in before
+    assert "Tabs, no spaces" in news
+    for known in ("Use SQLite", "API v1 stays", "Which port?", "[WORK]", "[GIT]"):
+        assert known not in news
+
+
+@LATE
+def test_a_killed_session_that_another_one_caught_up_on_is_given_what_changed(scenario: Scenario, part: str) -> None:
+    product = installed(scenario)
+    session_id = killed_while_the_model_answers(scenario)
+    add_decision(product, "Tabs, no spaces")
+    scenario.prompt("another session")
+    change_handlers(scenario, late, "SessionStart", part)
+    scenario.prompt("third", resume=session_id)
+    assert len(scenario.api.of("main")[-1].find("Tabs, no spaces")) == 1
+
+
+def test_a_resumed_session_that_missed_nothing_is_given_nothing(scenario: Scenario) -> None:
+    installed_with_items(scenario)
+    session_id = scenario.prompt("first").session_id
+    scenario.prompt("another session in between")
+    scenario.prompt("second", resume=session_id)
+    assert len(given_last(scenario)) == 1  # that of its own start
+
+
+@LATE
+def test_what_was_given_on_one_resume_is_not_given_on_the_next(scenario: Scenario, part: str) -> None:
+    product = installed(scenario)
+    session_id = scenario.prompt("first").session_id
+    add_decision(product, "Tabs, no spaces")
+    change_handlers(scenario, late, "SessionStart", part)
+    for prompt in ("second", "third"):
+        scenario.prompt(prompt, resume=session_id)
+    assert len(scenario.api.of("main")[-1].find("Tabs, no spaces")) == 1
+
+
+@LATE
+def test_a_fork_is_given_only_what_others_changed_since_its_parent_was_there(scenario: Scenario, part: str) -> None:
+    product = installed_with_items(scenario)
+    parent = scenario.prompt("first").session_id
+    add_decision(product, "Tabs, no spaces")
+    time.sleep(1.5)  # the client tells a fork the age of its parent's last answer, in whole seconds
+    scenario.prompt("another session in between")
+    change_handlers(scenario, late, "SessionStart", part)
+    fork = scenario.prompt("second", resume=parent, fork=True).session_id
+    before, news = given_last(scenario)
+    assert "Use SQLite" in before
+    assert "Tabs, no spaces" in news
+    assert "Use SQLite" not in news
+    assert rows(scenario, "SELECT predecessor FROM session WHERE session_id = ?", fork) == [(parent,)]
+
+
+@LATE
+def test_a_fork_that_missed_nothing_is_given_nothing(scenario: Scenario, part: str) -> None:
+    installed_with_items(scenario)
+    parent = scenario.prompt("first").session_id
+    change_handlers(scenario, late, "SessionStart", part)
+    scenario.prompt("second", resume=parent, fork=True)
+    assert len(given_last(scenario)) == 1

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.builders import NOW, item, uuid_of
+from tests.processes import run_at_once
+from unified_state.records.item import DECISION
+from unified_state.records.step import PROMPT, Step
+from unified_state.storage.archive import Archive
+from unified_state.storage.compactions import begin_compaction
+from unified_state.storage.damage import is_healthy, set_aside_if_damaged
+from unified_state.storage.ledger import insert_item, list_items, next_alias
+from unified_state.storage.sessions import add_notes, touch_session
+from unified_state.storage.step_writing import StepWriter
+
+STEPS = 300
+
+
+@pytest.fixture
+def filled(archive_path: str) -> Path:
+    """An archive with items, a note, and so many steps that they fill most of it."""
+    with Archive(archive_path) as archive, archive.transaction():
+        for number in range(1, 4):
+            insert_item(archive, item(number).replace(alias=next_alias(archive, DECISION)))
+        session = touch_session(archive, "s", NOW)
+        add_notes(archive, session, "action", ["run it"], "2026-01-01T00:00:00.000Z")
+        begin_compaction(archive, session, NOW)
+        writer = StepWriter(archive, session, None)
+        for number in range(STEPS):
+            text = f"{number} " + os.urandom(200).hex()
+            step = Step(uuid=uuid_of(number), block=0, kind=PROMPT, at=NOW, text=text, starts_turn=True)
+            writer.add(step, text)
+    return Path(archive_path)
+
+
+def strike(path: Path, begin: float, end: float = 1.0) -> None:
+    """Fill a part of the file with noise."""
+    content = bytearray(path.read_bytes())
+    first, last = int(len(content) * begin), int(len(content) * end)
+    content[first:last] = random.Random(7).randbytes(last - first)  # the same in every run
+    path.write_bytes(content)
+
+
+def test_a_healthy_archive_stays_where_it_is(filled: Path) -> None:
+    before = filled.read_bytes()
+    assert is_healthy(str(filled))
+    assert set_aside_if_damaged(str(filled)) is None
+    assert filled.read_bytes() == before
+
+
+def test_an_archive_that_is_not_there_is_healthy(archive_path: str) -> None:
+    assert is_healthy(archive_path)
+    assert not os.path.exists(archive_path)
+
+
+def test_a_damaged_archive_is_set_aside_whole(filled: Path) -> None:
+    strike(filled, 0.5)
+    before = filled.read_bytes()
+    aside = set_aside_if_damaged(str(filled))
+    assert aside == str(filled.parent / "archive.damaged-1.db")
+    assert Path(aside).read_bytes() == before
+    assert is_healthy(str(filled))
+
+
+def test_the_items_and_notes_that_can_be_read_live_on(filled: Path) -> None:
+    strike(filled, 0.5)
+    set_aside_if_damaged(str(filled))
+    with Archive(str(filled)) as archive:
+        assert [entry.alias for entry in list_items(archive)] == ["D1", "D2", "D3"]
+        assert archive.row("SELECT text FROM note")[0] == "run it"
+
+
+def numbers(archive: Archive) -> dict[str, int]:
+    """The numbers that would be given next."""
+    tables = ("step", "turn", "compaction", "session")
+    return {table: archive.row(f"SELECT max(id) + 1 FROM {table}")[0] for table in tables}
+
+
+@pytest.mark.parametrize("begin", [0.0, 0.01, 0.3, 0.5, 0.9])
+def test_no_ref_is_given_twice(filled: Path, begin: float) -> None:
+    with Archive(str(filled)) as archive:
+        before = numbers(archive)
+    strike(filled, begin)
+    assert set_aside_if_damaged(str(filled)) is not None
+    with Archive(str(filled)) as archive:
+        assert all(number >= before[table] for table, number in numbers(archive).items())
+        if list_items(archive):
+            assert next_alias(archive, DECISION) == "D4"
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\x00"], ids=["empty", "text", "cut off"])
+def test_a_file_of_which_nothing_can_be_read_is_set_aside(filled: Path, content: bytes) -> None:
+    filled.write_bytes(content)
+    aside = set_aside_if_damaged(str(filled))
+    assert aside is not None
+    assert Path(aside).read_bytes() == content
+    assert is_healthy(str(filled))
+
+
+def test_each_damaged_file_has_a_name_of_its_own(filled: Path) -> None:
+    strike(filled, 0.5)
+    first = set_aside_if_damaged(str(filled))
+    filled.write_bytes(b"again")
+    second = set_aside_if_damaged(str(filled))
+    assert (first, second) == (str(filled.parent / "archive.damaged-1.db"), str(filled.parent / "archive.damaged-2.db"))
+
+
+def test_its_journal_goes_with_it(filled: Path) -> None:
+    assert os.path.exists(f"{filled}-journal")
+    strike(filled, 0.5)
+    aside = set_aside_if_damaged(str(filled))
+    assert os.path.exists(f"{aside}-journal")
+
+
+SET_ASIDE = """
+# go
+from unified_state.storage.damage import set_aside_if_damaged
+print(set_aside_if_damaged(sys.argv[1]))
+"""
+
+
+def test_of_several_processes_that_notice_it_one_sets_it_aside(filled: Path) -> None:
+    strike(filled, 0.5)
+    printed = run_at_once(SET_ASIDE, [[str(filled)]] * 5)
+    assert sorted(printed) == [f"{filled.parent}/archive.damaged-1.db\n", *["None\n"] * 4]
+    with Archive(str(filled)) as archive:
+        assert len(list_items(archive)) == 3

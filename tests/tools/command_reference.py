@@ -1,0 +1,87 @@
+"""The reference of the command line, from the parsers themselves: what `--help` says, as Markdown."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from unified_state.interfaces.cli import COMMANDS, build_parser
+
+
+def commands() -> str:
+    """Every command with its arguments."""
+    parser = build_parser(list(COMMANDS))
+    return "\n\n".join(_command(name, sub) for name, sub in subparsers_of(parser))
+
+
+def _command(name: str, parser: argparse.ArgumentParser) -> str:
+    about = COMMANDS[name][1]
+    verbs = list(subparsers_of(parser))
+    parts = [f"## {name}", f"{about[0].upper()}{about[1:]}."]
+    if not verbs:
+        parts += _usage(parser)
+    for verb, subparser in verbs:
+        parts += [f"### {name} {verb}", *_usage(subparser)]
+    return "\n\n".join(parts)
+
+
+def _usage(parser: argparse.ArgumentParser) -> list[str]:
+    """The synopsis, and a table of the arguments that need words."""
+    actions = sorted((a for a in parser._actions if not isinstance(a, argparse._HelpAction)), key=_position)
+    rows = [(f"`{_spelled(action)}`", _meaning(action)) for action in actions if action.dest != "json"]
+    synopsis = " ".join([parser.prog, *_synopses(parser, actions)])
+    return [f"```text\n{synopsis}\n```", *([table(("argument", "meaning"), rows)] if rows else [])]
+
+
+def _position(action: argparse.Action) -> tuple[bool, bool]:
+    """What must be given comes before what may be, positions before options."""
+    return bool(action.option_strings), not action.required
+
+
+def _synopses(parser: argparse.ArgumentParser, actions: Sequence[argparse.Action]) -> Iterator[str]:
+    """Every argument as it may be given; of those that exclude each other, all together."""
+    told: set[argparse.Action] = set()
+    for action in actions:
+        group = next((group for group in parser._mutually_exclusive_groups if action in group._group_actions), None)
+        if group is None:
+            yield _synopsis(action)
+        elif action not in told:
+            told.update(group._group_actions)
+            choice = " | ".join(map(_spelled, group._group_actions))
+            yield f"({choice})" if group.required else f"[{choice}]"
+
+
+def _synopsis(action: argparse.Action) -> str:
+    spelled = _spelled(action)
+    required = action.required if action.option_strings else action.nargs != "?"
+    repeated = " …" if isinstance(action, argparse._AppendAction) or action.nargs == "+" else ""
+    return f"{spelled}{repeated}" if required else f"[{spelled}]{repeated}"
+
+
+def _spelled(action: argparse.Action) -> str:
+    """An argument as it is typed: `--limit N`, `REF`, `{bash,zsh}`."""
+    choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices and not action.metavar else ""
+    value = str(action.metavar or choices or action.dest.upper())
+    if not action.option_strings:
+        return value
+    return action.option_strings[0] if action.nargs == 0 else f"{action.option_strings[0]} {value}"
+
+
+def _meaning(action: argparse.Action) -> str:
+    text = (action.help or "").replace("%%", "%").replace("|", "\\|")
+    needed = "required" if action.required and action.option_strings else ""
+    default = f"default: {action.default}" if action.choices and action.default and "default" not in text else ""
+    return "; ".join(filter(None, (text, needed, default)))
+
+
+def subparsers_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """The commands or verbs of a parser, each with its own parser."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,232 @@
+"""Write what the documentation says about commands, settings, formats and the Python API, from the code itself.
+
+A generated block stands between `<!-- generated: NAME -->` and `<!-- end -->`; the text round it is written by hand.
+The examples are brought up to date too: what they show is what the commands print. A test compares.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from tests.docs import examples
+from tests.docs.pages import PAGES, ROOT, name_of
+from tests.tools.command_reference import commands, table
+from unified_state import UnifiedStateManager, errors
+from unified_state.records.item import Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.record import Record
+from unified_state.records.state import GitState, SessionRecord, State, Summaries, TokenMetrics, Workflow, WorkItem
+from unified_state.rules.secret_formats import FORMATS
+from unified_state.services.installation import READ_ONLY_RULES, hook_groups
+from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting
+from unified_state.settings import default_data_dir
+from unified_state.storage.archive_schema import MIGRATIONS
+
+_BLOCK = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(^<!-- end -->$)", re.MULTILINE | re.DOTALL)
+_LINE = 100  # characters of a code block that need not be scrolled
+_STATE_RECORDS: tuple[type[Record], ...] = (
+    *(State, GitState, WorkItem, Workflow, Decision, Constraint, OpenQuestion, Evidence),
+    *(Summaries, TokenMetrics, SessionRecord),
+)
+
+
+def settings() -> str:
+    """The table of settings."""
+    rows = [
+        (
+            f"`{setting.name}`",
+            f"`{_toml(setting.default)}`" if setting.default != "" else "",
+            _values(setting),
+            f"`{setting.variable}`" if not setting.own_file_only else "own file only",
+            setting.about.replace("|", "\\|"),
+        )
+        for setting in SETTINGS
+    ]
+    return table(("setting", "default", "values", "environment variable", "what it is about"), rows)
+
+
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _values(setting: Setting) -> str:
+    if isinstance(setting.default, bool):
+        return "true, false"
+    if isinstance(setting.default, int):
+        return f"{setting.least:,} to {setting.most:,} {setting.unit}"
+    return ", ".join(f'"{choice}"' for choice in setting.choices) or "text"
+
+
+def aliases() -> str:
+    """The names that the seeds' users know."""
+    rows = [
+        (
+            f"`{name}`",
+            f"`{setting}`",
+            f"divided by {divisor}, since it counts characters" if divisor > 1 else "as it is",
+        )
+        for name, (setting, divisor) in ALIASES.items()
+    ]
+    rows += [(f"`{name}`", "none", why) for name, why in IGNORED_ALIASES.items()]
+    return table(("variable", "means the setting", "how"), rows)
+
+
+def state_file() -> str:
+    """The fields of the state file, an object at a time."""
+    schema = TypeAdapter(State).json_schema()
+    definitions = {**schema["$defs"], "State": {name: value for name, value in schema.items() if name != "$defs"}}
+    return "\n\n".join(_record(record, definitions[record.__name__]) for record in _STATE_RECORDS)
+
+
+def _record(record: type[Record], schema: dict[str, Any]) -> str:
+    required = schema.get("required", [])
+    rows = [
+        (f"`{name}`", _json_type(shape), "yes" if name in required else "")
+        for name, shape in schema["properties"].items()
+    ]
+    return "\n\n".join([f"### {record.__name__}", _on_disk(record), table(("field", "type", "required"), rows)])
+
+
+def _on_disk(record: type[Record]) -> str:
+    """What the docstring says, with the names as they stand in the file."""
+    text = _text(record).replace("is None", "is null")
+    for name, disk_name in record.disk_names.items():
+        text = text.replace(f"`{name}`", f"`{disk_name}`")
+    return text
+
+
+def _json_type(shape: dict[str, Any]) -> str:
+    if "$ref" in shape:
+        name = shape["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in shape:
+        return " or ".join(_json_type(choice) for choice in shape["anyOf"])
+    if "enum" in shape or "const" in shape:
+        return ", ".join(f'`"{value}"`' for value in shape.get("enum", [shape.get("const")]))
+    if shape["type"] == "array":
+        return f"list of {_json_type(shape['items'])}"
+    inner = shape.get("additionalProperties")
+    return f"object of {_json_type(inner)} by session id" if isinstance(inner, dict) else str(shape["type"])
+
+
+def timeouts() -> str:
+    """How long the client waits for each hook at most."""
+    groups = hook_groups(default_data_dir())
+    rows = [
+        (event, str(len(group["hooks"])), f"{group['hooks'][0]['timeout']} s") for event, (group,) in groups.items()
+    ]
+    return table(("event", "handlers", "time limit"), rows)
+
+
+def reading_rules() -> str:
+    """The permissions that `install --allow-reading` gives."""
+    return "\n".join(["```text", *READ_ONLY_RULES, "```"])
+
+
+def secret_kinds() -> str:
+    """The kinds of tokens that are known by their form."""
+    return ", ".join(f"`{kind}`" for kind in dict.fromkeys(kind for kind, *_ in FORMATS)) + "."
+
+
+def python_api() -> str:
+    """The public class: its signatures and what they say."""
+    parts = [f"## {UnifiedStateManager.__name__}", _text(UnifiedStateManager)]
+    for name, function in vars(UnifiedStateManager).items():
+        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+            shown = UnifiedStateManager.__name__ if name == "__init__" else name
+            parts += [
+                f"### {shown}" if name != "__init__" else "### Making one",
+                _signature(shown, function),
+                _text(function),
+            ]
+    return "\n\n".join(parts)
+
+
+def _signature(name: str, function: Callable[..., Any]) -> str:
+    """A signature, over as many lines as it has arguments where it is long. `workspace` is for our own callers."""
+    signature = inspect.signature(function)
+    arguments: list[str] = []
+    for parameter in signature.parameters.values():
+        if parameter.name in {"self", "workspace"}:
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in arguments:
+            arguments.append("*")
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        arguments.append(f"{parameter.name}: {parameter.annotation}{default}")
+    gives = f" -> {signature.return_annotation}" if signature.return_annotation != "None" else ""
+    line = f"{name}({', '.join(arguments)}){gives}"
+    if len(line) > _LINE:
+        line = f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + f"){gives}"
+    return f"```text\n{line}\n```"
+
+
+def exceptions() -> str:
+    """The errors, and the exit code each gives a command."""
+    kinds: list[type[errors.UnifiedStateError]] = [errors.UnifiedStateError, *errors.UnifiedStateError.__subclasses__()]
+    rows = [(f"`{kind.__name__}`", str(kind.exit_code), _text(kind).replace("\n", " ")) for kind in kinds]
+    return table(("error", "exit code", "meaning"), rows)
+
+
+def tables() -> str:
+    """The tables of the archive, as the migrations make them."""
+    return "\n\n".join(f"```sql\n{step.strip()}\n```" for step in MIGRATIONS)
+
+
+def demo() -> str:
+    """The end of what the demonstration prints: what was lost, and what came back."""
+    command = [sys.executable, "-m", "unified_state.interfaces.cli", "demo"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    lines = [line.rstrip() for line in done.stdout.partition("\n4. ")[2].splitlines()]
+    return "\n".join(["```text", *lines, "```"])
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "settings": settings,
+    "aliases": aliases,
+    "state-file": state_file,
+    "timeouts": timeouts,
+    "reading-rules": reading_rules,
+    "secret-kinds": secret_kinds,
+    "python-api": python_api,
+    "exceptions": exceptions,
+    "tables": tables,
+    "demo": demo,
+}
+
+
+def with_generated(page: str) -> str:
+    """The page with its generated blocks as they are today."""
+    return _BLOCK.sub(lambda match: f"{match[1]}\n{GENERATED[match['name']]()}\n\n{match[3]}", page)
+
+
+def generated_in(page: str) -> list[str]:
+    """The names of the generated blocks on a page."""
+    return [match["name"] for match in _BLOCK.finditer(page)]
+
+
+def _text(documented: object) -> str:
+    """What a docstring says, without its doctests."""
+    text = inspect.getdoc(documented) or ""
+    return text.split("\n\n>>> ")[0].strip()
+
+
+def main() -> None:
+    """Bring all pages up to date, the generated blocks and then the examples."""
+    for page in PAGES:
+        before = page.read_text(encoding="utf-8")
+        after = with_generated(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            sys.stdout.write(f"{name_of(page)}: its generated blocks are others now\n")
+    examples.main([str(page) for page in PAGES])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Pending messages: kept when a hook is told of them, archived only if the transcript turned out not to have them."""
+
+from __future__ import annotations
+
+from unified_state.records.step import NOTICE, PROMPT, TEXT, Step
+from unified_state.rules.packing import pack
+from unified_state.storage.pending import Pending, read_pending, sessions_with_pending, write_pending
+from unified_state.storage.sessions import session_number
+from unified_state.storage.step_writing import StepWriter
+from unified_state.storage.steps import last_turns, texts_since
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.storage.archive import Archive
+
+_WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
+_CLOCK_SLACK = 3_000  # milliseconds between an entry's own time and the hook that tells of it
+_LONGEST_ANSWER = 60_000  # milliseconds from the time of a text's entry to the end of the turn
+_REWORDED = "/<"  # how a prompt begins that stands in the transcript in other words
+_ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # what stands in the transcript for a message of the kind
+
+
+def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
+    """Remember a message until it is settled."""
+    if message.text.strip():
+        write_pending(archive, session_id, [*read_pending(archive, session_id), message])
+
+
+def settle_messages(archive: Archive, session_id: str, now: int) -> None:
+    """Drop the messages that the archive has by now, archive those that the transcript lost, keep those too young to
+    tell.
+
+    Call it when the session's transcript is archived to its end.
+    """
+    messages = read_pending(archive, session_id)
+    session = session_number(archive, session_id) if messages else None
+    if session is None:
+        return
+    waiting = [message for message in messages if message.at > now - _WRITTEN_BY_THEN]
+    for message in messages:
+        known = _is_archived(archive, session, message)
+        if known and message in waiting:
+            waiting.remove(message)
+        elif not known and message not in waiting:
+            _archive(archive, session, session_id, message)
+    if waiting != messages:
+        write_pending(archive, session_id, waiting)
+
+
+def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> None:
+    """Drop pending messages for good, of whatever session."""
+    for session_id in sessions_with_pending(archive):
+        messages = read_pending(archive, session_id)
+        kept = [message for message in messages if not is_meant(message)]
+        if kept != messages:
+            write_pending(archive, session_id, kept)
+
+
+def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
+    """Whether the session has an entry of the message: of a prompt its words (where the client
+    writes it in other ones, an entry of about that time), of an answer its last block.
+    """
+    words = message.text.strip()
+    for at, text in texts_since(archive, session, _ENTRIES[message.kind], message.at - _LONGEST_ANSWER):
+        block = text.strip()
+        if message.kind == TEXT:
+            if block and words.endswith(block):
+                return True
+        elif block == words or (words[0] in _REWORDED and at >= message.at - _CLOCK_SLACK):
+            return True
+    return False
+
+
+def _archive(archive: Archive, session: int, session_id: str, message: Pending) -> None:
+    step = Step(
+        uuid=f"{session_id}/{message.kind}/{message.at}",
+        block=0,
+        kind=message.kind,
+        at=message.at,
+        text=message.text,
+        starts_turn=message.kind == PROMPT,
+    )
+    with archive.transaction():
+        newest = last_turns(archive, session, 1)
+        StepWriter(archive, session, newest[0] if newest else None).add(step, pack(message.text))

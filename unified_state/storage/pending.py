@@ -1,0 +1,71 @@
+"""Messages that a hook was told of and that the transcript may never hold.
+
+The client writes its transcript in batches, about 100 ms late. A prompt is known to its hook before that, and so is the
+last message of a turn; a client that is killed in between loses them. Each session's are kept in a small file, which
+costs less than a commit, until the transcript has them.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import StorageError
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.record import Record
+from unified_state.storage.atomic_file import write_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.storage.archive import Archive
+
+_ENDING = ".json"
+
+
+class Pending(Record):
+    """A message that is not in the archive yet: its step's kind, its masked text, when it was said."""
+
+    kind: str
+    text: str
+    at: int
+
+
+def sessions_with_pending(archive: Archive) -> list[str]:
+    """The sessions that have pending messages, by the names that `read_pending` takes."""
+    try:
+        names = sorted(os.listdir(_folder(archive)))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING)]
+
+
+def read_pending(archive: Archive, session_id: str) -> list[Pending]:
+    """The pending messages of a session, in order."""
+    path = _path(archive, session_id)
+    try:
+        with open(path, encoding="utf-8", errors="surrogatepass") as file:
+            return [Pending(*fields) for fields in parse_json(file.read())]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError, TypeError) as error:
+        message = f"the pending messages {path} cannot be read: {error}"
+        raise StorageError(message, "delete the file; the transcript has nearly always all of it") from error
+
+
+def write_pending(archive: Archive, session_id: str, messages: list[Pending]) -> None:
+    """Keep the pending messages of a session; none, and the file goes."""
+    path = _path(archive, session_id)
+    if messages:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        content = dump_json([[message.kind, message.text, message.at] for message in messages])
+        write_note(path, content.encode("utf-8", "surrogatepass"))
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def _folder(archive: Archive) -> str:
+    return os.path.join(os.path.dirname(archive.path), "pending")
+
+
+def _path(archive: Archive, session_id: str) -> str:
+    name = "".join(character if character.isalnum() or character == "-" else "_" for character in session_id)
+    return os.path.join(_folder(archive), name[:100] + _ENDING)
