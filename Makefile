@@ -27,9 +27,10 @@ bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py
 	$(RUN)/python benchmarks/ingestion.py
 
-# Everything that is generated and checked in: schemas, reference pages, the bundled session.
+# Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
 generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_schemas
+	$(RUN)/python -m tests.tools.make_hooks
 	$(RUN)/python -m tests.tools.make_reference
 	$(RUN)/python -m tests.tools.make_demo_session
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.generated import Generator, line, write_many_turns, write_transcript
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
-from unified_state.services.installation import hook_groups
+from unified_state.services.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")

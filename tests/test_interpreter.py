@@ -21,7 +21,7 @@ DIALECTS: dict[str, Dialect] = {"accelerated": interpreter._accelerated(), "publ
 
 characters = st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(characters),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(characters),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(characters), inner),
     max_leaves=20,
 )
@@ -64,6 +64,14 @@ def attempt(parse: Callable[[str], Any], text: str) -> Any:
         return parse(text)
     except ValueError:
         return ValueError
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_numbers_that_json_does_not_have_are_written_as_null(dialect: Dialect, number: str) -> None:
+    parse, dump, dump_ascii = dialect
+    value = parse(f'{{"a":[1.5,{number}]}}')
+    assert [dump(value), dump_ascii(value)] == ['{"a":[1.5,null]}'] * 2
+    assert [dump(float(number)), dump_ascii([float(number)])] == ["null", "[null]"]
 
 
 @pytest.mark.parametrize("text", ["", " ", "{", "[1,", "nul", '{"a":1} x', "{'a':1}", '{"a" 1}', '"\\x"'])

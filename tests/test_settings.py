@@ -124,6 +124,11 @@ def test_that_variable_can_say_no(value: str) -> None:
     assert (settings.enabled, settings.problems) == (True, [])
 
 
+def test_that_variable_beats_the_setting() -> None:
+    variables = {"UNIFIED_STATE_DISABLE": "1", "UNIFIED_STATE_ENABLED": "true"}
+    assert not load_settings(None, variables).enabled
+
+
 def test_a_project_can_be_turned_off(worktree: Path) -> None:
     write_project(worktree, "enabled = false\n")
     assert not load_settings(str(worktree), {}).enabled
@@ -258,6 +263,25 @@ def test_the_environment_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch)
 def test_no_project_can_move_the_users_own_file(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/elsewhere")
     assert user_file() == str(home / ".config" / "unified-state" / "config.toml")
+
+
+def test_the_archives_lie_where_the_user_says() -> None:
+    write_own('data_dir = "~/archives"\n')
+    assert load_settings(None, {}).data_dir == os.path.expanduser("~/archives")
+
+
+def test_a_data_folder_that_would_be_another_one_in_each_folder_is_a_problem() -> None:
+    write_own('data_dir = "archives"\n')
+    settings = load_settings(None, {})
+    assert settings.data_dir == default_data_dir()
+    assert settings.problems == [f"{user_file()}: data_dir takes an absolute path, not 'archives'"]
+
+
+def test_a_user_without_a_home_has_folders_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    for folder in (default_data_dir(), os.path.dirname(user_file())):
+        with pytest.raises(OSError, match=r".+"):
+            os.makedirs(folder)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,10 @@ class DamagedFileError(UnifiedStateError):
     """A file of ours cannot be read; it was or will be set aside, never overwritten."""
 
 
+class DamagedArchiveError(DamagedFileError):
+    """The archive itself cannot be read: it is set aside, and what was to be done is done in a new one."""
+
+
 class StorageError(UnifiedStateError):
     """Something could not be written or read: no space, no permission, a lock that did not come free."""
 

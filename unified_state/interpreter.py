@@ -4,6 +4,8 @@
 bare interpreter starts in 7 ms. The C halves of both modules do the same work and load at once. They are private to
 CPython, so this is the only file that touches them: where they are missing or changed, the public modules are used
 instead, and the tests run both.
+
+What is written is strict JSON: NaN and the infinities, which it does not have, are null, as in JavaScript.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version_info
     from typing import Any
+
+    Codec = tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]
 else:
     try:
         from _sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version
@@ -34,6 +38,10 @@ __all__ = [
 ]
 
 
+def _null(_constant: str) -> None:
+    """What is read for NaN and the infinities."""
+
+
 class _ScannerOptions:
     """What `json.JSONDecoder` would hand to its scanner; not strict, since transcripts hold raw control characters."""
 
@@ -42,7 +50,7 @@ class _ScannerOptions:
     object_pairs_hook = None
     parse_float = float
     parse_int = int
-    parse_constant = float
+    parse_constant = staticmethod(_null)
 
 
 def _not_json(value: object) -> object:
@@ -50,12 +58,23 @@ def _not_json(value: object) -> object:
     raise TypeError(message)
 
 
-def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]:
+def _strict(parse: Callable[[str], Any], encoder: Callable[[bool], Callable[[Any], str]]) -> Callable[[Any], str]:
+    """Writes strict JSON. `encoder` makes what writes JSON, by whether it may write NaN and the infinities."""
+    encode, encode_leniently = encoder(False), encoder(True)
+
+    def dump(value: Any) -> str:
+        try:
+            return encode(value)
+        except ValueError:
+            return encode(parse(encode_leniently(value)))
+
+    return dump
+
+
+def _accelerated() -> Codec:
     from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
     scan = make_scanner(_ScannerOptions())  # type: ignore[arg-type]  # the stub wants the wrong class
-    encode = make_encoder(None, _not_json, encode_basestring, None, ":", ",", False, False, True)
-    encode_ascii = make_encoder(None, _not_json, encode_basestring_ascii, None, ":", ",", False, False, True)
     whitespace = " \t\r\n"
 
     def parse(text: str) -> Any:
@@ -73,12 +92,12 @@ def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable
             raise ValueError(message)
         return value
 
-    def dump(value: Any) -> str:
-        return "".join(encode(value, 0))
+    def encoder(escape: Callable[[str], str], allow_nan: bool) -> Callable[[Any], str]:
+        encode = make_encoder(None, _not_json, escape, None, ":", ",", False, False, allow_nan)
+        return lambda value: "".join(encode(value, 0))
 
-    def dump_ascii(value: Any) -> str:
-        return "".join(encode_ascii(value, 0))
-
+    dump = _strict(parse, lambda allow_nan: encoder(encode_basestring, allow_nan))
+    dump_ascii = _strict(parse, lambda allow_nan: encoder(encode_basestring_ascii, allow_nan))
     sample = {"a": [1, None, "é\ud83d", 2.5, True]}
     if parse(dump(sample)) != sample or parse(dump_ascii(sample)) != sample:
         message = "the accelerated JSON of this interpreter does not work as expected"
@@ -86,13 +105,17 @@ def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable
     return parse, dump, dump_ascii
 
 
-def _public() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]:
+def _public() -> Codec:
     import json
 
-    decoder = json.JSONDecoder(strict=False)
-    encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
-    ascii_encoder = json.JSONEncoder(separators=(",", ":"))
-    return decoder.decode, encoder.encode, ascii_encoder.encode
+    parse = json.JSONDecoder(strict=False, parse_constant=_null).decode
+
+    def encoder(ensure_ascii: bool, allow_nan: bool) -> Callable[[Any], str]:
+        return json.JSONEncoder(separators=(",", ":"), ensure_ascii=ensure_ascii, allow_nan=allow_nan).encode
+
+    dump = _strict(parse, lambda allow_nan: encoder(ensure_ascii=False, allow_nan=allow_nan))
+    dump_ascii = _strict(parse, lambda allow_nan: encoder(ensure_ascii=True, allow_nan=allow_nan))
+    return parse, dump, dump_ascii
 
 
 # `dump_json` leaves characters as they are, for people and for the index; `dump_ascii_json` escapes them, so that any

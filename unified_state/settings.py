@@ -19,7 +19,7 @@ from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
 PROJECT_FILE = os.path.join(".claude", "unified-state.toml")
@@ -48,24 +48,30 @@ class Settings:
 
     def __init__(self) -> None:
         self.origin = {setting.name: "default" for setting in SETTINGS}
-        self.problems: list[str] = []
+        self.ignored: list[str] = []
+        self.unusable: list[str] = []
         for setting in SETTINGS:
             setattr(self, setting.name, setting.default)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is ignored, since it does not count where it was set, and what cannot be used."""
+        return self.ignored + self.unusable
 
     def apply(self, values: Mapping[str, object], origin: str, *, own_file: bool = False) -> None:
         """Take over the values of one source, the weakest source first; what cannot be used is noted and left out."""
         for name, value in values.items():
             setting = _BY_NAME.get(name)
             if setting is None:
-                self.problems.append(f"{origin}: there is no setting {name!r}")
+                self.unusable.append(f"{origin}: there is no setting {name!r}")
             elif setting.own_file_only and not own_file:
-                self.problems.append(f"{origin}: {name} is ignored; it counts only in {user_file()}")
+                self.ignored.append(f"{origin}: {name} is ignored; it counts only in {user_file()}")
             else:
                 try:
                     setattr(self, name, setting.parse(value))
                     self.origin[name] = origin
                 except SettingError as error:
-                    self.problems.append(f"{origin}: {error}")
+                    self.unusable.append(f"{origin}: {error}")
 
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -79,7 +85,7 @@ def environment() -> Mapping[str, str]:
 def user_file() -> str:
     """The user's own settings file. XDG variables do not move it: a project may set them for the client's commands."""
     folder = os.environ.get("APPDATA", "~") if sys.platform == "win32" else "~/.config"
-    return os.path.join(os.path.expanduser(folder), "unified-state", "config.toml")
+    return os.path.join(_own_folder(folder), "config.toml")
 
 
 def default_data_dir() -> str:
@@ -88,7 +94,13 @@ def default_data_dir() -> str:
         folder = os.environ.get("LOCALAPPDATA", "~")
     else:
         folder = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share"
-    return os.path.join(os.path.expanduser(folder), "unified-state")
+    return _own_folder(folder)
+
+
+def _own_folder(folder: str) -> str:
+    """Our folder in one of the user's; for a user without a home, one that cannot be made."""
+    path = os.path.expanduser(folder)
+    return os.path.join(path if os.path.isabs(path) else os.devnull, "unified-state")
 
 
 def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
@@ -99,8 +111,10 @@ def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
     if project:
         settings.apply(_read_toml(project, settings), project)
     apply_environment(settings, environ)
-    if not settings.data_dir:
-        settings.data_dir = default_data_dir()
+    chosen = os.path.expanduser(settings.data_dir)
+    if chosen and not os.path.isabs(chosen):
+        settings.unusable.append(f"{own}: data_dir takes an absolute path, not {chosen!r}")
+    settings.data_dir = chosen if os.path.isabs(chosen) else default_data_dir()
     return settings
 
 
@@ -134,10 +148,10 @@ def _mark(path: str) -> list[int] | None:
 def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] | None:
     try:
         with open(cache, encoding="utf-8") as file:
-            compiled: dict[str, Any] = parse_json(file.read())
+            compiled = parse_json(file.read())
     except (OSError, ValueError):
         return None
-    return compiled if compiled.get("marks") == marks else None
+    return compiled if isinstance(compiled, dict) and compiled.get("marks") == marks else None
 
 
 def _write_compiled(cache: str, compiled: dict[str, Any]) -> None:
@@ -148,24 +162,28 @@ def _write_compiled(cache: str, compiled: dict[str, Any]) -> None:
 
 
 def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
-    """Take over what the environment sets: our own variables, the seeds' names, and UNIFIED_STATE_DISABLE."""
-    for variable in _interesting(environ):
-        value = environ[variable]
-        if variable in ALIASES:
-            name, divisor = ALIASES[variable]
-            converted = str(int(value) // divisor) if value.strip().isdigit() else value
-            settings.apply({name: converted}, f"${variable}")
-        elif variable in IGNORED_ALIASES:
-            settings.problems.append(f"${variable} has no effect: {IGNORED_ALIASES[variable]}")
-        elif variable == PREFIX + "DISABLE":
-            if value.strip().lower() in TRUE:
-                settings.apply({"enabled": False}, f"${variable}")
-        elif variable[len(PREFIX) :].lower() in _BY_NAME:
-            settings.apply({variable[len(PREFIX) :].lower(): value}, f"${variable}")
+    """Take over what the environment sets, the weakest first: the seeds' names, our own variables, and
+    UNIFIED_STATE_DISABLE.
+    """
+    for variable, (name, divisor) in ALIASES.items():
+        if variable in environ:
+            settings.apply({name: _divided(environ[variable], divisor)}, f"${variable}")
+    for variable, reason in IGNORED_ALIASES.items():
+        if variable in environ:
+            settings.ignored.append(f"${variable} has no effect: {reason}")
+    for setting in SETTINGS:
+        if setting.variable in environ:
+            settings.apply({setting.name: environ[setting.variable]}, f"${setting.variable}")
+    if environ.get(PREFIX + "DISABLE", "").strip().lower() in TRUE:
+        settings.apply({"enabled": False}, f"${PREFIX}DISABLE")
 
 
-def _interesting(environ: Mapping[str, str]) -> Iterable[str]:
-    return [name for name in environ if name.startswith(PREFIX) or name in ALIASES or name in IGNORED_ALIASES]
+def _divided(value: str, divisor: int) -> str:
+    """A number in our unit; what is no number stays as it is, for the setting to refuse."""
+    try:
+        return str(int(value) // divisor)
+    except ValueError:
+        return value
 
 
 def _read_toml(path: str, settings: Settings) -> dict[str, object]:
@@ -177,5 +195,5 @@ def _read_toml(path: str, settings: Settings) -> dict[str, object]:
         with open(path, "rb") as file:
             return tomllib.load(file)
     except (OSError, ValueError) as error:
-        settings.problems.append(f"{path} cannot be read: {error}")
+        settings.unusable.append(f"{path} cannot be read: {error}")
         return {}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 
-from unified_state.services.installation import hook_groups
+from unified_state.services.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
 from .transcripts import Json, Transcript

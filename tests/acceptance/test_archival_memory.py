@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from .product import Project, hook_command
@@ -82,16 +86,38 @@ def test_the_newest_turn_is_archived_at_once_not_two_turns_later(project: Projec
 def test_the_last_message_is_kept_once_though_the_transcript_lags_behind_at_stop(
     project: Project, tmp_path: Path
 ) -> None:
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    written, path = _stopped(project, tmp_path, os.getpid())
+    written.text("All done.", timestamp=datetime.now(UTC).isoformat())
+    project.keep(written, path, "UserPromptSubmit")
+    assert list(project.data.glob("repositories/*/pending/*")) == []
+    _start_another_session(project)
+    assert kept(project.export("s")) == said(written.content)
+
+
+def test_the_last_message_is_kept_once_though_the_client_was_killed_before_it_wrote_it(
+    project: Project, tmp_path: Path
+) -> None:
+    client = subprocess.Popen([sys.executable, "-c", ""])
+    client.wait()
+    _stopped(project, tmp_path, client.pid)
+    for _ in range(2):
+        _start_another_session(project)
+        assert [line["text"] for line in project.export("s")] == ["and?", "All done."]
+
+
+def _stopped(project: Project, folder: Path, client: int) -> tuple[Transcript, Path]:
+    """A session whose client, a process, told twice that a turn ended and has not written the last message."""
+    written, path = Transcript("s"), folder / "s.jsonl"
     written.prompt("and?")
     written.write(path)
-    for _ in range(2):
-        done = project.hook("Stop", transcript_path=str(path), last_assistant_message="All done.")
-        assert done.code == 0
-    assert [line["text"] for line in project.export("s")] == ["and?", "All done."]
-    written.text("All done.")
-    project.keep(written, path, "UserPromptSubmit")
-    assert kept(project.export("s")) == said(written.content)
+    for event in ("SessionStart", "Stop", "Stop"):
+        stdin = project.event(event, transcript_path=str(path), last_assistant_message="All done.")
+        assert project.execute(hook_command(event), stdin, {"CLAUDE_PID": str(client)}).code == 0
+    return written, path
+
+
+def _start_another_session(project: Project) -> None:
+    assert project.hook("SessionStart", "brief", session_id="t", source="startup").code == 0
 
 
 def test_equal_turns_are_all_kept_in_one_session_and_across_sessions(project: Project, tmp_path: Path) -> None:

@@ -186,6 +186,9 @@ def test_what_is_absent_from_the_file_deletes_nothing(known: Project) -> None:
     edit(known, lambda state: state.update(empty))
     assert known.run("load").code == 0
     assert items(known) == before
+    edit(known, lambda state: [state["decisions"][0].pop(name) for name in ("rationale", "timestamp", "origin")])
+    assert known.run("load").code == 0
+    assert items(known) == before
     edit(known, lambda state: [state.pop(name) for name in empty])
     known.decide("another")
     assert before.items() <= items(known).items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,6 +125,39 @@ def test_a_forgotten_item_does_not_come_back_from_an_edited_state_file(project: 
     project.state_path.write_text(content.replace('"because"', '"edited by hand"'), encoding="utf-8")
     assert project.run("forget", item).code == 0
     assert project.run("load").code == 0
+    assert _readable(project) == set()
+
+
+def test_a_text_is_gone_also_where_only_a_person_or_a_problem_put_it(project: Project) -> None:
+    item = project.decide("kept")
+    state = project.state()
+    state["decisions"].append({"decision": f"by hand: {WORD}", "rationale": "r"})
+    state["decisions"][0]["rationale"] = WORD
+    state |= {"notes": [f"mine: {WORD}", {"deep": [WORD]}], WORD: 1, "workItem": {"title": WORD}, "stays": STAYS}
+    project.state_path.write_text(json.dumps(state), encoding="utf-8")
+    assert project.hook(WORD).code == 0
+    assert WORD in project.log()
+    assert project.run("forget", "--match", WORD).code == 0
+    assert _readable(project) == set()
+    assert [decision["id"] for decision in project.state()["decisions"]] == [item]
+    assert project.state()["stays"] == STAYS
+
+
+def test_a_text_with_quotes_and_line_ends_is_found_in_tool_calls_and_items(project: Project, tmp_path: Path) -> None:
+    written, text = Transcript("s"), f'say "{WORD}"\nto C:\\'
+    written.prompt(STAYS)
+    written.call("Bash", {"command": f"echo {text}"}, "")
+    project.keep(written, tmp_path / "s.jsonl")
+    project.decide(f"so {text}")
+    assert project.run("forget", "--match", text).code == 0
+    assert _readable(project) == set()
+
+
+def test_a_forgotten_session_s_work_is_gone_from_the_state_file(project: Project) -> None:
+    done = project.run("work", "set", "--title", WORD, "--phase", WORD, CLAUDE_CODE_SESSION_ID="s")
+    assert done.code == 0
+    assert _readable(project) == {WORD}
+    assert project.run("forget", "--session", "s").code == 0
     assert _readable(project) == set()
 
 

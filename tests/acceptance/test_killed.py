@@ -27,6 +27,7 @@ SAVE_UNTIL_KILLED = """
 import sys
 from unified_state import UnifiedStateManager
 manager = UnifiedStateManager(sys.argv[1], sys.argv[2])
+print("ready", flush=True)
 for number in range(1000):
     print(manager.add_decision(f"{sys.argv[2]} decides {number}", "because").id, flush=True)
     if number % 4 == 3:
@@ -155,7 +156,7 @@ def _copied(repository: Path, folder: Path) -> Path:
 
 
 def _chances(name: str) -> list[float]:
-    """For how many seconds each process lives: the same in every run of the tests."""
+    """For how many seconds each process lives or is let work: the same in every run of the tests."""
     print(f"seed {SEED}/{name}")
     generator = random.Random(f"{SEED}/{name}")
     return [generator.uniform(0.01, 0.25) for _ in range(KILLS)]
@@ -165,9 +166,10 @@ def _save_and_kill(project: Project, session: str, seconds: float) -> list[str]:
     """Let a program save until it is killed, look at the state file; the ids that it was given."""
     command = [sys.executable, "-c", SAVE_UNTIL_KILLED, str(project.folder), session]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
         sleep(seconds)
         process.kill()
-        assert process.stdout is not None
         told = process.stdout.read()
     if project.state_path.exists():
         valid_state(project.state_path.read_bytes())

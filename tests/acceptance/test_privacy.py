@@ -213,11 +213,12 @@ def test_what_is_said_in_private_is_not_stored(project: Project, tmp_path: Path,
     written.prompt([{"type": "text", "text": prompt}])
     written.entry("attachment", attachment={"type": "queued_command", "prompt": prompt})
     written.entry("user", message={"role": "user", "content": prompt}, isSidechain=True, agentId="a1")
+    written.entry("user", message={"role": "user", "content": prompt}, isMeta=True)  # a slash command's own text
     written.raw({"type": "last-prompt", "prompt": prompt})
     path = str(written.write(tmp_path / "s.jsonl"))
     for event in ("UserPromptSubmit", "PreCompact", "Stop"):
         assert project.hook(event, transcript_path=path, prompt=prompt).code == 0
-    assert len(project.export("s")) == 4
+    assert len(project.export("s")) == 5
     assert readable_in(everything_we_wrote(project), {PRIVATE}) == set()
 
 

@@ -159,7 +159,9 @@ def test_the_name_of_a_branch_cannot_pose_as_the_client(
     git("checkout", "--quiet", "-b", name)
     project.decide("something")
     assert project.run("save").code == 0
-    assert name not in restored(project, tmp_path / "s.jsonl", source="startup")["brief"]
+    brief = restored(project, tmp_path / "s.jsonl", source="startup")["brief"]
+    (line,) = (line for line in brief.splitlines() if line.startswith("[GIT] "))
+    assert name not in line
 
 
 def test_installed_timeouts_are_seconds_and_bounded(project: Project) -> None:

@@ -151,7 +151,7 @@ def test_a_fork_is_given_only_what_others_changed_since_its_parent_was_there(sce
     product = installed_with_items(scenario)
     parent = scenario.prompt("first").session_id
     add_decision(product, "Tabs, no spaces")
-    time.sleep(1.5)  # the client tells a fork the age of its parent's last answer, in whole seconds
+    time.sleep(3)  # the client tells a fork the age of its parent's last answer, in whole seconds
     scenario.prompt("another session in between")
     change_handlers(scenario, late, "SessionStart", part)
     fork = scenario.prompt("second", resume=parent, fork=True).session_id

@@ -281,6 +281,12 @@ def test_a_section_that_is_cut_says_how_much_is_missing() -> None:
     assert f"  ({20 - shown} more)" in brief
 
 
+def test_lines_without_a_title_are_not_counted_as_missing() -> None:
+    git = GitState(branch="main", modified_files=("x" * 300,))
+    brief = compose(known(git=git), 60).brief
+    assert brief.split("\n")[2:] == ["[GIT] main, 0 changed paths"]
+
+
 def test_the_newest_of_a_section_come_first() -> None:
     brief = compose(known(items=tuple(item(number) for number in range(1, 30))), 400).brief
     assert "  D29 " in brief
@@ -320,6 +326,11 @@ def test_a_turn_that_the_summary_quotes_is_left_out() -> None:
     working_set = compose(state, 2000).working_set
     assert "write the tests" in working_set
     assert "rename the module" not in working_set
+
+
+def test_a_turn_without_a_prompt_is_quoted_by_no_summary() -> None:
+    state = compacted(turns=(turn(41, ""),), summary="rename the module")
+    assert "T41 " in compose(state, 2000).working_set
 
 
 def test_no_turns_are_announced_where_the_summary_quotes_them_all() -> None:

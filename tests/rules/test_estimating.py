@@ -9,6 +9,7 @@ from unified_state.services.counting import count_tokens
 PROSE = "Whoever reads this later should find the path of the file, the command that failed, and what was decided. "
 CODE = 'def main(arguments: list[str]) -> int:\n    """Run it."""\n    return run(arguments[0])\n'
 JSON = '{"id":"D7","decision":"Use SQLite","rationale":"one file, no server","timestamp":"2026-11-21T23:07:27.377Z"}'
+EMOJI = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 \U0001f680 "
 CHINESE = "我们决定使用数据库来保存会话的状态因为它只有一个文件。"
 
 
@@ -19,7 +20,7 @@ def test_the_guess_is_rather_too_many_than_too_few() -> None:
 
 
 def test_the_guess_is_of_the_right_size() -> None:
-    texts = [PROSE * 5, CODE * 5, JSON * 5, CHINESE * 5]
+    texts = [PROSE * 5, CODE * 5, JSON * 5, CHINESE * 5, EMOJI * 20]
     guesses = [estimate_tokens(text) for text in texts]
     assert all(count / 2 < guess < count * 2 for guess, count in zip(guesses, count_tokens(texts), strict=True))
 

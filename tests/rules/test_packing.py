@@ -5,7 +5,8 @@ import sqlite3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.rules.packing import pack, unpack, well_formed
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.rules.packing import escape_surrogates, pack, unpack, well_formed
 
 SURROGATES = st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)
 texts = st.text(st.characters() | SURROGATES)
@@ -67,3 +68,14 @@ def test_a_well_formed_text_can_be_encoded(text: str) -> None:
 @given(st.text())
 def test_a_text_without_lone_surrogates_is_well_formed_already(text: str) -> None:
     assert well_formed(text) == text
+
+
+@given(texts)
+def test_json_is_the_same_json_after_its_lone_surrogates_were_escaped(text: str) -> None:
+    escaped = escape_surrogates(dump_json(f"\\{text}"))
+    escaped.encode()
+    assert well_formed(parse_json(escaped)) == well_formed(f"\\{text}")
+
+
+def test_two_texts_with_different_halves_stay_two() -> None:
+    assert escape_surrogates("a\ud83d") != escape_surrogates("a\ud83e")

@@ -78,6 +78,10 @@ def test_any_of_the_words_matches() -> None:
     assert fts_query(["near", "or"]) == '"near" OR "or"'
 
 
+def test_a_single_cjk_character_matches_the_pairs_that_begin_with_it() -> None:
+    assert fts_query(["库", "a"]) == '"库"* OR "a"'
+
+
 def test_a_snippet_is_the_part_round_the_match() -> None:
     text = "nothing " * 100 + "the needle lies here " + "nothing " * 100
     shown = snippet(text, ["needle"], 80)

@@ -63,11 +63,10 @@ def run(archive: Archive, masker: Masker) -> Run:
 
 def told(archive: Archive, session: str = SESSION) -> list[tuple[str, str]]:
     """Kind and content of each step of a session, as `export` gives them."""
-    found = []
-    for line in export_steps(archive, session):
-        content = line.get("text", line.get("result", line.get("input")))
-        found.append((line["kind"], content))
-    return found
+    return [
+        (line["kind"], next(line[name] for name in ("text", "result", "input") if name in line))
+        for line in export_steps(archive, session)
+    ]
 
 
 ALL = [
@@ -278,7 +277,12 @@ def test_a_file_that_cannot_be_read_any_more_is_left_out(
     run().session(str(transcript), SESSION)
     (folder / "toolu_2.txt").write_text("gone in a moment")
     capture = run()
-    monkeypatch.setattr(os.path, "basename", lambda path: (Path(path).unlink(missing_ok=True), Path(path).name)[1])
+
+    def name_of_one_that_goes(path: str) -> str:
+        Path(path).unlink(missing_ok=True)
+        return Path(path).name
+
+    monkeypatch.setattr(os.path, "basename", name_of_one_that_goes)
     assert capture.tool_files(str(transcript.with_suffix("")), str(transcript), SESSION).added == 0
 
 
@@ -356,9 +360,7 @@ def test_an_entry_that_the_archive_cannot_hold_does_not_stop_the_others(
 ) -> None:
     odd = boundary(1)
     odd["compactMetadata"]["preTokens"] = 10**30
-    path = write_transcript(
-        tmp_path / "s.jsonl", odd, prompt(2, "go on", **{"uuid": "half \ud83d"}), prompt(3, "and on")
-    )
+    path = write_transcript(tmp_path / "s.jsonl", odd, prompt(2, "go on", uuid="half \ud83d"), prompt(3, "and on"))
     run().session(str(path), SESSION)
     assert told(archive) == [(PROMPT, "go on"), (PROMPT, "and on")]
 

@@ -75,7 +75,7 @@ def test_processes_that_meet_the_first_secret_at_once_agree_on_the_key(tmp_path:
 
 def test_where_no_key_can_be_kept_it_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match="the masking key .* cannot be kept: .*; make the data folder writable"):
+    with pytest.raises(StorageError, match=r"the masking key .* cannot be kept: .*; make the data folder writable"):
         Masker(str(tmp_path / "file" / "data")).text(SECRET)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from unified_state.services.masking import Masker
 from unified_state.services.pending import forget_messages, keep_message
 from unified_state.storage.archive import Archive
 from unified_state.storage.pending import Pending, read_pending
+from unified_state.storage.sessions import Cursor, move_cursor, touch_session
 
 LATER = NOW + 60_000
 
@@ -65,6 +68,16 @@ def test_a_message_that_may_still_come_waits(archive: Archive, capture: Callable
     assert len(read_pending(archive, SESSION)) == 1
 
 
+def test_a_message_of_a_client_that_is_gone_does_not_wait(archive: Archive, capture: Callable[[int], object]) -> None:
+    client = subprocess.Popen([sys.executable, "-c", ""])
+    client.wait()
+    with archive.transaction():
+        touch_session(archive, SESSION, NOW, pid=client.pid)
+    keep_message(archive, SESSION, Pending(PROMPT, "and this", NOW + 5_000))
+    capture(NOW + 6_000)
+    assert texts(archive) == ["first", "sure", "and this"]
+
+
 def test_an_answer_that_the_transcript_lost_is_archived_in_its_turn(
     archive: Archive, capture: Callable[[int], object]
 ) -> None:
@@ -95,8 +108,6 @@ def test_a_slash_command_is_known_though_the_transcript_words_it_otherwise(
 def test_a_session_killed_before_its_first_entry_keeps_its_prompt(
     archive: Archive, masker: Masker, tmp_path: Path
 ) -> None:
-    from unified_state.storage.sessions import Cursor, move_cursor, touch_session
-
     with archive.transaction():
         session = touch_session(archive, SESSION, NOW)
         path = str(tmp_path / "never-written.jsonl")
@@ -116,11 +127,12 @@ def test_what_is_forgotten_does_not_come_back_as_a_pending_message(
 ) -> None:
     append(transcript, prompt(5, "my secret plan"))
     capture(LATER)
-    for forget in (
+    ways: list[Callable[[], object]] = [
         lambda: forget_ref(archive, "T2"),
         lambda: forget_text(archive, "secret PLAN"),
         lambda: forget_session(archive, SESSION, LATER),
-    ):
+    ]
+    for forget in ways:
         keep_message(archive, SESSION, Pending(PROMPT, "my secret plan", NOW + 5_000))
         forget()
         assert read_pending(archive, SESSION) == []

@@ -33,8 +33,10 @@ def test_a_damaged_archive_is_set_aside_said_and_begun_anew(workspace: Workspace
     aside = path.with_name("archive.damaged-1.db")
     assert aside.read_bytes() == b"no database"
     assert reports == [
-        f"the archive {path} is damaged: file is not a database; it was set aside as {aside}; "
-        "`unified-state ingest` reads the transcripts again"
+        (
+            f"the archive {path} is damaged: file is not a database; it was set aside as {aside}; "
+            "`unified-state ingest` reads the transcripts again"
+        )
     ]
 
 

@@ -239,6 +239,15 @@ def test_what_is_no_conversation_is_skipped(value: dict[str, Any]) -> None:
     assert list(read_entry(value)) == []
 
 
+def test_what_nests_deeper_than_anybody_can_go_is_left_out() -> None:
+    deep: Any = "the innermost"
+    for _ in range(500):
+        deep = [deep]
+    (step,) = steps(answer(1, call("toolu_1", "Read", file_path="a", deep=deep)))
+    assert step.text.startswith('{"file_path":"a","deep":[[[')
+    assert step.text.endswith('"[nested too deep]"' + "]" * 99 + "}")
+
+
 def test_a_time_that_is_missing_is_the_beginning_of_time() -> None:
     assert steps({**prompt(1, "x"), "timestamp": None})[0].at == 0
 

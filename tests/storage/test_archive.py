@@ -56,6 +56,20 @@ def test_a_file_that_was_in_wal_mode_is_brought_back(archive_path: str) -> None:
     assert journal_mode(archive_path) == "delete"
 
 
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        ("half \ud83d", "half \\ud83d"),
+        ("whole \U0001f600", "whole \U0001f600"),
+        (10**40, 2**63 - 1),
+        (-(10**40), -(2**63)),
+    ],
+)
+def test_what_sqlite_refuses_is_held_as_nearly_as_can_be(archive: Archive, value: object, held: object) -> None:
+    assert archive.row("SELECT ?1 WHERE ?1 = ?2", value, value)[0] == held
+    assert archive.rows("SELECT ?", value) == [(held,)]
+
+
 def test_a_transaction_is_kept(archive: Archive) -> None:
     with archive.transaction():
         archive.set_meta("a", "b")

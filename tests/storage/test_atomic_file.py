@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,22 +90,22 @@ FULL_DISK = """
 import resource, signal, sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import StorageError
-from unified_state.storage.atomic_file import write_atomically
+from unified_state.storage import atomic_file
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
-    write_atomically(sys.argv[2], b"x" * 5000)
+    getattr(atomic_file, sys.argv[3])(sys.argv[2], b"x" * 5000)
 except StorageError as error:
     print(error)
 """
 
 
-def test_where_there_is_no_room_the_old_file_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("function", [write_atomically, write_note])
+def test_where_there_is_no_room_the_old_file_stays(tmp_path: Path, function: Callable[..., None]) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(ROOT), str(path)], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", FULL_DISK, str(ROOT), str(path), function.__name__]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (
         done.stdout
         == f"{path} cannot be written: File too large; free some space or check the permissions of the folder\n"

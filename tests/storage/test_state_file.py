@@ -14,7 +14,7 @@ from unified_state.records.record import disk_value
 from unified_state.records.state import STATE_VERSION, GitState, State
 from unified_state.rules.short_form import short_form
 from unified_state.storage.lock import FileLock
-from unified_state.storage.state_file import StateContent, StateFile
+from unified_state.storage.state_file import StateContent, StateFile, written_state_files
 
 STATE = State(
     version=STATE_VERSION, timestamp="2026-01-01T00:00:00.000Z", trigger="manual", git=GitState(branch="main")
@@ -105,7 +105,8 @@ def test_a_byte_order_mark_does_not_matter(state_file: StateFile, path: Path) ->
     assert state_file.load().json == {"version": STATE_VERSION}
 
 
-DAMAGED = [b"", b"{", b"\xff\xfe", b"[]", b"5", b"{}", b'{"version": "x"}', b"[" * 100_000]
+NESTED = b'{"version": "3.0.0", "a": ' + b"[" * 100 + b"]" * 100 + b"}"
+DAMAGED = [b"", b"{", b"\xff\xfe", b"[]", b"5", b"{}", b'{"version": "x"}', b"[" * 100_000, NESTED]
 
 
 @pytest.mark.parametrize("content", DAMAGED)
@@ -173,6 +174,21 @@ def test_a_file_that_another_process_is_writing_is_waited_for_and_then_an_error(
 def test_where_the_digest_cannot_be_kept_it_is_an_error_of_ours(path: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         write(StateFile(str(path), str(tmp_path / "missing" / "digest")))
+
+
+def test_a_folder_in_the_way_is_an_error_that_names_it(state_file: StateFile, path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(StorageError, match=f"{path} cannot be read: Is a directory"):
+        state_file.load()
+
+
+def test_all_files_that_were_ever_written_are_known_by_their_digests(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    paths = [tmp_path / "a" / "state.json", tmp_path / os.fsdecode(b"caf\xe9 \xc3\xa9") / "state.json"]
+    for number, path in enumerate(paths):
+        write(StateFile(str(path), str(tmp_path / "data" / f"state-{number}.sha256")))
+    (tmp_path / "data" / "archive.db").touch()
+    assert written_state_files(str(tmp_path / "data")) == list(map(str, paths))
 
 
 COUNT = """

@@ -14,9 +14,8 @@ HEAVY = {"pydantic", "git", "tiktoken", "jsonschema", "filelock", "rich", "shtab
 # Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
 # itself loads functools and collections.)
 TOO_DEAR_FOR_HOOKS = HEAVY | {
-    "argparse", "asyncio", "contextlib", "dataclasses", "datetime", "enum", "hashlib",
-    "inspect", "json", "logging", "pathlib", "re", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "threading", "tomllib",
-    "typing", "uuid",
+    "argparse", "asyncio", "contextlib", "dataclasses", "datetime", "enum", "hashlib", "inspect", "json", "logging",
+    "pathlib", "re", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "threading", "tomllib", "typing", "uuid",
 }  # fmt: skip
 
 HOOK = """

@@ -23,7 +23,8 @@ from unified_state.records.item import Constraint, Decision, Evidence, OpenQuest
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, SessionRecord, State, Summaries, TokenMetrics, Workflow, WorkItem
 from unified_state.rules.secret_formats import FORMATS
-from unified_state.services.installation import READ_ONLY_RULES, hook_groups
+from unified_state.services.hook_table import hook_groups
+from unified_state.services.installation import READ_ONLY_RULES
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting
 from unified_state.settings import default_data_dir
 from unified_state.storage.archive_schema import MIGRATIONS

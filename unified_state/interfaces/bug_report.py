@@ -11,13 +11,12 @@ import traceback
 from unified_state import __version__
 from unified_state.interpreter import sqlite_version_info
 from unified_state.rules.masking import mask_text
+from unified_state.services.health import BUG_REPORT
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-NAME = "bug-report.txt"
 
 
 def report_bug(error: Exception, arguments: Sequence[str]) -> str:
@@ -28,15 +27,20 @@ def report_bug(error: Exception, arguments: Sequence[str]) -> str:
             f"{platform.system()} {platform.release()}; {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}",
             f"command: {next(iter(arguments), '')}",
             "",
-            mask_text("".join(traceback.format_exception(error)), lambda _secret: "in-report"),
+            _masked("".join(traceback.format_exception(error))),
         ]
     )
-    path = os.path.join(default_data_dir(), NAME)
+    bug = _masked(f"a bug: {type(error).__name__}: {error}")
+    path = os.path.join(default_data_dir(), BUG_REPORT)
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             file.write(report)
     except OSError:
         sys.stderr.write(report + "\n")
-        return f"a bug: {type(error).__name__}: {error}; the report is above, please send it to us"
-    return f"a bug: {type(error).__name__}: {error}; the report is in {path}, please send it to us"
+        return f"{bug}; the report is above, please send it to us"
+    return f"{bug}; the report is in {path}, please send it to us"
+
+
+def _masked(text: str) -> str:
+    return mask_text(text, lambda _secret: "in-report")

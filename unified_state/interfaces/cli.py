@@ -72,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no reason to fail
     try:
-        parsed = _parser(arguments).parse_args(arguments)
+        parsed = _parse(arguments)
         return int(parsed.run(parsed))
     except UnifiedStateError as error:
         sys.stderr.write(f"{PROGRAM}: {error}\n")
@@ -102,6 +102,15 @@ def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
         if name in names:
             _module(module).configure(name, subparser)
     return parser
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    try:
+        return _parser(arguments).parse_args(arguments)
+    except SystemExit:
+        if "hook" in arguments[:1]:
+            raise SystemExit(0) from None  # to the client, a hook's exit 2 means that the user's prompt is refused
+        raise
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

@@ -78,6 +78,9 @@ class _Run:
         if handler is None:
             self.problem = f"there is no handler for the event {self.event_name!r}"
             return 0
+        if self.part and self.part not in _parts():
+            self.problem = f"there is no part {self.part!r} of the event {self.event_name}"
+            return 0
         folder = event.cwd if os.path.isdir(event.cwd) else os.getcwd()
         place = locate(folder, self.data_dir, create=False)
         settings = load_hook_settings(
@@ -103,17 +106,17 @@ class _Run:
         from unified_state.rules.masking import mask_text
         from unified_state.services.health import HookRun, log_problem, note_run
 
+        # A message may quote what was being archived.
+        problem, details = (mask_text(text, _no_tag) for text in (self.problem or "", self.details))
         try:
             if self.folder is not None:
                 spent = round((time.monotonic() - self.started) * 1000)
                 name = f"{self.event_name}.{self.part}" if self.part else self.event_name
-                note_run(self.folder, HookRun(name, self.now, spent, self.problem))
-            if self.problem:
-                # A message may quote what was being archived.
-                problem, details = (mask_text(text, _no_tag) for text in (self.problem, self.details))
+                note_run(self.folder, HookRun(name, self.now, spent, problem or None))
+            if problem:
                 log_problem(self.data_dir, self.now, self.event_name, problem, details)
         except OSError as error:
-            print(f"unified-state: {self.problem or error}", file=sys.stderr)  # noqa: T201
+            print(f"unified-state: {problem or error}", file=sys.stderr)  # noqa: T201
 
     def _report(self, line: str) -> None:
         self.problem = line
@@ -121,6 +124,12 @@ class _Run:
 
 def _no_tag(_secret: str) -> str:
     return "in-log"
+
+
+def _parts() -> tuple[str, ...]:
+    from unified_state.records.restore import PARTS  # only SessionStart has parts
+
+    return PARTS
 
 
 def _handler(event_name: str) -> Handler | None:

@@ -2,7 +2,8 @@
 
 The brief looks like the seed's banner, as facts. Its essentials come first, since the client shows only the first 2,000
 units of an output that is too long: work item, blocking constraints, pending actions, irreversible decisions, urgent
-questions. Each part stays under the client's limit of 10,000 UTF-16 units for one hook's output.
+questions. Whatever has no room, the way to it and what went wrong are always told, at the end. Each part stays under
+the client's limit of 10,000 UTF-16 units for one hook's output.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ _QUOTED = 100  # characters of a prompt by which it is found in a summary
 
 def compose(known: Known, tokens: int, units: int = MOST_UNITS) -> Composition:
     """The texts of both parts within `tokens`, each within `units`; the working set may have what the brief leaves."""
-    sections = list(_essentials(known)) if known.reason == "clear" else list(_brief_sections(known))
-    if not sections:
+    sections = list(_essentials(known) if known.reason == "clear" else _brief_sections(known))
+    closing = list(_pointer(known) if known.reason == "clear" else _closing(known))
+    if not (sections or closing):
         return Composition()
     wants_turns = known.reason in {"compact", "prompt"} and known.turns
-    brief = _fill([_head(known), _RULE], sections, round(tokens * _BRIEF_SHARE) if wants_turns else tokens, units)
+    room = _Room(round(tokens * _BRIEF_SHARE) if wants_turns else tokens, units)
+    brief = _fill([_head(known), _RULE], sections, closing, room)
     working_set = _turn_blocks(known, tokens - estimate_tokens(brief)) if wants_turns else ""
     return Composition(brief=brief, working_set=working_set)
 
@@ -50,9 +53,6 @@ def _essentials(known: Known) -> Iterator[Section]:
     """What survives a /clear: what binds, and what was being worked on."""
     yield from _work(known)
     yield from _items("CONSTRAINTS", known, CONSTRAINT, _USUAL_CHARACTERS)
-    if known.turn_count:
-        count = len(known.items) + known.elsewhere
-        yield "", [f"[ARCHIVE] {known.turn_count:,} turns and {count:,} items are kept. {_HOW_TO}"]
 
 
 def _brief_sections(known: Known) -> Iterator[Section]:
@@ -80,21 +80,27 @@ def _brief_sections(known: Known) -> Iterator[Section]:
     yield from _items("EVIDENCE", known, EVIDENCE, _USUAL_CHARACTERS)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights]
-    yield from _closing(known)
 
 
 _HOW_TO = "`unified-state recall REF` prints an item or turn whole, `unified-state search WORDS` finds more."
 
 
-def _closing(known: Known) -> Iterator[Section]:
+def _pointer(known: Known) -> Iterator[str]:
+    """The one line that tells, after a /clear, where all else is."""
+    if known.turn_count:
+        count = len(known.items) + known.elsewhere
+        yield f"[ARCHIVE] {known.turn_count:,} turns and {count:,} items are kept. {_HOW_TO}"
+
+
+def _closing(known: Known) -> Iterator[str]:
     if known.turn_count:
         last = f", the last one {age_text(known.now - known.last_turn_at)}" if known.last_turn_at else ""
         outside = f", {known.elsewhere:,} items more" if known.elsewhere else ""
-        yield "", [f"[ARCHIVE] {known.turn_count:,} turns are kept{last}{outside}. {_HOW_TO}"]
+        yield f"[ARCHIVE] {known.turn_count:,} turns are kept{last}{outside}. {_HOW_TO}"
     elif known.items:
-        yield "", [f"[ARCHIVE] {_HOW_TO}"]
+        yield f"[ARCHIVE] {_HOW_TO}"
     if known.health:
-        yield "", [f"[HEALTH] {known.health}"]
+        yield f"[HEALTH] {cut(harmless(known.health), _USUAL_CHARACTERS)}"
 
 
 def _work(known: Known) -> Iterator[Section]:
@@ -113,7 +119,8 @@ def _git(known: Known) -> Iterator[Section]:
         return
     at = f" at {git.commit[:10]}" if git.commit else ""
     under_way = f", {git.operation} under way" if git.operation else ""
-    lines = [f"[GIT] {git.branch or 'detached HEAD'}{at}, {git.changed_count} changed paths{under_way}"]
+    branch = harmless(git.branch) if git.branch else "detached HEAD"
+    lines = [f"[GIT] {branch}{at}, {git.changed_count} changed paths{under_way}"]
     if git.modified_files:
         lines.append(f"  changed: {cut(harmless(', '.join(git.modified_files)), _USUAL_CHARACTERS)}")
     if git.recent_commits:
@@ -138,33 +145,63 @@ def _turns_head(known: Known) -> str:
 
 def _turn_blocks(known: Known, tokens: int) -> str:
     """The newest turns, as many whole ones as fit."""
-    text = _turns_head(known)
-    said = one_line(known.summary or "")
+    head, told = _turns_head(known), ""
+    summary = one_line(known.summary or "")
     for turn in known.turns:
-        if said and one_line(turn.prompt)[:_QUOTED] in said:
-            continue  # the summary quotes it, and goes on from there
-        longer = "\n".join([text, *turn_lines(turn, known.now, _USUAL_CHARACTERS)])
+        quoted = one_line(turn.prompt)[:_QUOTED]
+        if quoted and quoted in summary:
+            continue  # the summary goes on from there
+        longer = "\n".join([told or head, *turn_lines(turn, known.now, _USUAL_CHARACTERS)])
         if estimate_tokens(longer) > tokens or utf16_units(longer) > MOST_UNITS:
             break
-        text = longer
-    return text
+        told = longer
+    return told
 
 
-def _fill(head: list[str], sections: list[Section], tokens: int, most_units: int) -> str:
-    """The head and as many lines as fit, in order; a section that is cut says how many of its lines are missing."""
-    lines = list(head)
-    used, units = sum(map(estimate_tokens, lines)), sum(map(utf16_units, lines)) + len(lines)
-    for title, entries in sections:
-        taken = [title] if title else []
-        missing = 0
-        for entry in entries:
-            size = sum(map(estimate_tokens, [*taken, entry]))
-            length = sum(utf16_units(line) + 1 for line in [*taken, entry])
-            if used + size > tokens or units + length > most_units:
-                missing += 1
-                continue
-            lines += [*taken, entry]
-            used, units, taken = used + size, units + length, []
-        if missing and not taken:
-            lines.append(f"  ({missing} more)")
-    return "\n".join(lines) if len(lines) > len(head) else ""
+def _fill(head: list[str], sections: list[Section], closing: list[str], room: _Room) -> str:
+    """The head, as much of the sections as fits, in order, and the closing lines, for which room is kept first."""
+    if not room.take(*head):
+        return ""
+    last = [line for line in closing if room.take(line)]
+    lines = [line for title, entries in sections for line in _fitting(title, entries, room)]
+    return "\n".join([*head, *lines, *last]) if lines or last else ""
+
+
+def _fitting(title: str, entries: list[str], room: _Room) -> list[str]:
+    """As many lines of a section as fit; under a title it is said how many are missing."""
+    if not title:
+        return [entry for entry in entries if room.take(entry)]
+    longest_mark = f"  ({len(entries)} more)"
+    if not room.take(title, longest_mark):
+        return []
+    taken = [entry for entry in entries if room.take(entry)]
+    if not taken:
+        room.give_back(title, longest_mark)
+        return []
+    if len(taken) == len(entries):
+        room.give_back(longest_mark)
+        return [title, *taken]
+    return [title, *taken, f"  ({len(entries) - len(taken)} more)"]
+
+
+class _Room:
+    """What is left of the tokens and units. A line takes its end with it, so that the whole text keeps the limits."""
+
+    def __init__(self, tokens: int, units: int) -> None:
+        self._tokens, self._units = tokens, units
+
+    def take(self, *lines: str) -> bool:
+        """Whether there was room for the lines, all of them; they have it now."""
+        tokens, units = self._size(lines)
+        if tokens > self._tokens or units > self._units:
+            return False
+        self._tokens, self._units = self._tokens - tokens, self._units - units
+        return True
+
+    def give_back(self, *lines: str) -> None:
+        """Make room again where lines turn out not to be needed."""
+        tokens, units = self._size(lines)
+        self._tokens, self._units = self._tokens + tokens, self._units + units
+
+    def _size(self, lines: tuple[str, ...]) -> tuple[int, int]:
+        return sum(estimate_tokens(f"{line}\n") for line in lines), sum(utf16_units(line) + 1 for line in lines)

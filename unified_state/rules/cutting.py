@@ -28,8 +28,11 @@ def utf16_units(text: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """The text on one line: runs of white space become one space, control characters vanish."""
-    return "".join(filter(_is_visible, " ".join(text.split())))
+    """The text on one line: control characters vanish, runs of white space become one space."""
+    line = " ".join(text.split())
+    if line.isprintable():
+        return line
+    return " ".join("".join(filter(_is_visible, line)).split())
 
 
 def _boundary(text: str, position: int) -> int:

@@ -33,7 +33,7 @@ def index_text(text: str) -> str:
     pieces: list[str] = []
     run: list[str] = []
     for character in text:
-        if _is_cjk(ord(character)):
+        if is_cjk(character):
             run.append(character)
             continue
         if run:
@@ -61,5 +61,6 @@ def _pairs(run: list[str]) -> str:
     return f" {' '.join([*pairs, run[-1]])} "
 
 
-def _is_cjk(code: int) -> bool:
-    return any(first <= code <= last for first, last in _CJK_RANGES)
+def is_cjk(character: str) -> bool:
+    """Whether it is a character of Chinese, Japanese or Korean."""
+    return any(first <= ord(character) <= last for first, last in _CJK_RANGES)

@@ -143,10 +143,10 @@ def _laid_out(value: Any, depth: int, text: str) -> str:
 
 def _indent(text: str) -> str:
     """The indentation that the text uses; two spaces where it uses none."""
-    for line in text.splitlines()[1:]:
-        stripped = line.lstrip(" \t")
-        if stripped and stripped != line:
-            return line[: len(line) - len(stripped)]
+    for line in text.split("\n")[1:]:  # other line ends, such as U+2028, may stand within a text
+        content = line.lstrip(" \t")
+        if content.strip("\r") and content != line:
+            return line[: len(line) - len(content)]
     return "  "
 
 

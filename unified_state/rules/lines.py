@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE
 from unified_state.rules.cutting import cut, one_line
+from unified_state.rules.packing import well_formed
 from unified_state.rules.timestamps import age_text
 
 TYPE_CHECKING = False
@@ -48,8 +49,10 @@ def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
 
 
 def harmless(text: str) -> str:
-    """The text on one line, with tags in it that the client or a model could take for its own made visible as text."""
-    line = one_line(text)
+    """The text on one line, with tags in it that the client or a model could take for its own made visible as text, and
+    without half an emoji, for which the API would refuse the conversation ever after.
+    """
+    line = well_formed(one_line(text))
     if "<" in line:
         for tag in _TAGS:
             line = line.replace(f"<{tag}", f"\u2039{tag}").replace(f"</{tag}", f"\u2039/{tag}")

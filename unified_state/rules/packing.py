@@ -41,6 +41,11 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def escape_surrogates(text: str) -> str:
+    """The text with lone surrogates escaped as in JSON: what is JSON stays the same JSON, and two texts stay two."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _is_well_formed(text: str) -> bool:
     try:
         text.encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.rules.cutting import cut
-from unified_state.rules.indexing import index_text
+from unified_state.rules.indexing import index_text, is_cjk
 
 _MOST_WORDS = 64
 _MARK_BEGIN, _MARK_END = "**", "**"
@@ -27,8 +27,10 @@ def query_words(query: str) -> list[str]:
 
 
 def fts_query(words: list[str]) -> str:
-    """An FTS5 expression that matches any of the words. Quoted, so that no word is ever an operator."""
-    return " OR ".join(f'"{word}"' for word in words)
+    """An FTS5 expression that matches any of the words. Quoted, so that no word is ever an operator. A single CJK
+    character is what a pair in the index begins with.
+    """
+    return " OR ".join(f'"{word}"*' if len(word) == 1 and is_cjk(word) else f'"{word}"' for word in words)
 
 
 def snippet(text: str, words: list[str], limit: int) -> str:

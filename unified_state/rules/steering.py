@@ -37,7 +37,7 @@ def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
         if len(f"{text}\n{line}".encode()) > limit:
             break
         text += f"\n{line}"
-    return text if len(text.encode()) <= limit else ""
+    return text if text != _OPENING else ""
 
 
 def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:

@@ -16,16 +16,20 @@ def to_milliseconds(text: object) -> int | None:
     """Milliseconds of a time such as `2026-11-21T23:07:27.377Z`, with or without an offset; None if it is none."""
     if not isinstance(text, str) or len(text) < len("2026-11-21T23:07:27") or text[10] not in "Tt ":
         return None
+    fields = (text[0:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19])
+    if not "".join(fields).isdecimal():  # int() would take a sign or a space too
+        return None
+    year, month, day, hour, minute, second = map(int, fields)
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour <= 24 and minute < 60 and second <= 60):
+        return None
+    days = _days(year, month, day)
+    if day > 28 and _date(days) != (year, month, day):  # the 30th of February would be the 2nd of March
+        return None
     try:
-        year, month, day = int(text[0:4]), int(text[5:7]), int(text[8:10])
-        hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
         fraction, offset_minutes = _fraction_and_offset(text[19:])
     except ValueError:
         return None
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour <= 24 and minute < 60 and second <= 60):
-        return None
-    seconds = (_days(year, month, day) * 24 + hour) * 3600 + (minute - offset_minutes) * 60 + second
-    return seconds * 1000 + fraction
+    return ((days * 24 + hour) * 3600 + (minute - offset_minutes) * 60 + second) * 1000 + fraction
 
 
 def to_text(milliseconds: int) -> str:

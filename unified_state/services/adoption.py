@@ -18,7 +18,7 @@ from unified_state.records.item import (
     LedgerItem,
 )
 from unified_state.records.origin import INFERRED, ORIGINS
-from unified_state.records.record import Record
+from unified_state.records.record import Record, disk_value
 from unified_state.rules.cutting import cut
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_milliseconds, to_text
@@ -42,13 +42,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from unified_state.services.masking import Masker
     from unified_state.storage.archive import Archive
     from unified_state.storage.state_file import StateContent
 
 _SECTIONS = {"decisions": DECISION, "constraints": CONSTRAINT, "openQuestions": QUESTION, "evidenceLedger": EVIDENCE}
 _MAIN_FIELD = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}
-# The other fields of a body, each with what stands in for a value that is missing or of another kind.
+# The other fields of a body, each with what a new item has where the value is missing or of another kind.
 _OTHER_FIELDS: dict[str, dict[str, Any]] = {
     DECISION: {"rationale": "", "reversible": True},
     CONSTRAINT: {"source": "", "blocking": False},
@@ -56,44 +55,47 @@ _OTHER_FIELDS: dict[str, dict[str, Any]] = {
     EVIDENCE: {"type": "observation", "source": ""},
 }
 _CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
+_SETTLED = (SUPERSEDED, RESOLVED)  # it asks nothing of anybody any more, whoever says so
 _LONGEST = 20_000  # characters of one adopted text
 _HIGHEST_NUMBER = 1_000_000  # an alias above it was not counted up to
 
 
 class _Entry(Record):
-    """An entry of a state file that somebody else may have written, with all that can be used of it."""
+    """An entry of a state file that somebody else may have written. `said` holds what can be used of its body."""
 
     kind: str
     alias: str
-    body: dict[str, Any]
+    said: dict[str, Any]
     status: str
     origin: str
     created_at: str
 
 
-def adopt(archive: Archive, content: StateContent, masker: Masker, now: int) -> int:
-    """Take what the ledger does not know from a state file into it; the number of items that are new.
+def adopt(archive: Archive, content: StateContent, now: int) -> int:
+    """Take what the ledger does not know from a state file, whose secrets are masked, into it; the number of items that
+    are new.
 
-    An entry that shows a known item with another text is a proposal to change that item, and is linked to it.
+    An entry that shows a known item otherwise is a proposal to change that item, and is linked to it.
     """
-    if content.json is None or (content.is_ours and _is_known(archive, content.json)):
+    if not content.json or (content.is_ours and _is_known(archive, content.json)):
         return 0
     with archive.transaction():
         known = {item.alias: item for item in list_items(archive)}
         keeps_aliases = not known  # a new archive counts on where the older file ended
         adopted = 0
-        for entry in _entries(content.json, masker, now):
+        for entry in _entries(content.json, now):
             present = known.get(entry.alias)
             if present is None and is_forgotten(archive, entry.alias):
                 continue
             if present is None or not _shows(entry, present):
                 item = _item(archive, entry, now, trusted=content.is_ours, keeps_alias=keeps_aliases or content.is_ours)
+                if present is not None:
+                    item = item.replace(status=PROPOSED)
+                    link_items(archive, item, "changes", present, to_text(now))
                 insert_item(archive, item)
                 adopted += 1
-                if present is not None:
-                    link_items(archive, item, "changes", present, to_text(now))
         if keeps_aliases:
-            _adopt_notes(archive, content.json, masker, now)
+            _adopt_notes(archive, content.json, now)
     return adopted
 
 
@@ -111,53 +113,46 @@ def _raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield kind, entry
 
 
-def _entries(state: dict[str, Any], masker: Masker, now: int) -> Iterator[_Entry]:
+def _entries(state: dict[str, Any], now: int) -> Iterator[_Entry]:
     for kind, raw in _raw_entries(state):
-        entry = _read_entry(kind, raw, masker, now)
-        if entry is not None:
-            yield entry
-    summaries = state.get("summaries")
-    decisions = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
-    if not state.get("decisions") and isinstance(decisions, list):  # all that a file of version 1.0.0 says of them
-        for text in decisions:
-            if isinstance(text, str) and text.strip():
-                raw = {"decision": text, "rationale": "not recorded"}
-                entry = _read_entry(DECISION, raw, masker, now)
-                if entry is not None:
-                    yield entry
+        main = raw.get(_MAIN_FIELD[kind])
+        if isinstance(main, str) and main.strip():
+            yield _read_entry(kind, raw, main, now)
 
 
-def _read_entry(kind: str, raw: dict[str, Any], masker: Masker, now: int) -> _Entry | None:
-    main = raw.get(_MAIN_FIELD[kind])
-    if not isinstance(main, str) or not main.strip():
-        return None
-    body: dict[str, Any] = {_MAIN_FIELD[kind]: masker.text(cut(main, _LONGEST))}
+def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> _Entry:
+    said: dict[str, Any] = {_MAIN_FIELD[kind]: cut(main, _LONGEST)}
     for name, default in _OTHER_FIELDS[kind].items():
-        value = raw.get(name, default)
-        usable = isinstance(value, type(default)) and value in _CHOICES.get(name, (value,))
-        body[name] = (
-            masker.text(cut(value, _LONGEST)) if usable and isinstance(value, str) else value if usable else default
-        )
-    resolution = raw.get("resolution")
-    if kind == QUESTION and isinstance(resolution, str):
-        body["resolution"] = masker.text(cut(resolution, _LONGEST))
-    status = RESOLVED if kind == QUESTION and raw.get("resolved") is True else raw.get("status", ACTIVE)
+        value = raw.get(name)
+        if isinstance(value, type(default)) and value in _CHOICES.get(name, (value,)):
+            said[name] = cut(value, _LONGEST) if isinstance(value, str) else value
+    status = raw.get("status", ACTIVE)
+    if kind == QUESTION:
+        status = RESOLVED if raw.get("resolved") is True else status
+        if isinstance(raw.get("resolution"), str):
+            said["resolution"] = cut(raw["resolution"], _LONGEST)
+        if to_milliseconds(raw.get("resolvedAt")) is not None:
+            said["resolvedAt"] = raw["resolvedAt"]
     timestamp = to_milliseconds(raw.get("timestamp"))
     return _Entry(
         kind=kind,
         alias=str(raw.get("id") or ""),
-        body=body,
-        status=status if status in {ACTIVE, PROPOSED, SUPERSEDED, RESOLVED} else PROPOSED,
+        said=said,
+        status=status if status in (ACTIVE, PROPOSED, *_SETTLED) else PROPOSED,
         origin=raw["origin"] if raw.get("origin") in ORIGINS else INFERRED,
         created_at=to_text(now if timestamp is None else min(timestamp, now)),
     )
 
 
 def _shows(entry: _Entry, item: LedgerItem) -> bool:
-    """Whether an entry is what the file shows of an item, so that nobody changed it."""
-    shown = short_form(item)
-    return entry.kind == item.kind and all(
-        getattr(shown, name, None) == value for name, value in entry.body.items() if name != "resolvedAt"
+    """Whether all that an entry says is what the file shows of an item, so that nobody changed it. A file that is older
+    than the item may show it as still in force.
+    """
+    shown = disk_value(short_form(item))
+    return (
+        entry.kind == item.kind
+        and (entry.status not in _SETTLED or entry.status == item.status)
+        and all(shown.get(name) == value for name, value in entry.said.items())
     )
 
 
@@ -174,19 +169,19 @@ def _item(archive: Archive, entry: _Entry, now: int, *, trusted: bool, keeps_ali
         uuid=new_uuid(now),
         alias=alias,
         kind=entry.kind,
-        body=entry.body,
-        status=entry.status if trusted else PROPOSED,
+        body={**_OTHER_FIELDS[entry.kind], **entry.said},
+        status=entry.status if trusted or entry.status in _SETTLED else PROPOSED,
         origin=entry.origin if trusted else INFERRED,
         created_at=entry.created_at,
     )
 
 
-def _adopt_notes(archive: Archive, state: dict[str, Any], masker: Masker, now: int) -> None:
+def _adopt_notes(archive: Archive, state: dict[str, Any], now: int) -> None:
     summaries = state.get("summaries")
     for field, kind in (("contextHighlights", "highlight"), ("pendingActions", "action")):
         texts = summaries.get(field) if isinstance(summaries, dict) else None
         if isinstance(texts, list):
-            kept = [masker.text(cut(text, _LONGEST)) for text in texts if isinstance(text, str) and text.strip()]
+            kept = [cut(text, _LONGEST) for text in texts if isinstance(text, str) and text.strip()]
             add_notes(archive, None, kind, kept, to_text(now))
 
 

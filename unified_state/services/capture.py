@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from unified_state.records.record import Record
-from unified_state.records.step import PROMPT, TOOL_CALL, TOOL_FILE, Boundary, Delivery, Step, Summary
+from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, TOOL_FILE, Boundary, Delivery, Step, Summary
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.pending import settle_messages
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 20
 _TRANSCRIPT_END = ".jsonl"
+_INODE_BITS = (1 << 63) - 1  # that the archive can hold; some file systems use more
 _HOOK_OUTPUT = "hook-"  # what a hook printed and the client found too long: a hook's, not a tool's
 
 
@@ -51,6 +52,14 @@ class Captured(Record):
     def plus(self, other: Captured) -> Captured:
         """Both together."""
         return Captured(self.added + other.added, self.complete and other.complete)
+
+
+class _Unread(Record):
+    """A transcript with something new: its cursor as the archive has it, which file it is now, where the new begins."""
+
+    cursor: Cursor
+    inode: int
+    offset: int
 
 
 class _Chunk(Record):
@@ -85,17 +94,18 @@ class Capture:
 
     def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> Captured:
         """Capture what is new in one transcript file, as far as the time allows; one chunk always."""
-        added = 0
+        added, is_first = 0, True
         while True:
-            cursor, size = self._cursor(path, session_id, agent)
-            if cursor.offset >= size:
+            unread = self._unread(path, session_id, agent)
+            if unread is None:
                 return Captured(added)
-            if added and not self._has_time():
+            if not is_first and not self._has_time():
                 return Captured(added, complete=False)
-            chunk = self._read_chunk(path, cursor.offset, to_end=to_end)
-            if chunk.end == cursor.offset:
+            chunk = self._read_chunk(path, unread.offset, to_end=to_end)
+            if chunk.end == unread.offset:
                 return Captured(added)
-            added += self._store(cursor, chunk, session_id)
+            added += self._store(unread, chunk, session_id)
+            is_first = False
 
     def tool_files(self, folder: str, transcript_path: str, session_id: str) -> Captured:
         """Capture the results that were too long for the transcript: the files in the session's `tool-results/`."""
@@ -118,23 +128,22 @@ class Capture:
                 captured = captured.plus(self.session(cursor.path, session_id))
         return captured
 
-    def _cursor(self, path: str, session_id: str, agent: str | None) -> tuple[Cursor, int]:
-        """How far the file was read, and its size now. A file that shrank or is another one is read from its
-        beginning.
-        """
+    def _unread(self, path: str, session_id: str, agent: str | None) -> _Unread | None:
+        """What is new in the file, if anything. One that shrank or is another file now is read from its beginning."""
         try:
             found = os.stat(path)
         except OSError:
-            return Cursor(path, 0, agent, 0, None, None), 0
+            return None
+        inode = found.st_ino & _INODE_BITS
         cursor = read_cursor(self._archive, path)
         if cursor is None:
             with self._archive.transaction(durable=False):
                 session = touch_session(self._archive, session_id, self._now)
-                cursor = read_cursor(self._archive, path) or Cursor(path, session, agent, 0, found.st_ino, None)
+                cursor = read_cursor(self._archive, path) or Cursor(path, session, agent, 0, inode, None)
                 move_cursor(self._archive, cursor)
-        elif found.st_size < cursor.offset or found.st_ino != cursor.inode:
-            cursor = cursor.replace(offset=0, inode=found.st_ino)
-        return cursor, found.st_size
+        goes_on = found.st_size >= cursor.offset and inode == cursor.inode
+        offset = cursor.offset if goes_on else 0
+        return _Unread(cursor, inode, offset) if offset < found.st_size else None
 
     def _read_chunk(self, path: str, offset: int, *, to_end: bool) -> _Chunk:
         prepared: list[Prepared] = []
@@ -160,19 +169,20 @@ class Capture:
             return self._masker.text(found.text)
         if found.kind == TOOL_CALL:
             return self._masker.json(found.text)
-        return self._masker.text(hide_private(found.text) if found.kind == PROMPT else found.text)
+        may_quote_user = found.kind in {PROMPT, NOTICE}  # a notice: a slash command's arguments, also inside its text
+        return self._masker.text(hide_private(found.text) if may_quote_user else found.text)
 
-    def _store(self, cursor: Cursor, chunk: _Chunk, session_id: str) -> int:
+    def _store(self, unread: _Unread, chunk: _Chunk, session_id: str) -> int:
         """Commit one chunk with its offset. If another process moved the cursor meanwhile, nothing is done."""
+        cursor = unread.cursor
         with self._archive.transaction(durable=False):
-            current = read_cursor(self._archive, cursor.path)
-            if current is not None and current.inode == cursor.inode and current.offset != cursor.offset:
+            if read_cursor(self._archive, cursor.path) != cursor:
                 return 0
             touch_session(self._archive, session_id, self._now, predecessor=chunk.parent)
             writer = StepWriter(self._archive, cursor.session, cursor.turn)
             for found, body in chunk.prepared:
                 self._store_found(writer, cursor.session, found, body)
-            move_cursor(self._archive, cursor.replace(offset=chunk.end, turn=writer.turn))
+            move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
             count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
 

@@ -15,7 +15,7 @@ import tempfile
 from unified_state.assets import asset_path
 from unified_state.records.record import Record
 from unified_state.records.restore import PARTS
-from unified_state.services.installation import hook_groups
+from unified_state.services.hook_table import hook_groups
 from unified_state.services.manager import UnifiedStateManager
 from unified_state.services.place import locate
 from unified_state.services.workspace import Workspace

@@ -1,56 +1,87 @@
-"""Forgetting: what the user wants gone leaves the archive for good, and does not come back with a later ingest.
+"""Forgetting: what the user wants gone leaves every file of ours for good, and does not come back with a later ingest.
 
-The rows of steps stay without their content, as tombstones; the index is merged and the file written anew, so that the
-bytes are gone too. The client's own transcript is the client's: it is not touched.
+The rows of steps stay without their content, as tombstones; the index is merged and the archive written anew, so that
+the bytes are gone too; what was given back since is taken away, as it may quote what is gone; then the state files of
+all worktrees follow. The client's own transcript is the client's: it is not touched.
 """
 
 from __future__ import annotations
 
+import os
+
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.interpreter import dump_json
 from unified_state.records.record import Record
-from unified_state.rules.packing import pack, unpack
+from unified_state.rules.packing import unpack
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
+from unified_state.rules.timestamps import to_milliseconds
+from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
+from unified_state.services.state_files import rewrite_state_files
+from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
+from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.pending import write_pending
-from unified_state.storage.sessions import session_number
+from unified_state.storage.sessions import read_work, session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import find_step, step_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from unified_state.records.item import LedgerItem
+    from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
-_FORGOTTEN = "[forgotten]"
+    Holds = Callable[[str], bool]
 
 
 class Forgotten(Record):
-    """How much was forgotten."""
+    """How much was forgotten. `others` are notes, what a session works on, what was given back, git states."""
 
     steps: int = 0
     items: int = 0
     summaries: int = 0
+    others: int = 0
+
+
+def forget(
+    workspace: Workspace, now: int, *, ref: str = "", session_id: str | None = None, text: str | None = None
+) -> Forgotten:
+    """Forget everything that holds a text, or else a session, or else what a ref names."""
+    leaves: Holds | None = None
+    if text is not None:
+        leaves = _holds(text)
+        done = workspace.use(lambda archive: forget_text(archive, text))
+        _forget_problems(workspace, leaves)
+    elif session_id is not None:
+        leaves = workspace.use(lambda archive: _work_texts(archive, session_id)).__contains__
+        done = workspace.use(lambda archive: forget_session(archive, session_id, now))
+    else:
+        done = workspace.use(lambda archive: forget_ref(archive, ref))
+    rewrite_state_files(workspace, leaves)
+    return done
 
 
 def forget_ref(archive: Archive, ref: str) -> Forgotten:
     """Forget one item, turn, step or compaction."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        item = find_item(archive, ref)
-        return _forget(archive, items=[item.uuid])
+        return _forget(archive, items=[find_item(archive, ref)])
+    if kind == COMPACTION and find_compaction(archive, number) is not None:
+        return _forget(archive, summaries=[number])
+    steps = []
     if kind == TURN:
-        rows = archive.rows("SELECT id FROM step WHERE turn = ? AND kind NOT NULL", number)
-    elif kind == STEP:
-        rows = [(number,)] if find_step(archive, number) else []
-    else:
-        rows = []
-    summaries = archive.rows("SELECT id FROM compaction WHERE id = ?", number) if kind == COMPACTION else []
-    if not rows and not summaries:
+        steps = [row[0] for row in archive.rows("SELECT id FROM step WHERE turn = ? AND kind NOT NULL", number)]
+    if kind == STEP and find_step(archive, number) is not None:
+        steps = [number]
+    if not steps:
         message = f"there is nothing to forget at {ref}"
         raise NotFoundError(message, "`unified-state search` finds refs")
-    texts = {_words(archive, number) for (number,) in rows}
+    texts = {_words(archive, step) for step in steps}
     forget_messages(archive, lambda message: message.text.strip() in texts)
-    return _forget(archive, steps=[row[0] for row in rows], summaries=[row[0] for row in summaries])
+    return _forget(archive, steps=steps)
 
 
 def forget_session(archive: Archive, session_id: str, now: int) -> Forgotten:
@@ -60,59 +91,63 @@ def forget_session(archive: Archive, session_id: str, now: int) -> Forgotten:
         message = f"there is no session {session_id} in the archive"
         raise NotFoundError(message, "`unified-state search` names the sessions it finds")
     summaries = [row[0] for row in archive.rows("SELECT id FROM compaction WHERE session = ?", number)]
-    forgotten = _forget(archive, steps=step_numbers(archive, number), summaries=summaries, tidy=False)
     write_pending(archive, session_id, [])
     with archive.transaction():
         archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", now, number)
         archive.run("DELETE FROM note WHERE session = ?", number)
         archive.run("DELETE FROM restore WHERE session = ?", number)
-    _tidy(archive)
-    return forgotten
+    return _forget(archive, step_numbers(archive, number), summaries=summaries)
 
 
 def forget_text(archive: Archive, text: str) -> Forgotten:
-    """Forget every step, item and summary that holds a text, as it stands, in upper or lower case."""
+    """Forget every step, item, summary and note that holds a text, as it stands, in upper or lower case."""
     if not text.strip():
         message = "the text to forget is empty"
         raise UsageError(message, "give a text that stands in what shall go")
-    folded = text.lower()
-    steps = [
-        number
-        for number, body in archive.connection.execute("SELECT id, body FROM step WHERE kind NOT NULL")
-        if folded in unpack(body).lower()
-    ]
-    items = [item.uuid for item in list_items(archive) if folded in str(item.body).lower()]
-    summaries = [
-        number
-        for number, summary in archive.rows("SELECT id, summary FROM compaction WHERE summary NOT NULL")
-        if folded in unpack(summary).lower()
-    ]
-    forgotten = _forget(archive, steps=steps, items=items, summaries=summaries, tidy=False)
-    _forget_notes(archive, folded)
-    forget_messages(archive, lambda message: folded in message.text.lower())
-    _tidy(archive)
-    return forgotten
+    holds = _holds(text)
+    bodies = archive.execute("SELECT id, body FROM step WHERE kind NOT NULL")
+    steps = [number for number, body in bodies if holds(unpack(body))]
+    items = [item for item in list_items(archive) if holds(dump_json(item.body))]
+    free = [found for found in free_texts(archive) if holds(found.text)]
+    forget_messages(archive, lambda message: holds(message.text))
+    return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free)
+
+
+def _holds(text: str) -> Holds:
+    """Whether another text holds this one, in upper or lower case, as it stands or inside JSON."""
+    forms = {text.lower(), dump_json(text)[1:-1].lower()}
+    return lambda other: any(form in other.lower() for form in forms)
 
 
 def _forget(
     archive: Archive,
-    *,
-    steps: list[int] | None = None,
-    items: list[str] | None = None,
-    summaries: list[int] | None = None,
-    tidy: bool = True,
+    steps: Sequence[int] = (),
+    items: Sequence[LedgerItem] = (),
+    summaries: Sequence[int] = (),
+    free: Sequence[FreeText] = (),
 ) -> Forgotten:
+    times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in steps]
+    times += [to_milliseconds(item.created_at) or 0 for item in items]
+    times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]
     with archive.transaction():
-        for number in steps or []:
-            forget_step(archive.connection.execute, number)
-        for uuid in items or []:
-            forget_item(archive, uuid)
-        for number in summaries or []:
-            archive.run("UPDATE compaction SET summary = ? WHERE id = ?", pack(_FORGOTTEN), number)
-            archive.run("UPDATE restore SET body = ? WHERE compaction = ?", pack(_FORGOTTEN), number)
-    if tidy:
-        _tidy(archive)
-    return Forgotten(len(steps or []), len(items or []), len(summaries or []))
+        for number in steps:
+            forget_step(archive.execute, number)
+        for item in items:
+            forget_item(archive, item.uuid)
+        for number in summaries:
+            forget_summary(archive, number)
+        for found in free:
+            forget_free_text(archive, found)
+        if times:
+            forget_restores(archive, min(times))
+    tidy(archive)
+    return Forgotten(len(steps), len(items), len(summaries), sum(not found.is_summary for found in free))
+
+
+def tidy(archive: Archive) -> None:
+    """Merge the index, so that deleted words leave it, and write the file anew without its free pages."""
+    archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
+    archive.run("VACUUM")
 
 
 def _words(archive: Archive, step: int) -> str:
@@ -120,20 +155,17 @@ def _words(archive: Archive, step: int) -> str:
     return found.text.strip() if found else ""
 
 
-def _forget_notes(archive: Archive, folded: str) -> None:
-    with archive.transaction():
-        for number, text in archive.rows("SELECT id, text FROM note"):
-            if folded in text.lower():
-                archive.run("DELETE FROM note WHERE id = ?", number)
-        for number, work in archive.rows("SELECT id, work FROM session WHERE work NOT NULL"):
-            if folded in work.lower():
-                archive.run("UPDATE session SET work = NULL WHERE id = ?", number)
-        for nonce, body in archive.rows("SELECT nonce, body FROM restore"):
-            if folded in unpack(body).lower():
-                archive.run("UPDATE restore SET body = ? WHERE nonce = ?", pack(_FORGOTTEN), nonce)
+def _work_texts(archive: Archive, session_id: str) -> set[str]:
+    """What the state file may say of a session's work, as it stands there."""
+    number = session_number(archive, session_id)
+    item = read_work(archive, number).get("workItem", {}) if number is not None else {}
+    return {value for value in item.values() if isinstance(value, str)}
 
 
-def _tidy(archive: Archive) -> None:
-    """Merge the index, so that deleted words leave it, and write the file anew without its free pages."""
-    archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
-    archive.connection.execute("VACUUM")
+def _forget_problems(workspace: Workspace, leaves: Holds) -> None:
+    """Remove what tells of a problem and quotes the text."""
+    for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            quotes = leaves(file.read())
+        if quotes:
+            os.unlink(path)

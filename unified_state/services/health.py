@@ -12,7 +12,7 @@ from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
 from unified_state.rules.timestamps import age_text, to_text
 
-LOG = "hook.log"
+LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 _RUNS = "runs"
 _MOST_LOG_BYTES = 1 << 18
 
@@ -50,7 +50,7 @@ def last_runs(folder: str) -> list[HookRun]:
             with open(os.path.join(folder, _RUNS, name), encoding="utf-8") as file:
                 at, milliseconds, problem = parse_json(file.read())
             runs.append(HookRun(name, at, milliseconds, problem))
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError):
             continue  # being written this very moment
     return runs
 
@@ -78,6 +78,14 @@ def log_problem(data_dir: str, now: int, event: str, problem: str, details: str 
         os.close(descriptor)
 
 
+def problem_files(data_dir: str, folder: str) -> list[str]:
+    """The files that tell of problems, and may quote what the problem was met in."""
+    runs = os.path.join(folder, _RUNS)
+    traces = [os.path.join(runs, name) for name in sorted(os.listdir(runs))] if os.path.isdir(runs) else []
+    logs = [os.path.join(data_dir, name) for name in (LOG, LOG + ".1", BUG_REPORT)]
+    return [path for path in logs + traces if os.path.isfile(path)]
+
+
 def read_log(data_dir: str, limit: int) -> list[dict[str, str]]:
     """The newest problems in the log, the newest last."""
     lines: list[str] = []
@@ -90,7 +98,9 @@ def read_log(data_dir: str, limit: int) -> list[dict[str, str]]:
     problems = []
     for line in lines[-limit:]:
         try:
-            problems.append(parse_json(line))
+            problem = parse_json(line)
         except ValueError:
             continue  # half a line of a process that was killed
+        if isinstance(problem, dict):
+            problems.append(problem)
     return problems

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _CATCH_UP_SECONDS = 2.0
 _POSSIBLE_PARENTS = 50
-_ANSWER_SLACK = 2_000  # milliseconds; the client counts whole seconds
+_ANSWER_SLACK = 3_000  # milliseconds that a hook may come late
+_HALF_A_SECOND = 500  # milliseconds; the client counts whole seconds
 _END_SECONDS = 1.0  # the client gives SessionEnd hooks one and a half by default
 
 
@@ -99,8 +100,11 @@ def _answered_at(archive: Archive, call: HookCall) -> int | None:
     seconds = call.event.extra.get("seconds_since_last_response")
     if not isinstance(seconds, int | float):
         return None
-    for (number,) in archive.rows("SELECT id FROM session ORDER BY seen_at DESC LIMIT ?", _POSSIBLE_PARENTS):
-        last_entry = last_entry_at(archive, number)
-        if last_entry is not None and abs(call.now - last_entry - seconds * 1000) < _ANSWER_SLACK:
-            return int(number)
-    return None
+    said = seconds * 1000 + _HALF_A_SECOND
+    differences = [
+        (abs(call.now - last_entry - said), number)
+        for (number,) in archive.rows("SELECT id FROM session ORDER BY seen_at DESC LIMIT ?", _POSSIBLE_PARENTS)
+        if (last_entry := last_entry_at(archive, number)) is not None
+    ]
+    difference, parent = min(differences, default=(_ANSWER_SLACK, None))
+    return parent if difference < _ANSWER_SLACK else None

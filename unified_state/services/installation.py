@@ -1,9 +1,7 @@
 """Installation: our hooks in the client's settings, and out again.
 
 Only our own entries are added and removed; every other byte of the file stays. Settings that are not valid JSON are
-refused. The hooks call the interpreter that runs this by its absolute path, isolated (`-I -S`): nothing in the project
-can change what they import. They are called with `-c`, since Python's own exit status for a missing script is 2, and to
-the client that means: block the user's prompt.
+refused. The hooks call the interpreter that runs this by its absolute path.
 """
 
 from __future__ import annotations
@@ -12,12 +10,11 @@ import json
 import os
 import sys
 
-from unified_state.assets import PACKAGE_ROOT, asset_path
+from unified_state.assets import asset_path
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.records.record import Record
-from unified_state.records.restore import PARTS
 from unified_state.rules.json_editing import append_entries, remove_entries
-from unified_state.settings import default_data_dir
+from unified_state.services.hook_table import hook_groups, is_our_handler
 from unified_state.storage.atomic_file import write_atomically
 
 TYPE_CHECKING = False
@@ -26,17 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCOPES = ("local", "project", "user")
-_MODULE = "unified_state.interfaces.hook"
-# Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
-_TIMEOUTS = {
-    "SessionStart": 15,
-    "UserPromptSubmit": 10,
-    "Stop": 30,
-    "SubagentStop": 30,
-    "PreCompact": 120,
-    "PostCompact": 15,
-    "SessionEnd": 5,
-}
 READ_ONLY_RULES = tuple(
     f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "status", "load", "age", "restore")
 ) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ("decision", "constraint", "question", "evidence"))
@@ -98,29 +84,6 @@ def uninstall(place: Target, data_dir: str) -> Installed:
     return Installed(place.settings_path, text != before, _uninstall_command(place))
 
 
-def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> dict[str, list[Any]]:
-    """Our entries by event, as they stand in the settings. SessionStart has two handlers: each has a limit of its
-    own.
-    """
-    elsewhere = [] if data_dir == default_data_dir() else [data_dir]
-    code = f"import sys;sys.path.append({root!r});from {_MODULE} import main;main()"
-
-    def handler(event: str, part: str = "") -> dict[str, Any]:
-        arguments = [event, *([part] if part or elsewhere else []), *elsewhere]
-        timeout = _TIMEOUTS[event]
-        return {
-            "type": "command",
-            "command": interpreter,
-            "args": ["-I", "-S", "-c", code, *arguments],
-            "timeout": timeout,
-        }
-
-    return {
-        event: [{"hooks": [handler(event, part) for part in (PARTS if event == "SessionStart" else ("",))]}]
-        for event in _TIMEOUTS
-    }
-
-
 def our_handlers(settings: Any) -> list[dict[str, Any]]:
     """The handlers in a client's settings that are ours."""
     hooks = settings.get("hooks") if isinstance(settings, dict) else None
@@ -130,7 +93,7 @@ def our_handlers(settings: Any) -> list[dict[str, Any]]:
         else []
     )
     handlers = [handler for group in groups if isinstance(group, dict) for handler in group.get("hooks") or []]
-    return [handler for handler in handlers if _is_ours(handler)]
+    return [handler for handler in handlers if is_our_handler(handler)]
 
 
 def read_settings(path: str) -> Any:
@@ -139,14 +102,9 @@ def read_settings(path: str) -> Any:
     return None if text is None else json.loads(text.removeprefix("\ufeff"))
 
 
-def _is_ours(handler: Any) -> bool:
-    arguments = handler.get("args") if isinstance(handler, dict) else None
-    return isinstance(arguments, list) and any(_MODULE in str(argument) for argument in arguments)
-
-
 def _is_our_group(group: Any) -> bool:
     handlers = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(handlers, list) and bool(handlers) and all(map(_is_ours, handlers))
+    return isinstance(handlers, list) and bool(handlers) and all(map(is_our_handler, handlers))
 
 
 def _without_ours(text: str) -> str:

@@ -81,9 +81,15 @@ def remote_of(place: Place) -> str | None:
             section = stripped
         elif section == '[remote "origin"]' and stripped.split("=")[0].strip() == "url":
             url = stripped.split("=", 1)[1].strip()
-            scheme, separator, rest = url.partition("://")
-            return f"{scheme}://{rest.rpartition('@')[2]}" if separator else url
+            return _without_user(url)
     return None
+
+
+def _without_user(url: str) -> str:
+    """The URL without `user:password@` before its host."""
+    scheme, separator, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
 
 
 def _read(path: str) -> str:

@@ -7,7 +7,7 @@ import os
 from unified_state.errors import StorageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.rules.masking import mask_text, mask_value, needs_masking
-from unified_state.storage.atomic_file import create_once
+from unified_state.storage.atomic_file import create_once, write_atomically
 
 KEY_FILE = "mask.key"
 _KEY_BYTES = 32
@@ -40,18 +40,25 @@ class Masker:
         return hmac.digest(self._load_key(), secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:_TAG_DIGITS]
 
     def _load_key(self) -> bytes:
-        while not self._key:
+        if not self._key:
             try:
-                with open(self._path, "rb") as file:
-                    self._key = file.read(_KEY_BYTES)
-            except FileNotFoundError:
-                self._create_key()
+                self._key = self._read_key() or self._create_key()
+            except OSError as error:
+                message = f"the masking key {self._path} cannot be kept: {error.strerror or error}"
+                raise StorageError(message, "make the data folder writable") from error
         return self._key
 
-    def _create_key(self) -> None:
+    def _read_key(self) -> bytes:
+        """The key; nothing where there is none, or none any more: a full disk leaves an empty file."""
         try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            create_once(self._path, os.urandom(_KEY_BYTES))
-        except OSError as error:
-            message = f"the masking key {self._path} cannot be written: {error.strerror}"
-            raise StorageError(message, "make the data folder writable") from error
+            with open(self._path, "rb") as file:
+                key = file.read(_KEY_BYTES)
+        except FileNotFoundError:
+            return b""
+        return key if len(key) == _KEY_BYTES else b""
+
+    def _create_key(self) -> bytes:
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        if not create_once(self._path, os.urandom(_KEY_BYTES)) and not self._read_key():
+            write_atomically(self._path, os.urandom(_KEY_BYTES))
+        return self._read_key()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from unified_state.records.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.rules.packing import pack
 from unified_state.storage.pending import Pending, read_pending, sessions_with_pending, write_pending
@@ -38,7 +40,8 @@ def settle_messages(archive: Archive, session_id: str, now: int) -> None:
     session = session_number(archive, session_id) if messages else None
     if session is None:
         return
-    waiting = [message for message in messages if message.at > now - _WRITTEN_BY_THEN]
+    written_by_then = now - _WRITTEN_BY_THEN if _may_still_write(archive, session) else now
+    waiting = [message for message in messages if message.at > written_by_then]
     for message in messages:
         known = _is_archived(archive, session, message)
         if known and message in waiting:
@@ -56,6 +59,20 @@ def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> No
         kept = [message for message in messages if not is_meant(message)]
         if kept != messages:
             write_pending(archive, session_id, kept)
+
+
+def _may_still_write(archive: Archive, session: int) -> bool:
+    """Whether the session's client is not known to be gone."""
+    (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
+    if pid is None or os.name == "nt":  # where signal 0 is no question
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # not ours to signal, but there
+    return True
 
 
 def _is_archived(archive: Archive, session: int, message: Pending) -> bool:

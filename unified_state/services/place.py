@@ -10,7 +10,14 @@ from unified_state.sources.repository import Repository, find_repository
 from unified_state.storage.identity import ID_FILE, ensure_identity, known_identity
 
 NAME = "unified-session-state.json"
-EXCLUDED = (NAME, "unified-session-state.lock", "unified-session-state.damaged-*.json", "unified-state/")
+_ARCHIVE = "archive.db"
+EXCLUDED = (
+    NAME,
+    "unified-session-state.lock",
+    "unified-session-state.damaged-*.json",
+    "unified-session-state.*.tmp",  # what a killed process leaves
+    "unified-state/",
+)
 
 
 TYPE_CHECKING = False
@@ -21,7 +28,8 @@ if TYPE_CHECKING:
 class Place(Record):
     """A worktree's files. `folder` holds what belongs to the repository: the archive, the compiled settings, health.
 
-    `id` is None where nothing was ever recorded; `copied_from` is set when the folder was just found to be a copy.
+    `id` is None where nothing was ever recorded; `copied_from` is set when the folder was just found to be a copy. The
+    masking key lies in `key_folder`: the data folder, so that all repositories have the same, where that can be had.
     """
 
     repository: Repository
@@ -30,6 +38,7 @@ class Place(Record):
     archive_path: str
     state_path: str
     digest_path: str
+    key_folder: str
     copied_from: str | None = None
 
 
@@ -42,18 +51,21 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     id_folder = repository.common_dir or os.path.join(repository.worktree, ".claude")
     identity = ensure_identity(id_folder) if create else known_identity(id_folder)
     home = os.path.join(data_dir, "repositories", identity.id if identity else "unknown")
-    # Where there is no writable home the archive lies beside the state file.
-    if (create and not _make_private(home)) or (not create and not os.path.isdir(home) and os.path.isdir(beside)):
-        home = beside
+    key_folder = data_dir
+    # Where there is no writable home the archive lies beside the state file; one that lies in the home stays the one.
+    is_there = os.path.exists(os.path.join(home, _ARCHIVE))
+    if not is_there and (not _make_private(home) if create else not os.path.isdir(home) and os.path.isdir(beside)):
+        home = key_folder = beside
         _make_private(home)
     state_path = os.path.join(repository.worktree, ".claude", NAME)
     return Place(
         repository=repository,
         id=identity.id if identity else None,
         folder=home,
-        archive_path=os.path.join(home, "archive.db"),
+        archive_path=os.path.join(home, _ARCHIVE),
         state_path=state_path,
         digest_path=os.path.join(home, f"state-{crc32(os.fsencode(state_path)):08x}.sha256"),
+        key_folder=key_folder,
         copied_from=identity.copied_from if identity else None,
     )
 

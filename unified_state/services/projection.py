@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.errors import DamagedFileError, StorageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.item import DECISION, Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.record import Record, disk_value
 from unified_state.records.state import (
     STATE_VERSION,
+    TRIGGERS,
     GitState,
     SessionRecord,
     State,
@@ -26,6 +28,7 @@ from unified_state.records.state import (
 from unified_state.rules.budget import budget_status
 from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.short_form import short_form
+from unified_state.rules.state_reading import drop_texts, keep_unknown, read_section
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
 from unified_state.services.paging import estimated_tokens, page_out
@@ -50,7 +53,6 @@ if TYPE_CHECKING:
 
 _KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
 _HIGHLIGHTS, _PENDING = 5, 10
-_KNOWN = {*State.disk_names.values(), "sd"}
 
 
 class Projected(Record):
@@ -79,6 +81,14 @@ class Projection:
         self._settings = settings
         self._now = now
         self._count_tokens = count_tokens
+        self._file = StateFile(place.state_path, place.digest_path)
+
+    def check(self) -> None:
+        """Raise NewerVersionError where the file is a newer version's: nothing is recorded that it could not show."""
+        try:
+            self._file.load()
+        except (DamagedFileError, StorageError):
+            return  # the next write sets it aside, or says that it cannot
 
     def save(self, trigger: str, git: GitState) -> Projected:
         """Write the file with a fresh git state."""
@@ -87,45 +97,50 @@ class Projection:
             self._place.state_path,
             to_text(self._now),
             trigger,
-            dump_json(disk_value(git)),
+            self._masker.json(dump_json(disk_value(git))),
         )
         return self.refresh()
 
-    def refresh(self) -> Projected:
-        """Write the file as the ledger has it now; its save time and git state stay."""
+    def refresh(self, leaves: Callable[[str], bool] | None = None) -> Projected:
+        """Write the file as the ledger has it now; its save time and git state stay. Of what others wrote into it, all
+        stays but the texts of which `leaves` says that they go.
+        """
         adopted: list[int] = []
         contents: list[StateContent] = []
 
         def change(content: StateContent) -> State:
+            present = self._usable(content.json or {}, leaves or (lambda _text: False))
             contents.append(content)
-            adopted.append(adopt(self._archive, content, self._masker, self._now))
-            present = content.json or {}
+            adopted.append(adopt(self._archive, content.replace(json=present), self._now))
             state = self._state(present)
             as_before = state.replace(updated_at=_text(present.get("updatedAt")))
-            return as_before if disk_value(as_before) == present else state
+            return as_before if disk_value(as_before) == content.json else state
 
         if not os.path.lexists(self._place.state_path):
             shared = NAME if self._settings.share_state_file else None
             exclude_from_git(self._place, [name for name in EXCLUDED if name != shared])
-        state = StateFile(self._place.state_path, self._place.digest_path).update(change)
+        state = self._file.update(change)
         return Projected(state, contents[0].set_aside, adopted[0])
+
+    def _usable(self, present: dict[str, Any], leaves: Callable[[str], bool]) -> dict[str, Any]:
+        """What the file says, with its secrets masked: whoever edits it may have put some in."""
+        usable: dict[str, Any] = parse_json(self._masker.json(dump_json(present)))
+        drop_texts(usable, leaves)
+        return usable
 
     def _state(self, present: dict[str, Any]) -> State:
         items, truncated = self._items()
         entries = [short_form(item) for item in items]
-        saved = self._archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", self._place.state_path)
-        if saved is None:
-            saved = (_text(present.get("timestamp")) or to_text(self._now), "checkpoint", "{}")
-        at, trigger, git = saved
+        at, trigger, git = self._saved(present)
         alive = self._alive_sessions()
-        return State(
+        state = State(
             version=STATE_VERSION,
             timestamp=at,
             trigger=trigger,
             repository=self._place.id,
             updated_at=to_text(self._now),
-            git=GitState.from_disk(parse_json(git)),
-            work_item=_work_item(alive[0].work if alive else {}) or _work_item(present) or WorkItem(),
+            git=git,
+            work_item=(_work_item(alive[0]) if alive else None) or read_section(WorkItem, present.get("workItem")),
             workflow=_workflow(alive[0] if alive else None, present),
             decisions=tuple(entry for entry in entries if isinstance(entry, Decision)),
             constraints=tuple(entry for entry in entries if isinstance(entry, Constraint)),
@@ -134,7 +149,20 @@ class Projection:
             summaries=self._summaries(items, alive[0].number if alive else None),
             token_metrics=self._metrics(items, present, truncated=truncated),
             sessions={session.session_id: self._session_record(session) for session in alive},
-            unknown={name: value for name, value in present.items() if name not in _KNOWN},
+        )
+        return keep_unknown(state, present)
+
+    def _saved(self, present: dict[str, Any]) -> tuple[str, Any, GitState]:
+        """When, why and with which git state the file was saved last; what the file itself says if we never did."""
+        saved = self._archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", self._place.state_path)
+        if saved is not None:
+            at, trigger, git = saved
+            return at, trigger, GitState.from_disk(parse_json(git))
+        trigger = present.get("trigger")
+        return (
+            _text(present.get("timestamp")) or to_text(self._now),
+            trigger if trigger in TRIGGERS else "checkpoint",
+            read_section(GitState, present.get("git")),
         )
 
     def _items(self) -> tuple[list[LedgerItem], bool]:
@@ -164,7 +192,7 @@ class Projection:
     def _session_record(self, session: WorkingSession) -> SessionRecord:
         return SessionRecord(
             updated_at=to_text(session.seen_at),
-            work_item=_work_item(session.work),
+            work_item=_work_item(session),
             highlights=open_notes(self._archive, session.number, "highlight", _HIGHLIGHTS),
             pending_actions=open_notes(self._archive, session.number, "action", _PENDING),
             branch=session.work.get("branch"),
@@ -180,34 +208,22 @@ class Projection:
         )
 
 
-def _work_item(holder: dict[str, Any]) -> WorkItem | None:
-    """The work item in a session's work or in a state file that anybody may have written."""
-    fields = holder.get("workItem")
-    if not isinstance(fields, dict):
-        return None
-    progress = fields.get("progress")
-    return WorkItem(
-        id=_text(fields.get("id")),
-        title=_text(fields.get("title")),
-        phase=_text(fields.get("phase")),
-        progress=float(progress) if isinstance(progress, (int, float)) and not isinstance(progress, bool) else None,
-    )
+def _work_item(session: WorkingSession) -> WorkItem | None:
+    fields = session.work.get("workItem")
+    return None if fields is None else read_section(WorkItem, fields)
+
+
+def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workflow:
+    before = read_section(Workflow, present.get("workflow"))
+    if session is None:
+        return before
+    work_item = _work_item(session)
+    phase = (work_item.phase if work_item else None) or before.current_phase
+    return before.replace(current_phase=phase, tool_executions=session.tool_calls)
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workflow:
-    before = present.get("workflow")
-    before = before if isinstance(before, dict) else {}
-    phase = ((session.work.get("workItem") or {}).get("phase") if session else None) or before.get("currentPhase")
-    executions = before.get("toolExecutions")
-    return Workflow(
-        current_phase=_text(phase),
-        last_handoff=_text(before.get("lastHandoff")),
-        tool_executions=session.tool_calls if session else executions if isinstance(executions, int) else 0,
-    )
 
 
 def _is_running(pid: int) -> bool:

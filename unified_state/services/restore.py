@@ -59,8 +59,7 @@ def gather(
     saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     compacted = source if reason in {"compact", "prompt"} else None
     compaction = latest_compaction(archive, compacted) if compacted is not None else None
-    turn_count = archive.row("SELECT coalesce(max(id), 0) FROM turn")[0]
-    last_turn = archive.row("SELECT at FROM turn WHERE id = ?", turn_count)
+    turn_count, last_turn_at = archive.row("SELECT id, at FROM turn ORDER BY id DESC LIMIT 1") or (0, None)
     return Known(
         reason=reason,
         now=now,
@@ -75,7 +74,7 @@ def gather(
         pending_actions=open_notes(archive, source, "action", 10),
         turns=tuple(_outlines(archive, source)) if source is not None and (compacted or with_turns) else (),
         turn_count=turn_count,
-        last_turn_at=last_turn[0] if last_turn else None,
+        last_turn_at=last_turn_at,
         health=health,
     )
 

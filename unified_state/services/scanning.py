@@ -1,34 +1,61 @@
-"""Scanning: look for secrets in what is archived, with the rules of today; masking rules get better with time."""
+"""Scanning: look for secrets in all that is kept, with the rules of today; masking rules get better with time."""
 
 from __future__ import annotations
 
+import os
+
+from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
 from unified_state.records.step import TOOL_CALL
-from unified_state.rules.packing import pack, unpack
+from unified_state.rules.mentions import mentioned_files
+from unified_state.services.forgetting import tidy
+from unified_state.services.health import problem_files
+from unified_state.services.state_files import existing_state_files, rewrite_state_files
+from unified_state.storage.free_texts import free_texts, replace_free_text
 from unified_state.storage.ledger import list_items, update_item
+from unified_state.storage.pending import read_pending, sessions_with_pending, write_pending
 from unified_state.storage.step_writing import replace_text
 from unified_state.storage.steps import find_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from unified_state.services.masking import Masker
+    from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
 
 class Scanned(Record):
-    """What a scan found: the refs of steps, items and compactions that hold a secret, and how much was looked at."""
+    """What a scan found: how many steps it looked at, and what holds a secret: refs, names of notes and sessions,
+    paths of files.
+    """
 
     looked_at: int
     refs: tuple[str, ...]
 
 
-def scan(
-    archive: Archive, masker: Masker, *, fix: bool, report: Callable[[int], None] = lambda _count: None
-) -> Scanned:
-    """Look through the whole archive; with `fix` the secrets are masked and the file is written anew."""
+def scan(workspace: Workspace, *, fix: bool, report: Callable[[int], None] = lambda _count: None) -> Scanned:
+    """Look through the archive and the files beside it; with `fix` the secrets are masked, and so are the files."""
+
+    def action(archive: Archive) -> Scanned:
+        looked_at, refs = _steps(archive, workspace.masker, report, fix=fix)
+        refs += _items(archive, workspace.masker, fix=fix)
+        refs += _free_texts(archive, workspace.masker, fix=fix)
+        refs += _pending(archive, workspace.masker, fix=fix)
+        if fix and refs:
+            tidy(archive)
+        return Scanned(looked_at, tuple(refs))
+
+    done = workspace.use(action)
+    files = list(_files(workspace, fix=fix))
+    if fix and (files or done.refs):
+        rewrite_state_files(workspace)
+    return done.replace(refs=(*done.refs, *files))
+
+
+def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, fix: bool) -> tuple[int, list[str]]:
     numbers = [row[0] for row in archive.rows("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")]
     refs = []
     for number in numbers:
@@ -42,12 +69,7 @@ def scan(
             if fix:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
-    refs += _items(archive, masker, fix=fix)
-    refs += _summaries(archive, masker, fix=fix)
-    if fix and refs:
-        archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
-        archive.connection.execute("VACUUM")
-    return Scanned(len(numbers), tuple(refs))
+    return len(numbers), refs
 
 
 def _items(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
@@ -57,18 +79,56 @@ def _items(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
         if body != item.body:
             refs.append(item.alias)
             if fix:
-                with archive.transaction():
-                    update_item(archive, item.replace(body=body, estimate=None))
+                files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+                update_item(archive, item.replace(body=body, files=files, estimate=None))
     return refs
 
 
-def _summaries(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
+def _free_texts(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
     refs = []
-    for number, summary in archive.rows("SELECT id, summary FROM compaction WHERE summary NOT NULL"):
-        text = unpack(summary)
-        masked = masker.text(text)
-        if masked != text:
-            refs.append(f"K{number}")
+    for found in free_texts(archive):
+        masked = masker.json(found.text) if found.is_json else masker.text(found.text)
+        if masked != found.text:
+            refs.append(found.name)
             if fix:
-                archive.run("UPDATE compaction SET summary = ? WHERE id = ?", pack(masked), number)
+                replace_free_text(archive, found, masked)
     return refs
+
+
+def _pending(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
+    refs = []
+    for session_id in sessions_with_pending(archive):
+        messages = read_pending(archive, session_id)
+        masked = [message.replace(text=masker.text(message.text)) for message in messages]
+        if masked != messages:
+            refs.append(f"session {session_id}")
+            if fix:
+                write_pending(archive, session_id, masked)
+    return refs
+
+
+def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:
+    """State files, which are written anew from what is masked by then, and what tells of problems, which goes."""
+    for path in existing_state_files(workspace):
+        text = _read(path)
+        try:
+            is_found = workspace.masker.json(text) != text
+        except (ValueError, RecursionError):  # it is no JSON
+            is_found = workspace.masker.text(text) != text
+        if is_found:
+            yield path
+    for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
+        text = _read(path)
+        if workspace.masker.text(text) != text:
+            yield path
+            if fix:
+                os.unlink(path)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise UnifiedStateError(message, "make it a file that you may read") from error

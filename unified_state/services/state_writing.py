@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from unified_state.errors import StorageError
@@ -79,38 +80,49 @@ class StateWriter:
 
         def action(archive: Archive) -> Projected:
             now = current_time()
+            projection = self._projection(archive, now)
+            projection.check()
             with archive.transaction():
                 session = self._workspace.session_number(archive, now)
                 change_work(archive, session, {"branch": git.branch, "commit": git.commit})
                 self._add_notes(archive, session, now, highlights, actions)
             calibrate(archive, now)
-            return self._told(self._projection(archive, now).save(trigger, git))
+            return self._told(projection.save(trigger, git))
 
         saved = self._workspace.use(action)
         note_about(self._workspace.place)
         return saved
 
-    def refresh(self) -> Projected:
-        """Write the state file as the ledger has it, if it is not so already."""
-        return self._workspace.use(lambda archive: self._told(self._projection(archive, current_time()).refresh()))
+    def refresh(self, leaves: Callable[[str], bool] | None = None) -> Projected:
+        """Write the state file as the ledger has it, if it is not so already; texts that others wrote into it go where
+        `leaves` says so.
+        """
+        return self._workspace.use(
+            lambda archive: self._told(self._projection(archive, current_time()).refresh(leaves))
+        )
 
     def _write(self, action: Callable[[Archive, int], T]) -> T:
-        """Do it, then write the file. The ledger has it by then, so a file that cannot be written is told, not
-        raised.
-        """
+        """Do it, then write the file."""
 
         def whole(archive: Archive) -> T:
             now = current_time()
-            if not archive.row("SELECT 1 FROM item LIMIT 1"):  # a new archive counts on where an older state file ended
-                self._told(self._projection(archive, now).refresh())
+            projection = self._projection(archive, now)
+            projection.check()
+            is_new = not archive.row("SELECT 1 FROM item LIMIT 1")
+            if is_new and os.path.lexists(self._workspace.place.state_path):
+                self._show(projection)  # the new archive counts on where the older state file ended
             result = action(archive, now)
-            try:
-                self._told(self._projection(archive, now).refresh())
-            except StorageError as error:
-                self._workspace.report(f"recorded, but {error}")
+            self._show(projection)
             return result
 
         return self._workspace.use(whole)
+
+    def _show(self, projection: Projection) -> None:
+        """Write the file. The ledger has everything already, so a file that cannot be written is told, not raised."""
+        try:
+            self._told(projection.refresh())
+        except StorageError as error:
+            self._workspace.report(f"recorded, but {error}")
 
     def _told(self, projected: Projected) -> Projected:
         """What a person should know of a write: that a damaged state file was set aside."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedFileError
+from unified_state.errors import DamagedArchiveError
 from unified_state.records.origin import INFERRED
 from unified_state.services.masking import Masker
 from unified_state.storage.archive import Archive
@@ -46,7 +46,7 @@ class Workspace:
         self.settings = settings
         self.session_id = session_id
         self.origin = origin
-        self.masker = Masker(settings.data_dir, enabled=settings.mask_secrets)
+        self.masker = Masker(place.key_folder, enabled=settings.mask_secrets)
         self.report = report
         self._seconds = seconds
 
@@ -60,7 +60,7 @@ class Workspace:
         try:
             with Archive(self.place.archive_path, seconds=self._seconds) as archive:
                 return action(archive)
-        except DamagedFileError as error:
+        except DamagedArchiveError as error:
             from unified_state.storage.damage import set_aside_if_damaged
 
             aside = set_aside_if_damaged(self.place.archive_path)
@@ -100,7 +100,9 @@ def open_workspace(
     environ = environment()
     place = locate(folder, load_settings(None, environ).data_dir, create=create)
     settings = load_settings(place.repository.worktree, environ)
-    if settings.problems:
-        raise SettingError(settings.problems[0], "`unified-state config` shows every setting and where it comes from")
+    if settings.unusable:
+        raise SettingError(settings.unusable[0], "`unified-state config` shows every setting and where it comes from")
+    for line in settings.ignored:
+        report(line)
     session_id = session_id or environ.get("CLAUDE_CODE_SESSION_ID") or None
     return Workspace(place, settings, report=report, session_id=session_id, origin=origin)

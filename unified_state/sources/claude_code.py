@@ -35,17 +35,20 @@ if TYPE_CHECKING:
 # A tool result may hold several parts. The text is the block itself; the others (images) get numbers of their own.
 PARTS_PER_BLOCK = 1000
 
+# Levels of a JSON value that are kept. No client nests so deep, and whoever reads the archive must get down there.
+_DEEPEST = 100
+_TOO_DEEP = "[nested too deep]"
+
 # Text in the user's place that the client wrote. Those of the first group open a turn: the agent answers them.
 _ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
 _OTHER_MACHINE_TEXT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "[Request interrupted")
 
 
 def read_entry(entry: Entry) -> Iterator[Found]:
-    """The steps, boundaries, summaries and deliveries that one transcript entry holds, in order; nothing for what is
-    not
+    """The steps, boundaries, summaries and deliveries that one transcript entry holds, in order; nothing where it is no
     conversation.
     """
-    read = _READERS.get(entry.get("type", ""))
+    read = _READERS.get(_kind(entry))
     if read is None or not isinstance(entry.get("uuid"), str):
         return iter(())
     return read(entry)
@@ -58,8 +61,7 @@ def _time(entry: Entry) -> int:
 def _agent(entry: Entry) -> str | None:
     if not entry.get("isSidechain"):
         return None
-    agent = entry.get("agentId")
-    return agent if isinstance(agent, str) and agent else "sidechain"
+    return _string(entry, "agentId") or "sidechain"
 
 
 def _blocks(entry: Entry) -> list[Any]:
@@ -109,8 +111,7 @@ def _user_text(entry: Entry, position: int, text: str) -> Step:
 def _tool_result(entry: Entry, position: int, block: Entry) -> Iterator[Step]:
     content = block.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-    use = block.get("tool_use_id")
-    tool_use_id = use if isinstance(use, str) else None
+    tool_use_id = _string(block, "tool_use_id") or None
     yield Step(
         uuid=entry["uuid"],
         block=position,
@@ -130,9 +131,9 @@ def _medium(entry: Entry, position: int, block: Any, tool_use_id: str | None) ->
     """An image or a document, or a part of a kind that this version does not know: kept whole."""
     source = block.get("source") if isinstance(block, dict) else None
     if isinstance(source, dict) and isinstance(source.get("data"), str):
-        text = f"data:{source.get('media_type', '')};{source.get('type', '')},{source['data']}"
+        text = f"data:{_string(source, 'media_type')};{_string(source, 'type')},{source['data']}"
     else:
-        text = dump_json(block)
+        text = _json(block)
     return Step(
         uuid=entry["uuid"],
         block=position,
@@ -152,16 +153,16 @@ def _assistant(entry: Entry) -> Iterator[Found]:
                 yield _said(entry, position, TEXT, _text(block))
             case "thinking":
                 # The signature only matters to the API.
-                yield _said(entry, position, THINKING, str(block.get("thinking") or ""))
+                yield _said(entry, position, THINKING, _string(block, "thinking"))
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 yield Step(
                     uuid=entry["uuid"],
                     block=position,
                     kind=TOOL_CALL,
                     at=_time(entry),
-                    text=dump_json(block.get("input")),
-                    tool=str(block.get("name") or ""),
-                    tool_use_id=str(block.get("id") or "") or None,
+                    text=_json(block.get("input")),
+                    tool=_string(block, "name"),
+                    tool_use_id=_string(block, "id") or None,
                     agent=_agent(entry),
                 )
 
@@ -195,8 +196,8 @@ def _attached(attachment: Entry) -> str:
     content = attachment.get("content")
     file = content.get("file") if isinstance(content, dict) else None
     text = file.get("content") if isinstance(file, dict) else content
-    name = attachment.get("displayPath") or attachment.get("filename") or attachment.get("path") or ""
-    return f"{name}\n{text}" if isinstance(text, str) else dump_json(attachment)
+    name = _string(attachment, "displayPath") or _string(attachment, "filename") or _string(attachment, "path")
+    return f"{name}\n{text}" if isinstance(text, str) else _json(attachment)
 
 
 def _system(entry: Entry) -> Iterator[Found]:
@@ -207,19 +208,37 @@ def _system(entry: Entry) -> Iterator[Found]:
         yield Boundary(
             uuid=entry["uuid"],
             at=_time(entry),
-            trigger=str(details.get("trigger") or "") or None,
+            trigger=_string(details, "trigger") or None,
             pre_tokens=tokens if isinstance(tokens, int) else None,
         )
 
 
 def _kind(block: Any) -> str:
-    kind = block.get("type") if isinstance(block, dict) else None
-    return kind if isinstance(kind, str) else ""
+    return _string(block, "type") if isinstance(block, dict) else ""
 
 
-def _text(block: Any) -> str:
-    text = block.get("text")
-    return text if isinstance(text, str) else ""
+def _text(block: Entry) -> str:
+    return _string(block, "text")
+
+
+def _string(holder: Entry, name: str) -> str:
+    value = holder.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _json(value: Any) -> str:
+    return dump_json(_shallow(value, _DEEPEST))
+
+
+def _shallow(value: Any, levels: int) -> Any:
+    """The value without what lies deeper than so many levels."""
+    if not isinstance(value, (dict, list)):
+        return value
+    if not levels:
+        return _TOO_DEEP
+    if isinstance(value, dict):
+        return {name: _shallow(entry, levels - 1) for name, entry in value.items()}
+    return [_shallow(entry, levels - 1) for entry in value]
 
 
 _READERS: dict[str, Callable[[Entry], Iterator[Found]]] = {

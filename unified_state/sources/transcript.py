@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_ENTRY_STARTS = ('{"parentUuid":', '{"type":')
+_ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second one also stands inside of entries that begin as the first
 
 
 def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tuple[int, bytes]]:
@@ -39,8 +39,8 @@ def parse_entries(line: bytes) -> list[dict[str, Any]]:
     text = line.decode("utf-8", "replace")
     entry = _parsed(text)
     if entry is None:
-        begins = max(text.rfind(start, 1) for start in _ENTRY_STARTS)
-        entry = _parsed(text[begins:]) if begins > 0 else None
+        seconds = (_parsed(text[at:]) for start in _ENTRY_STARTS if (at := text.rfind(start, 1)) > 0)
+        entry = next(filter(None, seconds), None)
     return [] if entry is None else [entry]
 
 

@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedFileError, StorageError, UnifiedStateError
+from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError
 from unified_state.interpreter import DatabaseError, connect
+from unified_state.rules.packing import escape_surrogates
 from unified_state.storage.archive_schema import migrate
 from unified_state.storage.atomic_file import PRIVATE, publish_once, temporary_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from sqlite3 import Cursor
     from types import TracebackType
     from typing import Any, Self
 
     from unified_state.interpreter import Connection
 
 _CORRUPT, _NOT_A_DATABASE = 11, 26
+_LARGEST_INTEGER = (1 << 63) - 1
 _BUSY, _LOCKED, _READONLY, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 10, 13, 14
 
 
@@ -59,17 +63,26 @@ class Archive:
         """
         return _Transaction(self.connection, "FULL" if durable else "NORMAL")
 
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
+        """Run one statement. What SQLite refuses is held as nearly as can be: half an emoji escaped, a number at its
+        limit.
+        """
+        try:
+            return self.connection.execute(sql, values)
+        except (UnicodeEncodeError, OverflowError):
+            return self.connection.execute(sql, [_holdable(value) for value in values])
+
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """All rows of a query."""
-        return self.connection.execute(sql, values).fetchall()
+        return self.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: Any) -> Any:
         """The first row of a query, or None."""
-        return self.connection.execute(sql, values).fetchone()
+        return self.execute(sql, values).fetchone()
 
     def run(self, sql: str, *values: Any) -> int:
         """Run one statement; the number of rows it changed."""
-        return self.connection.execute(sql, values).rowcount
+        return self.execute(sql, values).rowcount
 
     def meta(self, name: str) -> str | None:
         """A named value of the archive itself."""
@@ -99,12 +112,20 @@ class _Transaction:
             self._connection.execute("ROLLBACK")
 
 
+def _holdable(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape_surrogates(value)
+    if isinstance(value, int):
+        return max(-_LARGEST_INTEGER - 1, min(value, _LARGEST_INTEGER))
+    return value
+
+
 def storage_error(error: Exception, path: str) -> UnifiedStateError:
     """What an error of SQLite or of the file system means for the user."""
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & 0xFF if isinstance(code, int) else None
     if primary in {_CORRUPT, _NOT_A_DATABASE}:
-        return DamagedFileError(f"the archive {path} is damaged: {error}", "it is set aside and begun anew")
+        return DamagedArchiveError(f"the archive {path} is damaged: {error}", "it is set aside and begun anew")
     hints = {
         _BUSY: "another process writes for a long time; try again",
         _LOCKED: "another process writes for a long time; try again",
@@ -143,7 +164,7 @@ def _ensure_file(path: str) -> None:
         _create(path)
         return
     message = f"the archive {path} is damaged: it is empty"
-    raise DamagedFileError(message, "it is set aside and begun anew")
+    raise DamagedArchiveError(message, "it is set aside and begun anew")
 
 
 def _create(path: str) -> None:

@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from unified_state.errors import DamagedFileError, NewerVersionError
+from unified_state.errors import DamagedArchiveError, NewerVersionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def migrate(connection: Connection, path: str) -> None:
         return
     if not 0 <= version < _ABSURD_VERSION:
         message = f"the archive {path} is damaged: its version is {version}"
-        raise DamagedFileError(message, "it is set aside and begun anew")
+        raise DamagedArchiveError(message, "it is set aside and begun anew")
     if version > len(MIGRATIONS):
         message = f"the archive {path} has version {version}; this unified-state knows up to {len(MIGRATIONS)}"
         raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")

@@ -16,42 +16,28 @@ def write_atomically(path: str, content: bytes, mode: int | None = None) -> None
     the old file alone where the new one cannot be written.
     """
     folder = os.path.dirname(path) or "."
-    temporary = temporary_name(path)
     try:
         os.makedirs(folder, exist_ok=True)
-        if mode is None:
-            mode = _mode_of(path)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        _replace(path, content, _mode_of(path) if mode is None else mode, to_disk=True)
         _sync_folder(folder)
     except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}"
-        raise StorageError(message, "free some space or check the permissions of the folder") from error
+        raise _write_error(path, error) from error
 
 
 def write_note(path: str, content: bytes) -> None:
-    """Write a small file whole, but without waiting for the disk: for what is only a help and can be found out
-    again.
+    """Write a small private file whole, but without waiting for the disk: for what is only a help and can be found out
+    again. Its folder is there. Raises StorageError.
     """
-    temporary = temporary_name(path)
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
-        file.write(content)
-    os.replace(temporary, path)
+    try:
+        _replace(path, content, PRIVATE)
+    except OSError as error:
+        raise _write_error(path, error) from error
 
 
 def create_once(path: str, content: bytes) -> bool:
     """Create a private file whole; False where there is one already. Of several processes exactly one creates it."""
     temporary = temporary_name(path)
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
-        file.write(content)
+    _create(temporary, content, PRIVATE)
     return publish_once(temporary, path)
 
 
@@ -74,6 +60,35 @@ def publish_once(temporary: str, path: str) -> bool:
 def temporary_name(path: str) -> str:
     """A name beside the file that no other process takes."""
     return f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+
+
+def _replace(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:
+    temporary = temporary_name(path)
+    _create(temporary, content, mode, to_disk=to_disk)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _create(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:
+    """A new file with all of the content, or none."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            if to_disk:
+                file.flush()
+                os.fsync(descriptor)
+    except BaseException:
+        os.unlink(path)
+        raise
+
+
+def _write_error(path: str, error: OSError) -> StorageError:
+    message = f"{path} cannot be written: {error.strerror or error}"
+    return StorageError(message, "free some space or check the permissions of the folder")
 
 
 def _mode_of(path: str) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # How well a summary is known: the transcript has it last, but only its readable part; the hooks have it raw.
 SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"
+FORGOTTEN = "[forgotten]"  # stands for a summary, so that its transcript cannot bring it back
 
 
 class Compaction(Record):
@@ -118,10 +119,11 @@ def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
 
 
 def keep_transcript_summary(archive: Archive, session: int, summary: Summary) -> None:
-    """The transcript holds a summary: it belongs to the newest compaction."""
-    latest = latest_compaction(archive, session)
-    if latest is not None:
-        keep_summary(archive, latest, summary.text, TRANSCRIPT)
+    """The transcript holds a summary: it belongs to the newest compaction whose boundary stands there too."""
+    row = archive.row(_SELECT + "session = ? AND boundary_uuid NOT NULL ORDER BY id DESC LIMIT 1", session)
+    compaction = _compaction(row)
+    if compaction is not None:
+        keep_summary(archive, compaction, summary.text, TRANSCRIPT)
 
 
 def keep_restore(archive: Archive, restore: Restore) -> None:
@@ -141,6 +143,16 @@ def mark_delivered(archive: Archive, nonces: tuple[str, ...], now: int) -> None:
     """The texts with these nonces stand in the conversation."""
     for nonce in nonces:
         archive.run("UPDATE restore SET delivered_at = coalesce(delivered_at, ?) WHERE nonce = ?", now, nonce)
+
+
+def forget_summary(archive: Archive, number: int) -> None:
+    """Take away a compaction's summary, also one that is still to come."""
+    archive.run("UPDATE compaction SET summary = ? WHERE id = ?", FORGOTTEN, number)
+
+
+def forget_restores(archive: Archive, since: int) -> None:
+    """Take away what was given back from then on: it may quote whatever was there by then."""
+    archive.run("UPDATE restore SET body = ? WHERE at >= ?", FORGOTTEN, since)
 
 
 def restores_of(archive: Archive, compaction: int) -> list[Restore]:

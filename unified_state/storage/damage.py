@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedFileError
+from unified_state.errors import DamagedArchiveError
 from unified_state.interpreter import DatabaseError, connect
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.storage.archive import Archive
@@ -50,7 +50,7 @@ def is_healthy(path: str) -> bool:
     try:
         with Archive(path) as archive:
             return bool(archive.row("PRAGMA integrity_check(1)")[0] == "ok")
-    except DamagedFileError:
+    except DamagedArchiveError:
         return False
 
 

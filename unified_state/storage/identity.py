@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError
-from unified_state.interpreter import dump_json, parse_json
+from unified_state.interpreter import dump_ascii_json, parse_json
 from unified_state.records.record import Record
 from unified_state.storage.atomic_file import create_once, write_atomically
 
 ID_FILE = "unified-state-id"
+_LOCK_SECONDS = 2.0
 _SMALL = 1 << 16
 
 
@@ -39,9 +40,11 @@ def read_identity(folder: str) -> Identity | None:
 def known_identity(folder: str) -> Identity | None:
     """The identity by which a repository is known already; None for a copy, which is to become one of its own."""
     recorded = read_identity(folder)
-    if recorded is None or recorded.place == folder or read_identity(recorded.place) != recorded:
-        return recorded
-    return None
+    if recorded is None:
+        is_writable = os.access(folder if os.path.isdir(folder) else os.path.dirname(folder), os.W_OK)
+        return None if is_writable else _derived(folder)
+    is_copy = recorded.place != folder and read_identity(recorded.place) == recorded
+    return None if is_copy else recorded
 
 
 def ensure_identity(folder: str) -> Identity:
@@ -53,24 +56,34 @@ def ensure_identity(folder: str) -> Identity:
     if recorded is not None and recorded.place == folder:
         return recorded
     try:
-        if recorded is None:
-            return _create(folder)
-        original = read_identity(recorded.place)
-        if original == recorded:
-            return write_identity(folder, Identity(id=_random_id(), place=folder, copied_from=recorded.place))
-        return write_identity(folder, recorded.replace(place=folder))  # moved, or seen through another mount
+        created = _create(folder) if recorded is None else None
+        return created or _settle(folder)
     except (OSError, StorageError):
-        return recorded or Identity(id=_derived_id(folder), place=folder)
+        return recorded or _derived(folder)
 
 
-def _create(folder: str) -> Identity:
+def _create(folder: str) -> Identity | None:
+    """A new identity; None where there is a file already."""
     os.makedirs(folder, exist_ok=True)
     identity = Identity(id=_random_id(), place=folder)
-    if create_once(os.path.join(folder, ID_FILE), _encoded(identity)):
-        return identity
-    return read_identity(folder) or write_identity(
-        folder, identity
-    )  # another process was first, or the file is damaged
+    return identity if create_once(os.path.join(folder, ID_FILE), _encoded(identity)) else None
+
+
+def _settle(folder: str) -> Identity:
+    """The identity where there is a file that is not this folder's own: of a copy, of a folder that moved, or damaged.
+    Of several processes one writes it, and the others find it.
+    """
+    from unified_state.storage.lock import FileLock  # hardly ever needed
+
+    with FileLock(os.path.join(folder, ID_FILE + ".lock"), _LOCK_SECONDS):
+        recorded = read_identity(folder)
+        if recorded is None:
+            return write_identity(folder, Identity(id=_random_id(), place=folder))
+        if recorded.place == folder:
+            return recorded
+        if read_identity(recorded.place) == recorded:
+            return write_identity(folder, Identity(id=_random_id(), place=folder, copied_from=recorded.place))
+        return write_identity(folder, recorded.replace(place=folder))  # moved, or seen through another mount
 
 
 def write_identity(folder: str, identity: Identity) -> Identity:
@@ -81,7 +94,7 @@ def write_identity(folder: str, identity: Identity) -> Identity:
 
 
 def _encoded(identity: Identity) -> bytes:
-    return (dump_json({"id": identity.id, "place": identity.place}) + "\n").encode("utf-8", "surrogateescape")
+    return (dump_ascii_json({"id": identity.id, "place": identity.place}) + "\n").encode()  # any name of a folder
 
 
 def _checked(text: object) -> str:
@@ -95,7 +108,7 @@ def _random_id() -> str:
     return os.urandom(8).hex()
 
 
-def _derived_id(folder: str) -> str:
-    from hashlib import sha256
+def _derived(folder: str) -> Identity:
+    from hashlib import sha256  # only where a folder cannot be written to
 
-    return sha256(os.fsencode(folder)).hexdigest()[:16]
+    return Identity(id=sha256(os.fsencode(folder)).hexdigest()[:16], place=folder)

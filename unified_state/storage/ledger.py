@@ -77,12 +77,13 @@ def insert_item(archive: Archive, item: LedgerItem) -> None:
 
 
 def update_item(archive: Archive, item: LedgerItem) -> None:
-    """Write back an item that changed: its status, body, size, or whether it is in the state file."""
+    """Write back an item that changed: its status, body, files, size, or whether it is in the state file."""
     archive.run(
-        "UPDATE item SET body = ?, status = ?, changed_at = ?, superseded_by = ?, estimate = ?, paged_out_at = ? "
-        "WHERE uuid = ?",
+        "UPDATE item SET body = ?, status = ?, files = ?, changed_at = ?, superseded_by = ?, estimate = ?, "
+        "paged_out_at = ? WHERE uuid = ?",
         pack(dump_json(item.body)),
         item.status,
+        dump_json(list(item.files)) if item.files else None,
         item.changed_at,
         item.superseded_by,
         item.estimate,

@@ -56,10 +56,12 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
         number = session_number(archive, session_id)
         assert number is not None  # noqa: S101  # it was inserted in the line above
     columns = {name: value for name, value in known.items() if value is not None}
-    assignments = "".join(f", {name} = :{name}" for name in columns)
-    archive.connection.execute(
-        f"UPDATE session SET seen_at = max(coalesce(seen_at, 0), :now){assignments} WHERE id = :number",
-        {"now": now, "number": number, **columns},
+    assignments = "".join(f", {name} = ?" for name in columns)
+    archive.run(
+        f"UPDATE session SET seen_at = max(coalesce(seen_at, 0), ?){assignments} WHERE id = ?",
+        now,
+        *columns.values(),
+        number,
     )
     return number
 

@@ -1,15 +1,15 @@
 """The state file: JSON for people and programs, written whole, one entry a line.
 
 `StateFile.update` is the only way to write it: lock a sidecar, load, change, write. The digest of what we wrote last
-lies in the repository's data folder, so that we know when somebody else changed the file. A file that cannot be read is
-set aside.
+lies in the repository's data folder, as `sha256sum` writes it, so that we know when somebody else changed the file, and
+where all files are that we ever wrote. A file that cannot be read is set aside.
 """
 
 from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedFileError
+from unified_state.errors import DamagedFileError, StorageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record, disk_value
 from unified_state.rules.packing import well_formed
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from unified_state.records.state import State
 
+_DEEPEST = 100  # levels of nesting; far below what Python can write
+_DIGITS = 64  # of a SHA-256
+DIGEST_ENDING = ".sha256"
+
 
 class StateContent(Record):
     """What a state file held: its JSON in today's shape (None: no file), and whether it is as we wrote it."""
@@ -36,7 +40,7 @@ class StateContent(Record):
 class StateFile:
     """The state file of one worktree. `digest_path` is where the digest of our last version lies."""
 
-    def __init__(self, path: str, digest_path: str, *, seconds: float = 5.0) -> None:
+    def __init__(self, path: str, digest_path: str, *, seconds: float = 30.0) -> None:
         self.path = path
         self._digest_path = digest_path
         self._seconds = seconds
@@ -66,7 +70,7 @@ class StateFile:
             if raw != self._read():
                 write_atomically(self.path, raw)
             if _digest(raw) != self._known_digest():
-                write_note(self._digest_path, _digest(raw).encode())
+                write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
             return state
 
     def _read(self) -> bytes | None:
@@ -75,6 +79,9 @@ class StateFile:
                 return file.read()
         except FileNotFoundError:
             return None
+        except OSError as error:
+            message = f"{self.path} cannot be read: {error.strerror}"
+            raise StorageError(message, "make it a file that you may read") from error
 
     def _parse(self, raw: bytes) -> dict[str, Any]:
         try:
@@ -82,15 +89,15 @@ class StateFile:
         except (ValueError, RecursionError) as error:
             message = f"{self.path} is damaged: {error}"
             raise DamagedFileError(message, "it is set aside and written anew from the archive") from error
-        if not isinstance(value, dict):
-            message = f"{self.path} does not hold an object"
+        if not isinstance(value, dict) or _depth(value) > _DEEPEST:
+            message = f"{self.path} does not hold an object that is a state"
             raise DamagedFileError(message, "it is set aside and written anew from the archive")
         return value
 
     def _known_digest(self) -> str | None:
         try:
             with open(self._digest_path, encoding="ascii", errors="replace") as file:
-                return file.read().strip()
+                return file.read(_DIGITS)
         except FileNotFoundError:
             return None
 
@@ -100,6 +107,25 @@ class StateFile:
             number += 1
         os.rename(self.path, aside)
         return aside
+
+
+def written_state_files(folder: str) -> list[str]:
+    """The state files whose digests lie in a folder: those of all worktrees, also of some that are gone by now."""
+    paths = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(DIGEST_ENDING):
+            with open(os.path.join(folder, name), "rb") as file:
+                paths.append(os.fsdecode(file.read()[_DIGITS:].strip()))
+    return paths
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        inner = [entry for each in level for entry in (each.values() if isinstance(each, dict) else each)]
+        level = [entry for entry in inner if isinstance(entry, (dict, list))]
+    return depth
 
 
 def _encode(state: State) -> bytes:

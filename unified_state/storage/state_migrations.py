@@ -45,8 +45,8 @@ def _from_1_to_2(state: Json) -> Json:
 
 
 def _from_2_to_3(state: Json) -> Json:
-    """3.0.0 calls the work item `workItem`, whatever ticket system it comes from, and knows the trigger `precompact`
-    alone.
+    """3.0.0 calls the work item `workItem`, whatever ticket system it comes from, knows the trigger `precompact` alone,
+    and derives the key decisions from the decisions: where there are none, the key decisions are all there was.
     """
     migrated = {name: value for name, value in state.items() if name != "sd"}
     work_item = state.get("workItem") or state.get("sd")
@@ -54,7 +54,19 @@ def _from_2_to_3(state: Json) -> Json:
         migrated["workItem"] = work_item
     if state.get("trigger") == "auto":
         migrated["trigger"] = "precompact"
+    if not state.get("decisions") and (decisions := _key_decisions(state)):
+        migrated["decisions"] = decisions
     return {**migrated, "version": STATE_VERSION}
+
+
+def _key_decisions(state: Json) -> list[Json]:
+    summaries = state.get("summaries")
+    texts = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
+    decisions = [text for text in texts if isinstance(text, str) and text.strip()] if isinstance(texts, list) else []
+    return [
+        {"id": f"D{number}", "decision": text, "rationale": "not recorded", "timestamp": state.get("timestamp")}
+        for number, text in enumerate(decisions, 1)
+    ]
 
 
 _STEPS: tuple[Callable[[Json], Json], ...] = (_from_1_to_2, _from_2_to_3)

@@ -23,7 +23,7 @@ class StepWriter:
     """Adds the steps of one session within one transaction; knows the turn that is open and how many steps were new."""
 
     def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
-        self._run = archive.connection.execute
+        self._run = archive.execute
         self._session = session
         self.turn = turn
         self.added = 0

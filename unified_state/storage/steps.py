@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.interpreter import parse_json
 from unified_state.records.step import KINDS, TOOL_CALL, Step
 from unified_state.rules.indexing import index_text, strings_of
-from unified_state.rules.packing import unpack
+from unified_state.rules.packing import escape_surrogates, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _LONGEST_TURN = 86_400_000  # milliseconds; the turns before it are not looked a
 def searchable(step: Step) -> str:
     """What the index holds of a step; of a tool call its name and the texts of its input."""
     if step.kind == TOOL_CALL:
-        return index_text(f"{step.tool}\n{strings_of(parse_json(step.text))}")
+        return index_text(f"{escape_surrogates(step.tool or '')}\n{strings_of(parse_json(step.text))}")
     return index_text(step.text)
 
 

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from unified_state.services.forgetting import Forgotten
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
@@ -149,22 +148,14 @@ def _read_file(path: str) -> str:
 
 
 def _forget(arguments: Namespace) -> int:
-    from unified_state.services.forgetting import forget_ref, forget_session, forget_text
-    from unified_state.services.state_writing import StateWriter
+    from unified_state.services.forgetting import forget
 
     context = Context(as_json=arguments.json)
-    workspace = _reading(context)
-
-    def action(archive: Archive) -> Forgotten:
-        if arguments.session:
-            return forget_session(archive, arguments.session, current_time())
-        return (
-            forget_text(archive, arguments.match) if arguments.match is not None else forget_ref(archive, arguments.ref)
-        )
-
-    done = workspace.use(action)
-    StateWriter(workspace).refresh()
-    text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries"
+    done = forget(
+        _reading(context), current_time(), ref=arguments.ref, session_id=arguments.session, text=arguments.match
+    )
+    others = f", {done.others} notes and other texts" if done.others else ""
+    text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
     context.show(done.as_dict(), text)
     context.say("the client's own transcripts still hold what they hold; archives that were set aside are not searched")
     return 0
@@ -178,7 +169,7 @@ def _scan(arguments: Namespace) -> int:
     workspace = _reading(context)
     (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
     with progress_bar("scanning", total) as advance:
-        done = workspace.use(lambda archive: scan(archive, workspace.masker, fix=arguments.fix, report=advance))
+        done = scan(workspace, fix=arguments.fix, report=advance)
     verb = "masked" if arguments.fix else "found"
     text = "\n".join([f"{len(done.refs)} secrets {verb} in {done.looked_at:,} steps", *done.refs])
     context.show(done.as_dict(), text)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from unified_state.errors import UsageError
 from unified_state.interfaces.hook import EVENTS, run
-from unified_state.records.restore import PARTS
+from unified_state.records.restore import BRIEF, PARTS
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
@@ -20,7 +19,5 @@ def configure(_name: str, parser: ArgumentParser) -> None:
 
 
 def _hook(arguments: Namespace) -> int:
-    if arguments.part and arguments.part not in PARTS:
-        message = f"there is no part {arguments.part!r}"
-        raise UsageError(message, f"SessionStart has {' and '.join(PARTS)}")
-    return run(arguments.event, arguments.part, load_settings(None, environment()).data_dir)
+    part = arguments.part or (BRIEF if arguments.event == "SessionStart" else "")
+    return run(arguments.event, part, load_settings(None, environment()).data_dir)

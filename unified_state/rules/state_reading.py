@@ -1,0 +1,77 @@
+"""What can be used of a state file that anybody may have written; and what a newer version wrote into it, kept.
+
+Nothing here raises, whatever the file holds.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    Section = TypeVar("Section", bound=Record)
+
+_INFINITY = float("inf")
+
+
+def read_section(kind: type[Section], value: object) -> Section:
+    """A section of the file: the fields that hold what they should, and the defaults of the others."""
+    given = value if isinstance(value, dict) else {}
+    types = kind.__annotations__  # texts, since the record modules put evaluation off
+    fields = {name: given.get(disk) for name, disk in kind.disk_names.items() if _fits(types[name], given.get(disk))}
+    return kind(**{name: tuple(field) if isinstance(field, list) else field for name, field in fields.items()})
+
+
+def keep_unknown(record: Section, present: object) -> Section:
+    """The record with the fields of its present version that this version does not know, and so each record in it."""
+    if not isinstance(present, dict):
+        return record
+    known = record.disk_names
+    fields = {name: _keep_inside(getattr(record, name), present.get(disk)) for name, disk in known.items()}
+    unknown = {disk: field for disk, field in present.items() if disk not in known.values()}
+    return record.replace(**{**fields, "unknown": unknown})
+
+
+def drop_texts(state: dict[str, Any], leaves: Callable[[str], bool]) -> None:
+    """Take out of a file's JSON every text of which `leaves` says so, and every field with such a name."""
+    waiting: list[Any] = [state]  # not by recursion: JSON may be nested deeper than Python likes to go
+    while waiting:
+        container = waiting.pop()
+        if isinstance(container, dict):
+            for name in [name for name, field in container.items() if leaves(name) or _is_text(field, leaves)]:
+                del container[name]
+            waiting += container.values()
+        elif isinstance(container, list):
+            container[:] = [entry for entry in container if not _is_text(entry, leaves)]
+            waiting += container
+
+
+def _is_text(value: object, leaves: Callable[[str], bool]) -> bool:
+    return isinstance(value, str) and leaves(value)
+
+
+def _keep_inside(value: Any, present: Any) -> Any:
+    if isinstance(value, Record):
+        return keep_unknown(value, present)
+    if isinstance(value, dict) and isinstance(present, dict):
+        return {key: _keep_inside(entry, present.get(key)) for key, entry in value.items()}
+    if isinstance(value, tuple) and isinstance(present, list):
+        entries = {str(entry.get("id")): entry for entry in present if isinstance(entry, dict)}
+        return tuple(_keep_inside(entry, entries.get(getattr(entry, "id", ""))) for entry in value)
+    return value
+
+
+def _fits(annotation: str, value: object) -> bool:
+    match annotation:
+        case "str" | "str | None":
+            return isinstance(value, str)
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float | None":
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and -_INFINITY < value < _INFINITY
+        case "tuple[str, ...]":
+            return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    return False

@@ -1,0 +1,87 @@
+"""The texts of the archive that are neither steps nor items: notes, work, summaries, what was given back, git states.
+
+One table says where they lie, so that whoever looks for a secret, or for what is to be forgotten, looks everywhere.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.record import Record
+from unified_state.rules.packing import pack, unpack
+from unified_state.storage.compactions import FORGOTTEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.storage.archive import Archive
+
+
+class _Column(Record):
+    """Where texts lie; the row's name for people, as SQL; the statement that takes a text away for good."""
+
+    table: str
+    key: str
+    text: str
+    name: str
+    forget: str
+    is_packed: bool = False
+    is_json: bool = False
+
+
+class FreeText(Record):
+    """One text and where it lies: the ref of its compaction, or what else it is called."""
+
+    column: _Column
+    key: Any
+    name: str
+    text: str
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the text is JSON, and has to stay so."""
+        return self.column.is_json
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is the client's summary of a compaction."""
+        return self.column is _SUMMARY
+
+
+_SUMMARY = _Column(
+    "compaction", "id", "summary", "'K' || id", f"UPDATE compaction SET summary = '{FORGOTTEN}'", is_packed=True
+)
+_COLUMNS = (
+    _SUMMARY,
+    _Column("note", "id", "text", "'note ' || id", "DELETE FROM note"),
+    _Column("session", "id", "work", "'session ' || session_id", "UPDATE session SET work = NULL", is_json=True),
+    _Column(
+        "restore", "nonce", "body", "'restore ' || nonce", f"UPDATE restore SET body = '{FORGOTTEN}'", is_packed=True
+    ),
+    _Column("saved", "state_path", "git", "'git in ' || state_path", "UPDATE saved SET git = '{}'", is_json=True),
+)
+
+
+def free_texts(archive: Archive) -> list[FreeText]:
+    """All of them."""
+    return [
+        FreeText(column, key, name, unpack(text))
+        for column in _COLUMNS
+        for key, name, text in archive.rows(
+            f"SELECT {column.key}, {column.name}, {column.text} FROM {column.table} WHERE {column.text} NOT NULL"
+        )
+    ]
+
+
+def replace_free_text(archive: Archive, found: FreeText, text: str) -> None:
+    """Put another text in its place."""
+    column = found.column
+    archive.run(
+        f"UPDATE {column.table} SET {column.text} = ? WHERE {column.key} = ?",
+        pack(text) if column.is_packed else text,
+        found.key,
+    )
+
+
+def forget_free_text(archive: Archive, found: FreeText) -> None:
+    """Take it away for good."""
+    archive.run(f"{found.column.forget} WHERE {found.column.key} = ?", found.key)
