@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import NOW, SESSION, answer, append, prompt, write_transcript
+from tests.builders import NOW, SESSION, answer, append, entry, prompt, write_transcript
 from unified_state.records.step import PROMPT, TEXT
 from unified_state.services.capture import Capture
 from unified_state.services.exporting import export_steps
@@ -103,6 +103,16 @@ def test_a_slash_command_is_known_though_the_transcript_words_it_otherwise(
     append(transcript, prompt(5, "<command-name>/review</command-name><command-args>all</command-args>"))
     capture(LATER)
     assert len(texts(archive)) == 3
+
+
+def test_a_prompt_in_several_blocks_is_known_by_its_last(
+    archive: Archive, transcript: Path, capture: Callable[[int], object]
+) -> None:
+    keep_message(archive, SESSION, Pending(PROMPT, "and\nthis", NOW + 5_000))
+    parts = [{"type": "text", "text": "and"}, {"type": "text", "text": "this"}]
+    append(transcript, entry(5, "user", message={"role": "user", "content": parts}))
+    capture(LATER)
+    assert texts(archive) == ["first", "sure", "and", "this"]
 
 
 def test_a_session_killed_before_its_first_entry_keeps_its_prompt(

@@ -79,15 +79,16 @@ def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
     """Whether the session has an entry of the message: of a prompt its words (where the client
     writes it in other ones, an entry of about that time), of an answer its last block.
     """
+    entries = texts_since(archive, session, _ENTRIES[message.kind], message.at - _LONGEST_ANSWER)
+    return any(_is_said_by(message, at, text.strip()) for at, text in entries)
+
+
+def _is_said_by(message: Pending, at: int, block: str) -> bool:
     words = message.text.strip()
-    for at, text in texts_since(archive, session, _ENTRIES[message.kind], message.at - _LONGEST_ANSWER):
-        block = text.strip()
-        if message.kind == TEXT:
-            if block and words.endswith(block):
-                return True
-        elif block == words or (words[0] in _REWORDED and at >= message.at - _CLOCK_SLACK):
-            return True
-    return False
+    if message.kind == TEXT:
+        return bool(block) and words.endswith(block)
+    about_then = at >= message.at - _CLOCK_SLACK
+    return block == words or (about_then and (words[0] in _REWORDED or words.endswith("\n" + block)))
 
 
 def _archive(archive: Archive, session: int, session_id: str, message: Pending) -> None:
