@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from unified_state.records.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.rules.packing import pack
@@ -40,7 +41,8 @@ def settle_messages(archive: Archive, session_id: str, now: int) -> None:
     session = session_number(archive, session_id) if messages else None
     if session is None:
         return
-    written_by_then = now - _WRITTEN_BY_THEN if _may_still_write(archive, session) else now
+    (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
+    written_by_then = now - _WRITTEN_BY_THEN if is_running(pid) else now
     waiting = [message for message in messages if message.at > written_by_then]
     for message in messages:
         known = _is_archived(archive, session, message)
@@ -61,10 +63,9 @@ def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> No
             write_pending(archive, session_id, kept)
 
 
-def _may_still_write(archive: Archive, session: int) -> bool:
-    """Whether the session's client is not known to be gone."""
-    (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
-    if pid is None or os.name == "nt":  # where signal 0 is no question
+def is_running(pid: int | None) -> bool:
+    """Whether the process of a client is not known to be gone."""
+    if pid is None or sys.platform == "win32":  # where signal 0 is no question
         return True
     try:
         os.kill(pid, 0)

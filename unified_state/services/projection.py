@@ -8,7 +8,6 @@ write brings up.
 from __future__ import annotations
 
 import os
-import sys
 
 from unified_state.errors import DamagedFileError, StorageError
 from unified_state.interpreter import dump_json, parse_json
@@ -32,6 +31,7 @@ from unified_state.rules.state_reading import drop_texts, keep_unknown, read_sec
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
 from unified_state.services.paging import estimated_tokens, page_out
+from unified_state.services.pending import is_running
 from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
@@ -187,7 +187,7 @@ class Projection:
         """The sessions that the file shows: those that were seen lately and whose client still runs."""
         since = self._now - self._settings.session_hours * 3_600_000
         sessions = working_sessions(self._archive, self._place.repository.worktree, since)
-        return [session for session in sessions if session.pid is None or _is_running(session.pid)]
+        return [session for session in sessions if is_running(session.pid)]
 
     def _session_record(self, session: WorkingSession) -> SessionRecord:
         return SessionRecord(
@@ -224,15 +224,3 @@ def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workfl
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _is_running(pid: int) -> bool:
-    if sys.platform == "win32":
-        return True  # signal 0 would be a real one there
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True  # not ours to signal, but there
-    return True

@@ -28,8 +28,12 @@ def rewrite_state_files(workspace: Workspace, leaves: Callable[[str], bool] | No
     """
     for path in existing_state_files(workspace):
         try:
-            other = open_workspace(os.path.dirname(os.path.dirname(path)), None, report=workspace.report, create=False)
-            if other.place.archive_path == workspace.place.archive_path:
-                StateWriter(other).refresh(leaves)
+            owner = workspace if path == workspace.place.state_path else _owner(path, workspace)
+            if owner.place.archive_path == workspace.place.archive_path:
+                StateWriter(owner).refresh(leaves)
         except UnifiedStateError as error:
             workspace.report(f"the state file still has what it had: {error}")
+
+
+def _owner(path: str, workspace: Workspace) -> Workspace:
+    return open_workspace(os.path.dirname(os.path.dirname(path)), None, report=workspace.report, create=False)

@@ -157,7 +157,9 @@ def _forget(arguments: Namespace) -> int:
     others = f", {done.others} notes and other texts" if done.others else ""
     text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
     context.show(done.as_dict(), text)
-    context.say("the client's own transcripts still hold what they hold; files that were set aside as damaged are not searched")
+    context.say(
+        "the client's own transcripts still hold what they hold; files that were set aside as damaged are not searched"
+    )
     return 0
 
 
