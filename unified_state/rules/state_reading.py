@@ -5,6 +5,8 @@ Nothing here raises, whatever the file holds.
 
 from __future__ import annotations
 
+from operator import is_
+
 from unified_state.records.record import Record
 
 TYPE_CHECKING = False
@@ -29,10 +31,16 @@ def keep_unknown(record: Section, present: object) -> Section:
     """The record with the fields of its present version that this version does not know, and so each record in it."""
     if not isinstance(present, dict):
         return record
-    known = record.disk_names
-    fields = {name: _keep_inside(getattr(record, name), present.get(disk)) for name, disk in known.items()}
-    unknown = {disk: field for disk, field in present.items() if disk not in known.values()}
-    return record.replace(**{**fields, "unknown": unknown})
+    kept: dict[str, Any] = {}
+    for name, disk in record.disk_names.items():
+        value = getattr(record, name)
+        inside = _keep_inside(value, present.get(disk))
+        if inside is not value:
+            kept[name] = inside
+    unknown = present.keys() - record.disk_names.values()
+    if unknown or getattr(record, "unknown", None):
+        kept["unknown"] = {disk: field for disk, field in present.items() if disk in unknown}
+    return record.replace(**kept) if kept else record
 
 
 def drop_texts(state: dict[str, Any], leaves: Callable[[str], bool]) -> None:
@@ -58,9 +66,10 @@ def _keep_inside(value: Any, present: Any) -> Any:
         return keep_unknown(value, present)
     if isinstance(value, dict) and isinstance(present, dict):
         return {key: _keep_inside(entry, present.get(key)) for key, entry in value.items()}
-    if isinstance(value, tuple) and isinstance(present, list):
+    if isinstance(value, tuple) and isinstance(present, list) and any(isinstance(entry, Record) for entry in value):
         entries = {str(entry.get("id")): entry for entry in present if isinstance(entry, dict)}
-        return tuple(_keep_inside(entry, entries.get(getattr(entry, "id", ""))) for entry in value)
+        inside = tuple(_keep_inside(entry, entries.get(getattr(entry, "id", ""))) for entry in value)
+        return value if all(map(is_, inside, value)) else inside
     return value
 
 

@@ -109,7 +109,7 @@ class Projection:
         contents: list[StateContent] = []
 
         def change(content: StateContent) -> State:
-            present = self._usable(content.json or {}, leaves or (lambda _text: False))
+            present = self._usable(content, leaves)
             contents.append(content)
             adopted.append(adopt(self._archive, content.replace(json=present), self._now))
             state = self._state(present)
@@ -122,10 +122,15 @@ class Projection:
         state = self._file.update(change)
         return Projected(state, contents[0].set_aside, adopted[0])
 
-    def _usable(self, present: dict[str, Any], leaves: Callable[[str], bool]) -> dict[str, Any]:
-        """What the file says, with its secrets masked: whoever edits it may have put some in."""
-        usable: dict[str, Any] = parse_json(self._masker.json(dump_json(present)))
-        drop_texts(usable, leaves)
+    def _usable(self, content: StateContent, leaves: Callable[[str], bool] | None) -> dict[str, Any]:
+        """What the file says, with its secrets masked where others wrote it, who may have put some in, and where texts
+        are to go, which may be secrets by the rules of today.
+        """
+        usable: dict[str, Any] = content.json or {}
+        if not content.is_ours or leaves is not None:
+            usable = parse_json(self._masker.json(dump_json(usable)))
+        if leaves is not None:
+            drop_texts(usable, leaves)
         return usable
 
     def _state(self, present: dict[str, Any]) -> State:

@@ -51,7 +51,7 @@ def scan(workspace: Workspace, *, fix: bool, report: Callable[[int], None] = lam
     done = workspace.use(action)
     files = list(_files(workspace, fix=fix))
     if fix and (files or done.refs):
-        rewrite_state_files(workspace)
+        rewrite_state_files(workspace, lambda _text: False)
     return done.replace(refs=(*done.refs, *files))
 
 

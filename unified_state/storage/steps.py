@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
-_LONGEST_TURN = 86_400_000  # milliseconds; the turns before it are not looked at
+_RECENT_TURNS = 20  # in which something that just happened is looked for
 
 
 def searchable(step: Step) -> str:
@@ -28,19 +28,22 @@ def searchable(step: Step) -> str:
 def last_entry_at(archive: Archive, session: int) -> int | None:
     """When the newest entry of a session itself was written, by the client's clock; None if it has none."""
     row = archive.row(
-        "SELECT max(at) FROM step WHERE turn = (SELECT max(id) FROM turn WHERE session = ? AND agent IS NULL)", session
+        "SELECT max(at) FROM step WHERE turn = "
+        "(SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id DESC LIMIT 1)",
+        session,
     )
     return None if row is None else row[0]
 
 
 def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: int) -> list[tuple[int, str]]:
-    """When and what: the steps of a session, of one of the kinds, that were written since then."""
+    """When and what: the steps of a session, of one of the kinds, that were written since then, in its last turns."""
     numbers = [KIND_NUMBERS[kind] for kind in kinds]
     rows = archive.rows(
-        "SELECT step.at, body FROM turn JOIN step ON step.turn = turn.id "
-        f"WHERE session = ? AND turn.at >= ? AND step.at >= ? AND kind IN ({', '.join('?' * len(numbers))})",
+        "SELECT step.at, body FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
+        f"JOIN step ON step.turn = recent.id WHERE step.at >= ? AND kind IN ({', '.join('?' * len(numbers))}) "
+        "ORDER BY step.id",
         session,
-        since - _LONGEST_TURN,
+        _RECENT_TURNS,
         since,
         *numbers,
     )
@@ -68,8 +71,8 @@ def find_step(archive: Archive, number: int) -> Step | None:
 def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
     """The newest turns of a session, newest first, also those it shares with the session it was forked from."""
     rows = archive.rows(
-        "SELECT id FROM turn WHERE session = ?1 AND agent IS NULL UNION "
-        "SELECT turn FROM step WHERE id IN "
+        "SELECT id FROM (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2) "
+        "UNION SELECT turn FROM step WHERE id IN "
         "(SELECT step FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT 200) "
         "ORDER BY 1 DESC LIMIT ?2",
         session,
