@@ -311,7 +311,7 @@ def compacted(**fields: Any) -> Known:
 def test_after_a_compaction_the_last_turns_follow_the_newest_first() -> None:
     texts = compose(compacted(turns=(turn(41), turn(40))), 2000)
     assert texts.working_set.split("\n") == [
-        "[LAST TURNS] of 41 that are kept, the newest first; `unified-state recall T41` prints one whole",
+        "[LAST TURNS] the newest first; `unified-state recall T41` prints one whole",
         "T41 (1 h ago) prompt: fix it",
         "    said last: done",
         "T40 (1 h ago) prompt: fix it",
@@ -351,8 +351,10 @@ def test_turns_are_told_only_where_they_were_lost(reason: str) -> None:
     assert compose(compacted(reason=reason, turns=(turn(41),)), 2000).working_set == ""
 
 
-def test_the_brief_leaves_room_for_the_turns() -> None:
+def test_the_newest_turns_are_worth_more_than_old_evidence() -> None:
     items = tuple(item(number, EVIDENCE, content="x" * 300) for number in range(1, 50))
     texts = compose(compacted(items=items, turns=tuple(turn(number) for number in range(41, 30, -1))), 2000)
-    assert estimate_tokens(texts.brief) <= 1200
-    assert texts.working_set.count("prompt:") == 11
+    assert "E49 " in texts.brief
+    assert "E1 " not in texts.brief
+    assert "T41 " in texts.working_set
+    assert texts.working_set.count("prompt:") > 5

@@ -95,10 +95,12 @@ def test_what_is_forgotten_is_gone_and_the_others_stay(archive: Archive, name: s
 
 
 def test_no_table_with_texts_is_left_out(archive: Archive) -> None:
-    """A new column of texts has to be looked at too: by `free_texts`, or where steps and items are."""
+    """A new column of texts has to be looked at too: by `free_texts`, or where steps and items are; working sets are
+    made anew from their steps.
+    """
     tables = archive.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'step_text_%'")
     assert {name for (name,) in tables} == {
         *("compaction", "note", "restore", "saved", "session"),
         *("step", "step_copy", "step_text", "turn", "item", "item_alias", "item_link"),
-        *("counter", "meta", "transcript"),
+        *("counter", "meta", "transcript", "working_set"),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.records.item import LedgerItem
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, WorkItem
+from unified_state.records.working_set import WorkingSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Known(Record):
     highlights: tuple[str, ...] = ()
     pending_actions: tuple[str, ...] = ()
     turns: tuple[TurnOutline, ...] = ()
+    working_set: WorkingSet | None = None
     turn_count: int = 0
     last_turn_at: int | None = None
     health: str | None = None

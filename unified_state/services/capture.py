@@ -13,14 +13,17 @@ from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, TOOL_FILE, Bou
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.pending import settle_messages
+from unified_state.services.working_set import WorkingSetKeeper
 from unified_state.sources.claude_code import read_entry
-from unified_state.sources.entry_facts import parent_of
+from unified_state.sources.entry_facts import cwd_of, parent_of
+from unified_state.sources.session_folder import session_folder, subagent_transcripts, tool_result_files
 from unified_state.sources.transcript import parse_entries, read_lines
 from unified_state.storage.compactions import keep_boundary, keep_transcript_summary, mark_delivered
 from unified_state.storage.sessions import (
     Cursor,
     count_tool_calls,
     move_cursor,
+    note_root,
     read_cursor,
     recent_transcripts,
     touch_session,
@@ -29,7 +32,7 @@ from unified_state.storage.step_writing import StepWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from unified_state.services.masking import Masker
     from unified_state.storage.archive import Archive
@@ -38,9 +41,7 @@ if TYPE_CHECKING:
     Prepared = tuple[Found, str | bytes]
 
 CHUNK_BYTES = 1 << 20
-_TRANSCRIPT_END = ".jsonl"
 _INODE_BITS = (1 << 63) - 1  # that the archive can hold; some file systems use more
-_HOOK_OUTPUT = "hook-"  # what a hook printed and the client found too long: a hook's, not a tool's
 
 
 class Captured(Record):
@@ -63,11 +64,14 @@ class _Unread(Record):
 
 
 class _Chunk(Record):
-    """What was read of a transcript: up to where, what it holds, and the session it was forked from, if it says so."""
+    """What was read of a transcript: up to where, what it holds, the session it was forked from and the folder it began
+    in, if it says so.
+    """
 
     end: int
     prepared: list[Prepared]
     parent: str | None
+    cwd: str | None
 
 
 class Capture:
@@ -84,8 +88,8 @@ class Capture:
         own.
         """
         captured = self.transcript(transcript_path, session_id)
-        folder = transcript_path.removesuffix(_TRANSCRIPT_END)
-        for path, agent in _subagent_transcripts(folder):
+        folder = session_folder(transcript_path)
+        for path, agent in subagent_transcripts(folder):
             captured = captured.plus(self.transcript(path, session_id, agent))
         captured = captured.plus(self.tool_files(folder, transcript_path, session_id))
         if captured.complete:
@@ -110,9 +114,7 @@ class Capture:
     def tool_files(self, folder: str, transcript_path: str, session_id: str) -> Captured:
         """Capture the results that were too long for the transcript: the files in the session's `tool-results/`."""
         added = 0
-        for path in _files_in(os.path.join(folder, "tool-results")):
-            if os.path.basename(path).startswith(_HOOK_OUTPUT):
-                continue
+        for path in tool_result_files(folder):
             if not self._has_time():
                 return Captured(added, complete=False)
             added += self._tool_file(path, transcript_path, session_id)
@@ -147,14 +149,15 @@ class Capture:
 
     def _read_chunk(self, path: str, offset: int, *, to_end: bool) -> _Chunk:
         prepared: list[Prepared] = []
-        end, parent = offset, None
+        end, parent, cwd = offset, None, None
         for end, line in read_lines(path, offset, to_end=to_end):
             for entry in parse_entries(line):
                 prepared.extend(map(self._prepare, read_entry(entry)))
                 parent = parent or parent_of(entry)
+                cwd = cwd or cwd_of(entry)
             if end - offset >= CHUNK_BYTES:
                 break
-        return _Chunk(end, prepared, parent)
+        return _Chunk(end, prepared, parent, cwd)
 
     def _prepare(self, found: Found) -> Prepared:
         """What was found, masked, with its packed text."""
@@ -179,17 +182,23 @@ class Capture:
             if read_cursor(self._archive, cursor.path) != cursor:
                 return 0
             touch_session(self._archive, session_id, self._now, predecessor=chunk.parent)
+            if chunk.cwd is not None:
+                note_root(self._archive, cursor.session, chunk.cwd)
             writer = StepWriter(self._archive, cursor.session, cursor.turn)
+            keeper = WorkingSetKeeper(self._archive, cursor.session)
             for found, body in chunk.prepared:
-                self._store_found(writer, cursor.session, found, body)
+                if isinstance(found, Step):
+                    if writer.add(found, body):
+                        keeper.note(found)
+                else:
+                    self._store_fact(cursor.session, found)
+            keeper.flush()
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
             count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
 
-    def _store_found(self, writer: StepWriter, session: int, found: Found, body: str | bytes) -> None:
+    def _store_fact(self, session: int, found: Boundary | Summary | Delivery) -> None:
         match found:
-            case Step():
-                writer.add(found, body)
             case Boundary():
                 keep_boundary(self._archive, session, found)
             case Summary():
@@ -222,18 +231,3 @@ class Capture:
             writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
             writer.add(step, pack(text))
         return writer.added
-
-
-def _subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
-    for path in _files_in(os.path.join(folder, "subagents")):
-        name = os.path.basename(path)
-        if name.startswith("agent-") and name.endswith(_TRANSCRIPT_END):
-            yield path, name[len("agent-") : -len(_TRANSCRIPT_END)]
-
-
-def _files_in(folder: str) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.path for entry in entries if entry.is_file(follow_symlinks=False))
-    except OSError:
-        return []

@@ -9,7 +9,7 @@ import tempfile
 
 from unified_state.errors import NotFoundError
 from unified_state.records.record import Record
-from unified_state.records.restore import PARTS
+from unified_state.records.restore import PARTS, Composition
 from unified_state.services.capture import Capture
 from unified_state.services.counting import count_tokens
 from unified_state.services.ingestion import read_head
@@ -17,11 +17,15 @@ from unified_state.services.restore import gather, restored_text
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import session_number
 
+_TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from unified_state.records.restore import Known
     from unified_state.services.workspace import Workspace
+    from unified_state.settings import Settings
 
 
 class Preview(Record):
@@ -81,12 +85,31 @@ def _compose(archive: Archive, workspace: Workspace, session: int | None, now: i
     known = gather(archive, workspace.place.state_path, session, "compact", now)
     if summary is not None:
         known = known.replace(summary=summary)
-    texts = restored_text(known, workspace.settings).as_dict()
+    composition, tokens = _within(known, workspace.settings)
+    texts = composition.as_dict()
     parts = [(part, texts[part]) for part in PARTS if texts[part]]
     sizes = count_tokens([text for _, text in parts])
-    text = "\n".join(text for _, text in parts)
     return Preview(
-        text=text,
-        tokens=sum(sizes),
+        text=_joined(composition),
+        tokens=tokens,
         parts=[{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)],
     )
+
+
+def _within(known: Known, settings: Settings) -> tuple[Composition, int]:
+    """The fullest text that keeps the limit by an exact count; the hooks, which have no time to count, estimate."""
+    limit = settings.restore_tokens
+    best, best_size, aim = Composition(), 0, float(limit)
+    for _ in range(_TRIES):
+        composition = restored_text(known, settings, aim)
+        (size,) = count_tokens([_joined(composition)])
+        if best_size < size <= limit:
+            best, best_size = composition, size
+        if not size or _FULL * limit <= size <= limit:
+            break
+        aim *= limit / size if size < limit else _FULL * limit / size
+    return best, best_size
+
+
+def _joined(composition: Composition) -> str:
+    return "\n".join(text for text in composition.as_dict().values() if text)

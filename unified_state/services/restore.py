@@ -16,6 +16,7 @@ from unified_state.rules.composing import compose
 from unified_state.rules.fence import fenced
 from unified_state.rules.outlines import outline
 from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.services.working_set import read_working_set
 from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
 from unified_state.storage.ledger import ACTIVE, list_items
 from unified_state.storage.sessions import LOCAL_SESSION, open_notes, read_work, session_number
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import Reason, TurnOutline
+    from unified_state.records.working_set import WorkingSet
     from unified_state.settings import Settings
     from unified_state.storage.archive import Archive
 
@@ -52,13 +54,12 @@ def gather(
     fork only the items that others recorded `since` its last entry. The turns come after a compaction, and elsewhere
     `with_turns`.
     """
-    items = list_items(archive, statuses=[ACTIVE])
-    if reason in {"resume", "fork"}:
-        items = _changed_by_others(archive, source, items, since)
+    items = _items(archive, source, reason, since)
     work = _work_of(archive, source)
     saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
-    compacted = source if reason in {"compact", "prompt"} else None
-    compaction = latest_compaction(archive, compacted) if compacted is not None else None
+    is_compacted = reason in {"compact", "prompt"}
+    compaction = latest_compaction(archive, source) if is_compacted and source is not None else None
+    turns, working_set = _conversation(archive, source) if is_compacted or with_turns else ((), None)
     turn_count, last_turn_at = archive.row("SELECT id, at FROM turn ORDER BY id DESC LIMIT 1") or (0, None)
     return Known(
         reason=reason,
@@ -72,15 +73,18 @@ def gather(
         elsewhere=sum(item.paged_out_at is not None for item in items),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=open_notes(archive, source, "action", 10),
-        turns=tuple(_outlines(archive, source)) if source is not None and (compacted or with_turns) else (),
+        turns=turns,
+        working_set=working_set,
         turn_count=turn_count,
         last_turn_at=last_turn_at,
         health=health,
     )
 
 
-def restored_text(known: Known, settings: Settings) -> Composition:
-    """The two texts for a session start, under the settings for its reason; both empty where nothing is to be said."""
+def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
+    """The two texts for a session start, under the settings for its reason; both empty where nothing is to be said.
+    `tokens` are estimated ones, those of the settings if none are given.
+    """
     if known.reason == "startup" and settings.restore_on_startup == "nothing":
         return Composition()
     if known.reason == "clear":
@@ -90,7 +94,7 @@ def restored_text(known: Known, settings: Settings) -> Composition:
             known = known.replace(reason="compact")
     if known.reason in {"resume", "fork"}:
         known = known.replace(git=None, highlights=(), pending_actions=(), work_item=None, turn_count=0)
-    return compose(known, settings.restore_tokens)
+    return compose(known, settings.restore_tokens if tokens is None else tokens)
 
 
 def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:
@@ -119,19 +123,23 @@ def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
     return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
-def _changed_by_others(
-    archive: Archive, session: int | None, items: list[LedgerItem], since: int | None
-) -> list[LedgerItem]:
-    """The items that other sessions recorded or changed since then."""
+def _items(archive: Archive, session: int | None, reason: Reason, since: int | None) -> list[LedgerItem]:
+    """The items that are active; on resume and fork those that other sessions recorded or changed since then."""
+    items = list_items(archive, statuses=[ACTIVE])
+    if reason not in {"resume", "fork"}:
+        return items
     row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
     own, after = row[0] if row else None, to_text(since or 0)
     return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
 
 
-def _outlines(archive: Archive, session: int) -> list[TurnOutline]:
+def _conversation(archive: Archive, session: int | None) -> tuple[tuple[TurnOutline, ...], WorkingSet | None]:
+    """What the conversation of a session was about: its last turns and its working set."""
+    if session is None:
+        return (), None
     outlines = []
     for number in last_turns(archive, session, _TURNS):
         steps = [step for _, step in steps_of_turn(archive, number)]
         if steps:
             outlines.append(outline(number, steps[0].at, steps))
-    return outlines
+    return tuple(outlines), read_working_set(archive, session)

@@ -12,6 +12,7 @@ from unified_state.rules.mentions import mentioned_files
 from unified_state.services.forgetting import tidy
 from unified_state.services.health import problem_files
 from unified_state.services.state_files import existing_state_files, rewrite_state_files
+from unified_state.services.working_set import rebuild_working_sets
 from unified_state.storage.free_texts import free_texts, replace_free_text
 from unified_state.storage.ledger import list_items, update_item
 from unified_state.storage.pending import read_pending, sessions_with_pending, write_pending
@@ -57,7 +58,7 @@ def scan(workspace: Workspace, *, fix: bool, report: Callable[[int], None] = lam
 
 def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, fix: bool) -> tuple[int, list[str]]:
     numbers = [row[0] for row in archive.rows("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")]
-    refs = []
+    found = []
     for number in numbers:
         step = find_step(archive, number)
         report(1)
@@ -65,11 +66,13 @@ def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, f
             continue
         masked = masker.json(step.text) if step.kind == TOOL_CALL else masker.text(step.text)
         if masked != step.text:
-            refs.append(f"S{number}")
+            found.append(number)
             if fix:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
-    return len(numbers), refs
+    if fix:
+        rebuild_working_sets(archive, found)
+    return len(numbers), [f"S{number}" for number in found]
 
 
 def _items(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:

@@ -33,3 +33,9 @@ def parent_of(entry: Entry) -> str | None:
     """The session that an entry was copied from by a fork, if it was; only assistant entries tell."""
     parent = entry.get("requestSessionId")
     return parent if isinstance(parent, str) and parent and parent != entry.get("sessionId") else None
+
+
+def cwd_of(entry: Entry) -> str | None:
+    """The folder that the client was in when it wrote an entry."""
+    cwd = entry.get("cwd")
+    return cwd if isinstance(cwd, str) and cwd else None

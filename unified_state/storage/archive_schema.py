@@ -151,7 +151,23 @@ CREATE TABLE saved (              -- the last save of each worktree: when, why, 
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST,)
+_WORKING_SET = """
+CREATE TABLE working_set (        -- what each session worked with
+    session INTEGER NOT NULL REFERENCES session,
+    kind TEXT NOT NULL,           -- file, command, reference, error
+    name TEXT NOT NULL,           -- of identifiers outside of files: empty
+    level REAL NOT NULL,          -- how much it weighs, as a logarithm
+    data NOT NULL,                -- levels of its identifiers and details as JSON, packed like a body
+    PRIMARY KEY (session, kind, name)
+);
+CREATE INDEX working_set_by_level ON working_set (session, kind, level);
+
+ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE session ADD COLUMN root TEXT;
+"""
+
+MIGRATIONS = (_FIRST, _WORKING_SET)
 _ABSURD_VERSION = 1000
 
 

@@ -66,6 +66,14 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
     return number
 
 
+def note_root(archive: Archive, session: int, cwd: str) -> None:
+    """Note the folder to which the session's paths are relative: its worktree, else where it began."""
+    root, worktree = archive.row("SELECT root, worktree FROM session WHERE id = ?", session)
+    if root is None:
+        inside = worktree is not None and (cwd + "/").startswith(worktree + "/")
+        archive.run("UPDATE session SET root = ? WHERE id = ?", worktree if inside else cwd, session)
+
+
 def count_tool_calls(archive: Archive, session: int, added: int) -> None:
     """Count the tool calls of a session."""
     if added:

@@ -32,15 +32,16 @@ class StepWriter:
         self._is_own_turn = turn is not None and self._owner(turn) == session
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
-    def add(self, step: Step, body: str | bytes) -> None:
-        """Add one step with its packed text; one that is there already is only marked as this session's too."""
+    def add(self, step: Step, body: str | bytes) -> bool:
+        """Add one step with its packed text; one that is there already is only marked as this session's too. Whether
+        the session did not have it.
+        """
         if self._forgotten_at is not None and step.at <= self._forgotten_at:
-            return
+            return False
         key = uuid_key(step.uuid)
         known = self._run("SELECT id, turn FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
         if known is not None:
-            self._mark_copy(*known)
-            return
+            return self._mark_copy(*known)
         if step.starts_turn or not self._is_own_turn:
             self._open_turn(step)
         number = self._next_step
@@ -64,6 +65,7 @@ class StepWriter:
         self.tool_calls += step.kind == TOOL_CALL
         if not step.text.startswith(DATA_URL):
             self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, searchable(step)))
+        return True
 
     def _after_last(self, table: str) -> int:
         return int(self._run(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
@@ -78,12 +80,14 @@ class StepWriter:
         self._is_own_turn = True
         self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
 
-    def _mark_copy(self, step: int, turn: int) -> None:
+    def _mark_copy(self, step: int, turn: int) -> bool:
         """The step is known: this session goes on in that turn, and holds the step too if it is another session's."""
         self.turn = turn
         self._is_own_turn = self._owner(turn) == self._session
-        if not self._is_own_turn:
-            self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
+        if self._is_own_turn:
+            return False
+        marked = self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
+        return bool(marked.rowcount)
 
 
 def forget_step(run: Callable[..., Any], number: int) -> None:

@@ -68,6 +68,17 @@ def find_step(archive: Archive, number: int) -> Step | None:
     return None if row is None else _numbered_step(row)[1]
 
 
+def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:
+    """The tool call that a result answers, in one of the session's last turns."""
+    for turn in archive.rows("SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?", session, _RECENT_TURNS):
+        row = archive.row(
+            _SELECT_STEPS + "turn = ? AND tool_use_id = ? AND kind = ?", turn[0], tool_use_id, KIND_NUMBERS[TOOL_CALL]
+        )
+        if row is not None:
+            return _numbered_step(row)[1]
+    return None
+
+
 def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
     """The newest turns of a session, newest first, also those it shares with the session it was forked from."""
     rows = archive.rows(
@@ -88,6 +99,16 @@ def step_numbers(archive: Archive, session: int) -> list[int]:
         "UNION SELECT step FROM step_copy JOIN step ON step.id = step WHERE step_copy.session = ?1 AND kind NOT NULL "
         "ORDER BY 1",
         session,
+    )
+    return [row[0] for row in rows]
+
+
+def sessions_of_step(archive: Archive, number: int) -> list[int]:
+    """The numbers of the sessions that hold a step, or held it before it was forgotten."""
+    rows = archive.rows(
+        "SELECT session FROM step JOIN turn ON turn.id = step.turn WHERE step.id = ?1 "
+        "UNION SELECT session FROM step_copy WHERE step = ?1",
+        number,
     )
     return [row[0] for row in rows]
 

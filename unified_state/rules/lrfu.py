@@ -1,0 +1,25 @@
+"""How much something matters now: how often it was seen and how lately, in one number that never has to be updated by
+time.
+
+LRFU (Lee et al., IEEE Transactions on Computers 50(12), 2001) sums, over all sightings, their weight times a factor
+that halves with every half-life since. Kept as the logarithm of that sum plus the time in half-lives, the number stays
+as it is while nothing happens, and numbers from different times compare directly, so that an index can keep them in
+order.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+HALF_LIFE = 60.0  # steps; measured: 15 to 60 does equally well on real sessions, 250 worse
+
+
+def raised(level: float | None, weight: float, clock: int) -> float:
+    """The level after one more sighting of a weight, at a time in steps."""
+    now = clock / HALF_LIFE
+    return now + log2(weight if level is None else 2.0 ** (level - now) + weight)
+
+
+def score(level: float, clock: int) -> float:
+    """The sum that a level stands for, at a time in steps."""
+    return float(2.0 ** (level - clock / HALF_LIFE))

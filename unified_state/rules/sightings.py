@@ -1,0 +1,166 @@
+"""What a step shows of the working set: files with the identifiers seen in them, commands and how they ended,
+references, errors.
+
+Each step gives a few sightings of a bounded size, each with a weight: what the agent itself wrote (tool inputs, its own
+words) counts three times what it only read. Of long results only the beginning is looked at; on real sessions the first
+6,000 characters tell as much as all.
+"""
+
+from __future__ import annotations
+
+from unified_state.interpreter import parse_json
+from unified_state.records.record import Record
+from unified_state.records.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
+from unified_state.rules.cutting import cut, one_line
+from unified_state.rules.vocabulary import identifiers, relative_path, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from unified_state.records.step import Step
+
+FILE, COMMAND, REFERENCE, ERROR = "file", "command", "reference", "error"
+NO_FILE = ""  # the name under which identifiers stand that were seen in no file
+EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.5
+HEAT, HEAT_OF_READING = 1.0, 0.15
+_LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 4_000, 1_500, 6_000  # characters
+_COMMAND_CHARACTERS, _OUTCOME_CHARACTERS, _ERROR_CHARACTERS = 300, 160, 200
+_MOST_FILES = 40  # of one search
+_FAILING_LINES = 3
+_SHORTEST_ERROR = 12  # characters
+_END_CHARACTERS = 6_000  # of an output, in which its failures stand
+_FAILURES = ("FAIL", "Error", "error", "panic:", "fatal:", "Exception", "not ok", "Traceback")
+_FAILURE_STARTS = ("--- FAIL", "FAIL", "Error", "error", "panic:", "fatal:", "E   ", "not ok", "Traceback")
+_FAILURE_MARKS = ("Error: ", "error: ", "Exception: ", ": error ", " FAILED")
+
+
+class Sighting(Record):
+    """One thing seen in a step. `details` is what is remembered of it beside its weight (how a command ended)."""
+
+    kind: str
+    name: str
+    weight: float
+    words: frozenset[str] | set[str] = frozenset()
+    details: Mapping[str, Any] = {}
+    heat: float = 0.0  # how much of an edit it is
+
+
+class Call(Record):
+    """The tool call that a result answers."""
+
+    tool: str
+    fields: dict[str, Any]
+
+
+def read_call(step: Step) -> Call:
+    """The tool and the input of a tool call."""
+    try:
+        fields = parse_json(step.text)
+    except ValueError:
+        fields = {}
+    return Call(step.tool or "", fields if isinstance(fields, dict) else {})
+
+
+def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
+    """What a step shows; `call` is the tool call that it is or answers, `root` the folder to which paths are
+    relative.
+    """
+    match step.kind:
+        case kind if kind == TOOL_CALL and call is not None:
+            yield from _of_call(call, root)
+        case kind if kind == TOOL_RESULT and call is not None:
+            yield from _of_result(step, call, root)
+        case kind if kind == TEXT:
+            yield from _of_words(_beginning(step.text, _LOOKED_AT_WRITTEN), WRITTEN, root)
+        case kind if kind == PROMPT:
+            yield from _of_words(_beginning(step.text, _LOOKED_AT_WRITTEN), ASKED, root)
+
+
+def _beginning(text: str, limit: int) -> str:
+    """The text up to a limit, without the word that it cuts."""
+    if len(text) <= limit:
+        return text
+    return text[:limit].rpartition("\n")[0] or text[:limit].rpartition(" ")[0]
+
+
+def _of_call(call: Call, root: str) -> Iterator[Sighting]:
+    path = call.fields.get("file_path") or call.fields.get("notebook_path")
+    if isinstance(path, str):
+        written = "\n".join(
+            text for name, text in call.fields.items() if isinstance(text, str) and not name.endswith("_path")
+        )
+        changes = any(name in call.fields for name in ("old_string", "new_string", "content", "edits", "new_source"))
+        words = identifiers(_beginning(written, _LOOKED_AT_WRITTEN))
+        weight = EDITED if changes else WRITTEN
+        yield Sighting(FILE, relative_path(path, root), weight, words, heat=HEAT if changes else HEAT_OF_READING)
+        return
+    command = call.fields.get("command")
+    if isinstance(command, str) and command.strip():
+        yield Sighting(COMMAND, cut(command.strip(), _COMMAND_CHARACTERS), WRITTEN)
+    written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
+    yield from _of_words(_beginning(written, _LOOKED_AT_WRITTEN), WRITTEN, root)
+
+
+def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
+    path, command = call.fields.get("file_path"), call.fields.get("command")
+    failures = _failures(step) if step.is_error or command else []
+    for failure in failures:
+        yield Sighting(ERROR, failure, SEEN)
+    if isinstance(command, str) and command.strip():
+        name = cut(command.strip(), _COMMAND_CHARACTERS)
+        yield Sighting(COMMAND, name, MENTIONED, details=_outcome(step, failures))
+        yield from _of_words(_beginning(step.text, _LOOKED_AT_OUTPUT), MENTIONED, root, with_files=False)
+    elif isinstance(path, str):
+        if call.tool == "Read" and not step.is_error:
+            yield Sighting(FILE, relative_path(path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
+    elif call.tool == "Grep":
+        yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
+
+
+def _of_words(text: str, weight: float, root: str, *, with_files: bool = True) -> Iterator[Sighting]:
+    """The identifiers, files and references that somebody wrote."""
+    words, paths, references = words_of(text)
+    for path in paths if with_files else ():
+        yield Sighting(FILE, relative_path(path, root), weight)
+    for reference in references:
+        yield Sighting(REFERENCE, reference, weight)
+    words -= {path.rsplit("/", 1)[-1].rsplit(".", 1)[0] for path in paths}
+    if words:
+        yield Sighting(FILE, NO_FILE, weight, words)
+
+
+def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
+    """The lines of a search by file (`path:12:line`); all of one file where its path stood in the call."""
+    by_file: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        path, colon, rest = line.partition(":")
+        if colon and "/" in path and len(by_file) < _MOST_FILES:
+            by_file.setdefault(path, []).append(rest)
+    if not by_file and isinstance(call.fields.get("path"), str):
+        by_file = {call.fields["path"]: [text]}
+    for path, lines in by_file.items():
+        yield Sighting(FILE, relative_path(path, root), MENTIONED, identifiers("\n".join(lines)))
+
+
+def _failures(step: Step) -> list[str]:
+    """The lines of a result that tell of failures; where it is an error and no line tells, the last one."""
+    end = step.text[-_END_CHARACTERS:].strip()
+    found = any(word in end for word in _FAILURES)
+    if not found and not step.is_error:
+        return []
+    lines = [one_line(line) for line in end.split("\n") if found and _tells_of_failure(line.strip())]
+    lines = [line for line in lines if len(line) >= _SHORTEST_ERROR] or [one_line(end[end.rfind("\n") + 1 :])]
+    return [cut(line, _ERROR_CHARACTERS) for line in dict.fromkeys(lines[:_FAILING_LINES]) if line]
+
+
+def _tells_of_failure(line: str) -> bool:
+    return line.startswith(_FAILURE_STARTS) or any(mark in line for mark in _FAILURE_MARKS)
+
+
+def _outcome(step: Step, failures: list[str]) -> dict[str, Any]:
+    """How a command ended: whether it failed, its last line, and the lines that tell of failures."""
+    end = step.text[-_END_CHARACTERS:].strip()
+    last = cut(one_line(end[end.rfind("\n") + 1 :]), _OUTCOME_CHARACTERS)
+    return {"failed": step.is_error, "last": last, "failing": failures}

@@ -1,0 +1,35 @@
+"""The story: the last turns, each with the ref that `recall` takes. A turn that the client's summary quotes is left
+out.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.cutting import one_line
+from unified_state.rules.lines import turn_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unified_state.records.restore import Known
+
+_NEWEST_CHARACTERS, _CHARACTERS = 700, 320
+_WORTH, _FADING = 30.0, 0.85  # of the newest turn, on the scale of the working set; from each turn to the one before
+_QUOTED = 100  # characters of a prompt by which it is found in a summary
+
+
+def story_head(known: Known) -> str:
+    """What stands over the turns."""
+    return f"[LAST TURNS] the newest first; `unified-state recall T{known.turns[0].number}` prints one whole"
+
+
+def story(known: Known) -> Iterator[tuple[str, float]]:
+    """The turns in words, the newest first, each with its worth."""
+    summary, worth = one_line(known.summary or ""), _WORTH
+    for turn in known.turns:
+        quoted = one_line(turn.prompt)[:_QUOTED]
+        if quoted and (quoted in summary or not (turn.tool_calls or turn.answer)):
+            continue  # the summary goes on from there, or nothing came of it
+        limit = _NEWEST_CHARACTERS if worth == _WORTH else _CHARACTERS
+        yield "\n".join(turn_lines(turn, known.now, limit)), worth
+        worth *= _FADING
