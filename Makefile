@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench generate clean
+.PHONY: demo test lint structure real-client bench hindcast locomo generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -26,6 +26,14 @@ real-client: $(VENV)/real-client
 bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py
 	$(RUN)/python benchmarks/ingestion.py
+
+# What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
+hindcast: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.hindcast $(DATA) $(OPTIONS)
+
+# What search finds, from LoCoMo's file of conversations: make locomo DATA=locomo10.json
+locomo: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.locomo $(DATA) $(OPTIONS)
 
 # Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
 generate: $(VENV)/installed

@@ -146,7 +146,7 @@ def test_the_seeds_instruction_budget_is_in_bytes_as_ours() -> None:
 @pytest.mark.parametrize("value", ["many", "-1", "3.5", "²", ""])
 def test_a_bad_value_of_a_seeds_name_is_one_problem_that_names_it(value: str) -> None:
     settings = load_settings(None, {"CLAUDE_FLOW_COMPACT_RESTORE_BUDGET": value})
-    assert settings.restore_tokens == 2000
+    assert settings.restore_tokens == 4500
     assert len(settings.problems) == 1
     assert "$CLAUDE_FLOW_COMPACT_RESTORE_BUDGET" in settings.problems[0]
 

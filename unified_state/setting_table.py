@@ -69,7 +69,7 @@ SETTINGS = (
     Setting("budget_min", 300, "Below this size nothing leaves the state file.", unit="tokens"),
     Setting("budget_target", 800, "The size to which the state file is cut once it is over budget_max.", unit="tokens"),
     Setting("budget_max", 1200, "The size above which items leave the state file for the archive.", unit="tokens"),
-    Setting("restore_tokens", 2000, "The size of all that a session start gives back.", unit="tokens", most=9000),
+    Setting("restore_tokens", 4500, "The size of all that a session start gives back.", unit="tokens", most=9000),
     Setting(
         "restore_on_clear",
         "essentials",

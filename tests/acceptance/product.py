@@ -114,6 +114,16 @@ class Project:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+def restored(project: Project, path: Path, **fields: Any) -> dict[str, str]:
+    """What both handlers of a session start give back."""
+    texts = {}
+    for part in ("brief", "working_set"):
+        done = project.hook("SessionStart", part, transcript_path=str(path), **{"source": "compact", **fields})
+        assert (done.code, project.log()) == (0, "")
+        texts[part] = json.loads(done.out)["hookSpecificOutput"]["additionalContext"] if done.out else ""
+    return texts
+
+
 def hook_command(event: str, part: str = "") -> list[str]:
     """The command line that `install` gives the client for an event; for an unknown one, that of any other."""
     groups = hook_groups(default_data_dir())

@@ -10,6 +10,7 @@ from tests.builders import HOUR, MINUTE, NOW, item
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.records.restore import Known, TurnOutline
 from unified_state.records.state import GitState, WorkItem
+from unified_state.records.working_set import RanCommand, WorkingFile, WorkingSet
 from unified_state.rules.composing import MOST_UNITS, compose
 from unified_state.rules.cutting import utf16_units
 from unified_state.rules.estimating import estimate_tokens
@@ -49,6 +50,24 @@ turns = st.builds(
     errors=st.integers(0, 9),
     answer=hostile,
 )
+weights = st.floats(0, 100)
+words = st.lists(st.tuples(st.text("abXY_ä", min_size=4, max_size=12), weights), max_size=12).map(tuple)
+paths = hostile | st.sampled_from(
+    ["story", "section 0", "also", "errors", "//a/b.py", "/a/b.py", "a/b.py", "b.py", "/"]
+)
+working_sets = st.builds(
+    WorkingSet,
+    files=st.lists(st.builds(WorkingFile, paths, weights, weights, words), max_size=12).map(tuple),
+    words=words,
+    commands=st.lists(
+        st.builds(
+            RanCommand, hostile, weights, st.booleans(), st.none() | hostile, st.lists(hostile, max_size=3).map(tuple)
+        ),
+        max_size=5,
+    ).map(tuple),
+    references=st.lists(st.tuples(st.sampled_from(["#1", "#12", "1a2b3c4"]), weights), max_size=3).map(tuple),
+    errors=st.lists(st.tuples(hostile, weights), max_size=3).map(tuple),
+)
 knowns = st.builds(
     Known,
     reason=st.sampled_from(["startup", "resume", "clear", "compact", "fork", "prompt"]),
@@ -72,6 +91,7 @@ knowns = st.builds(
     highlights=st.lists(hostile, max_size=3).map(tuple),
     pending_actions=st.lists(hostile, max_size=3).map(tuple),
     turns=st.lists(turns, max_size=6).map(tuple),
+    working_set=st.none() | working_sets,
     turn_count=st.integers(0, 50_000),
     last_turn_at=st.none() | st.integers(0, 2 * NOW),
     health=st.none() | hostile,
@@ -317,6 +337,43 @@ def test_after_a_compaction_the_last_turns_follow_the_newest_first() -> None:
         "T40 (1 h ago) prompt: fix it",
         "    said last: done",
     ]
+
+
+def test_the_working_set_stands_before_the_turns() -> None:
+    working_set = WorkingSet(files=(WorkingFile("src/a.py", 2.0, 1.0, (("parse_all", 1.0),)),))
+    texts = compose(compacted(turns=(turn(41),), working_set=working_set), 2000)
+    assert texts.working_set.split("\n") == [
+        "[WORKING SET] files: identifiers in them, most used first",
+        "src/a.py: parse_all",
+        "[LAST TURNS] the newest first; `unified-state recall T41` prints one whole",
+        "T41 (1 h ago) prompt: fix it",
+        "    said last: done",
+    ]
+
+
+def test_an_empty_working_set_is_not_announced() -> None:
+    assert compose(compacted(working_set=WorkingSet()), 2000).working_set == ""
+
+
+def test_a_file_with_the_name_of_a_group_is_a_file() -> None:
+    files = tuple(WorkingFile(name, 2.0, 1.0, (("parse_all", 1.0),)) for name in ("story", "section 0"))
+    texts = compose(compacted(turns=(turn(41),), working_set=WorkingSet(files=files)), 2000)
+    assert {"story: parse_all", "./section 0: parse_all", "T41 (1 h ago) prompt: fix it"} <= set(
+        texts.working_set.split("\n")
+    )
+    assert "D1 (" in texts.brief
+
+
+def test_state_story_and_working_set_compete_for_one_budget() -> None:
+    words = [tuple((f"name_{place}_{number}", 0.02) for number in range(80)) for place in range(20)]
+    files = tuple(WorkingFile(f"src/f{place}.py", 2.0, 1.0, words[place]) for place in range(20))
+    turns = tuple(turn(number, "x" * 300) for number in range(41, 30, -1))
+    items = tuple(item(number, EVIDENCE, content="y" * 300) for number in range(1, 6))
+    everything = compacted(working_set=WorkingSet(files=files), turns=turns, items=items)
+    texts = compose(everything, 1500)
+    assert all(part in texts.brief + texts.working_set for part in ("E5 ", "T41 ", "src/f0.py: "))
+    alone = compose(everything.replace(turns=(), items=()), 1500)
+    assert alone.working_set.count("name_") > texts.working_set.count("name_") > 0
 
 
 def test_a_turn_that_the_summary_quotes_is_left_out() -> None:

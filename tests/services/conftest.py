@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.builders import SESSION
+from tests.builders import NOW, SESSION, Entry, append
+from unified_state.services.capture import Capture
 from unified_state.services.masking import Masker
 from unified_state.services.place import Place, locate
 from unified_state.services.workspace import Workspace
@@ -65,6 +66,18 @@ def archive(place: Place) -> Iterator[Archive]:
     """The open archive of the project."""
     with Archive(place.archive_path) as opened:
         yield opened
+
+
+@pytest.fixture
+def keep(archive: Archive, masker: Masker, tmp_path: Path) -> Callable[..., None]:
+    """Archives more entries of a session."""
+
+    def keep_entries(*entries: Entry, session: str = SESSION) -> None:
+        path = tmp_path / f"{session}.jsonl"
+        append(path, *entries)
+        Capture(archive, masker, NOW, lambda: True).transcript(str(path), session, to_end=True)
+
+    return keep_entries
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BRIEF, WORKING_SET = "brief", "working_set"
 PARTS = (BRIEF, WORKING_SET)
+RELEVANT = "relevant"  # what a prompt after a compaction is about
 
 
 class TurnOutline(Record):

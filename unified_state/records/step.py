@@ -32,12 +32,15 @@ class Step(Record):
 
 
 class Boundary(Record):
-    """Where the client cut the conversation (a compact_boundary entry)."""
+    """Where the client cut the conversation (a compact_boundary entry). `kept_from` is the entry from which on it goes
+    on as it was, before the boundary.
+    """
 
     uuid: str
     at: int
     trigger: str | None = None
     pre_tokens: int | None = None
+    kept_from: str | None = None
 
 
 class Summary(Record):

@@ -23,14 +23,14 @@ class WorkingFile(Record):
 
 
 class RanCommand(Record):
-    """A command of the shell and how it ended last: whether it failed, its last line, the lines that tell of
-    failures.
+    """A command of the shell and how it ended last: whether it failed, its last line (None where nothing is known of
+    its end), the lines that tell of failures.
     """
 
     command: str
     score: float
     failed: bool = False
-    last: str = ""
+    last: str | None = None
     failing: tuple[str, ...] = ()
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Offer = tuple[float, float, int, str, str]  # worth, tokens, UTF-16 units, group, text
 
 _FREE = 0.01  # tokens; so that value per token has no limit to divide by
+_LEAST_TOKENS, _LEAST_UNITS = 1.0, 4  # that anything takes: `#1` and what parts it from the next
 
 
 class Group:
@@ -61,6 +62,10 @@ class Room:
         self._units[part] -= units
         return True
 
+    def is_open(self, part: str) -> bool:
+        """Whether anything still fits into a part."""
+        return self.tokens >= _LEAST_TOKENS and self._units[part] >= _LEAST_UNITS
+
     def take_line(self, part: str, line: str) -> bool:
         """Whether there was room for a whole line, which it has now."""
         return self.take(part, estimate_tokens(f"{line}\n"), utf16_units(line) + 1)
@@ -73,11 +78,11 @@ def choose(offers: Iterable[Offer], groups: dict[str, Group], room: Room) -> Non
     for offer in sorted(offers, key=_value):
         groups[offer[3]].offers.append(offer)
     values = {name: group.best_value() for name, group in groups.items() if group.offers}
-    while values and room.tokens > 0:
+    while values:
         name = max(values, key=values.__getitem__)
         group = groups[name]
         group.take_next(room)
-        if group.offers:
+        if group.offers and room.is_open(group.part):
             values[name] = group.best_value()
         else:
             del values[name]

@@ -11,15 +11,21 @@ from __future__ import annotations
 
 from math import log2
 
+_MOST_HALF_LIVES = 1000.0  # a float holds a little more
 HALF_LIFE = 60.0  # steps; measured: 15 to 60 does equally well on real sessions, 250 worse
 
 
-def raised(level: float | None, weight: float, clock: int) -> float:
-    """The level after one more sighting of a weight, at a time in steps."""
-    now = clock / HALF_LIFE
-    return now + log2(weight if level is None else 2.0 ** (level - now) + weight)
+def raised(level: float | None, weight: float, clock: int, half_life: float = HALF_LIFE) -> float:
+    """The level after one more sighting of a weight, at a time in steps; or in whatever unit the half-life has."""
+    seen = clock / half_life + log2(weight)
+    if level is None:
+        return seen
+    low, high = (level, seen) if level < seen else (seen, level)
+    return high + log2(1.0 + 2.0 ** (low - high))
 
 
-def score(level: float, clock: int) -> float:
-    """The sum that a level stands for, at a time in steps."""
-    return float(2.0 ** (level - clock / HALF_LIFE))
+def score(level: float, clock: int, half_life: float = HALF_LIFE) -> float:
+    """The sum that a level stands for, at a time in the same unit. Where the clock was set back by ages, a large number
+    and no error.
+    """
+    return float(2.0 ** min(level - clock / half_life, _MOST_HALF_LIVES))

@@ -12,11 +12,12 @@ from unified_state.interpreter import parse_json
 from unified_state.records.record import Record
 from unified_state.records.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.rules.cutting import cut, one_line
-from unified_state.rules.vocabulary import identifiers, relative_path, words_of
+from unified_state.rules.indexing import strings_of
+from unified_state.rules.vocabulary import identifiers, is_file, relative_path, with_slashes, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from unified_state.records.step import Step
@@ -27,13 +28,14 @@ EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.5
 HEAT, HEAT_OF_READING = 1.0, 0.15
 _LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 4_000, 1_500, 6_000  # characters
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS, _ERROR_CHARACTERS = 300, 160, 200
+_LONGEST_PATH = 1_000  # characters; what is longer is no path
 _MOST_FILES = 40  # of one search
 _FAILING_LINES = 3
 _SHORTEST_ERROR = 12  # characters
 _END_CHARACTERS = 6_000  # of an output, in which its failures stand
-_FAILURES = ("FAIL", "Error", "error", "panic:", "fatal:", "Exception", "not ok", "Traceback")
-_FAILURE_STARTS = ("--- FAIL", "FAIL", "Error", "error", "panic:", "fatal:", "E   ", "not ok", "Traceback")
-_FAILURE_MARKS = ("Error: ", "error: ", "Exception: ", ": error ", " FAILED")
+_FAILURES = ("FAIL", "rror", "ERROR", "panic:", "fatal:", "xception: ", "not ok", "\nE   ")  # where to look closer
+_FAILURE_STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "panic:", "fatal:", "E   ", "not ok")
+_FAILURE_MARKS = ("Error:", "error:", "Exception: ", ": error ", " FAILED")
 
 
 class Sighting(Record):
@@ -80,48 +82,55 @@ def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
 
 def _beginning(text: str, limit: int) -> str:
     """The text up to a limit, without the word that it cuts."""
-    if len(text) <= limit:
-        return text
-    return text[:limit].rpartition("\n")[0] or text[:limit].rpartition(" ")[0]
+    return text if len(text) <= limit else text[:limit].rsplit(None, 1)[0]
 
 
 def _of_call(call: Call, root: str) -> Iterator[Sighting]:
-    path = call.fields.get("file_path") or call.fields.get("notebook_path")
-    if isinstance(path, str):
-        written = "\n".join(
-            text for name, text in call.fields.items() if isinstance(text, str) and not name.endswith("_path")
-        )
+    path, command = _path_of(call), _command_of(call)
+    if path:
+        written = strings_of([value for name, value in call.fields.items() if not name.endswith("_path")])
         changes = any(name in call.fields for name in ("old_string", "new_string", "content", "edits", "new_source"))
         words = identifiers(_beginning(written, _LOOKED_AT_WRITTEN))
         weight = EDITED if changes else WRITTEN
         yield Sighting(FILE, relative_path(path, root), weight, words, heat=HEAT if changes else HEAT_OF_READING)
         return
-    command = call.fields.get("command")
-    if isinstance(command, str) and command.strip():
-        yield Sighting(COMMAND, cut(command.strip(), _COMMAND_CHARACTERS), WRITTEN)
+    if command:
+        yield Sighting(COMMAND, command, WRITTEN)
     written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
     yield from _of_words(_beginning(written, _LOOKED_AT_WRITTEN), WRITTEN, root)
 
 
 def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
-    path, command = call.fields.get("file_path"), call.fields.get("command")
-    failures = _failures(step) if step.is_error or command else []
+    path, command = _path_of(call), _command_of(call)
+    end = _end_of(step.text) if step.is_error or command else ""
+    failures = _failures(end, is_error=step.is_error)
     for failure in failures:
         yield Sighting(ERROR, failure, SEEN)
-    if isinstance(command, str) and command.strip():
-        name = cut(command.strip(), _COMMAND_CHARACTERS)
-        yield Sighting(COMMAND, name, MENTIONED, details=_outcome(step, failures))
+    if command:
+        outcome = {"failed": step.is_error, "last": cut(_last_line(end), _OUTCOME_CHARACTERS), "failing": failures}
+        yield Sighting(COMMAND, command, MENTIONED, details=outcome)
         yield from _of_words(_beginning(step.text, _LOOKED_AT_OUTPUT), MENTIONED, root, with_files=False)
-    elif isinstance(path, str):
-        if call.tool == "Read" and not step.is_error:
-            yield Sighting(FILE, relative_path(path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
+    elif path and call.tool == "Read" and not step.is_error:
+        yield Sighting(FILE, relative_path(path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
     elif call.tool == "Grep":
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
 
 
+def _path_of(call: Call) -> str:
+    """The file that a call is about; empty where there is none, or where it is too long for one."""
+    path = call.fields.get("file_path") or call.fields.get("notebook_path")
+    return path if isinstance(path, str) and len(path) <= _LONGEST_PATH else ""
+
+
+def _command_of(call: Call) -> str:
+    """The command that a call runs in a shell, as it is remembered; empty where there is none."""
+    command = call.fields.get("command")
+    return cut(command.strip(), _COMMAND_CHARACTERS) if isinstance(command, str) else ""
+
+
 def _of_words(text: str, weight: float, root: str, *, with_files: bool = True) -> Iterator[Sighting]:
     """The identifiers, files and references that somebody wrote."""
-    words, paths, references = words_of(text)
+    words, paths, references = words_of(with_slashes(text, root))
     for path in paths if with_files else ():
         yield Sighting(FILE, relative_path(path, root), weight)
     for reference in references:
@@ -132,35 +141,50 @@ def _of_words(text: str, weight: float, root: str, *, with_files: bool = True) -
 
 
 def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
-    """The lines of a search by file (`path:12:line`); all of one file where its path stood in the call."""
+    """The lines of a search by file (`path:12:line`); all of one file where only that was searched."""
     by_file: dict[str, list[str]] = {}
-    for line in text.split("\n"):
-        path, colon, rest = line.partition(":")
-        if colon and "/" in path and len(by_file) < _MOST_FILES:
-            by_file.setdefault(path, []).append(rest)
-    if not by_file and isinstance(call.fields.get("path"), str):
-        by_file = {call.fields["path"]: [text]}
+    searched = call.fields.get("path")
+    if isinstance(searched, str) and is_file(searched):
+        by_file[searched] = [text]
+    else:
+        for line in with_slashes(text, root).split("\n"):
+            path, _, rest = line.partition(":")
+            if is_file(path) and len(by_file) < _MOST_FILES:
+                by_file.setdefault(path, []).append(rest)
     for path, lines in by_file.items():
         yield Sighting(FILE, relative_path(path, root), MENTIONED, identifiers("\n".join(lines)))
 
 
-def _failures(step: Step) -> list[str]:
-    """The lines of a result that tell of failures; where it is an error and no line tells, the last one."""
-    end = step.text[-_END_CHARACTERS:].strip()
-    found = any(word in end for word in _FAILURES)
-    if not found and not step.is_error:
-        return []
-    lines = [one_line(line) for line in end.split("\n") if found and _tells_of_failure(line.strip())]
-    lines = [line for line in lines if len(line) >= _SHORTEST_ERROR] or [one_line(end[end.rfind("\n") + 1 :])]
-    return [cut(line, _ERROR_CHARACTERS) for line in dict.fromkeys(lines[:_FAILING_LINES]) if line]
+def _failures(end: str, *, is_error: bool) -> list[str]:
+    """The lines at the end of a result that tell of failures; where it is an error and no line tells, the last one."""
+    lines = [one_line(line) for line in _lines_with(_FAILURES, end) if _tells_of_failure(line.lstrip())]
+    if is_error and not lines:
+        lines = [_last_line(end)]
+    distinct = dict.fromkeys(cut(line, _ERROR_CHARACTERS) for line in lines if len(line) >= _SHORTEST_ERROR)
+    return list(distinct)[:_FAILING_LINES]
+
+
+def _lines_with(words: Iterable[str], text: str) -> list[str]:
+    """The lines of a text in which one of the words stands, in order."""
+    ends: dict[int, int] = {}
+    for word in words:
+        position = text.find(word)
+        while position >= 0:
+            end = text.find("\n", position + 1)
+            end = len(text) if end < 0 else end
+            ends[text.rfind("\n", 0, position + 1) + 1] = end
+            position = text.find(word, end)
+    return [text[start:end] for start, end in sorted(ends.items())]
 
 
 def _tells_of_failure(line: str) -> bool:
     return line.startswith(_FAILURE_STARTS) or any(mark in line for mark in _FAILURE_MARKS)
 
 
-def _outcome(step: Step, failures: list[str]) -> dict[str, Any]:
-    """How a command ended: whether it failed, its last line, and the lines that tell of failures."""
-    end = step.text[-_END_CHARACTERS:].strip()
-    last = cut(one_line(end[end.rfind("\n") + 1 :]), _OUTCOME_CHARACTERS)
-    return {"failed": step.is_error, "last": last, "failing": failures}
+def _end_of(text: str) -> str:
+    """The last lines of an output; a progress bar that wrote over its line is several."""
+    return text[-_END_CHARACTERS:].replace("\r", "\n").strip()
+
+
+def _last_line(text: str) -> str:
+    return one_line(text[text.rfind("\n") + 1 :])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _NEWEST_CHARACTERS, _CHARACTERS = 700, 320
 _WORTH, _FADING = 30.0, 0.85  # of the newest turn, on the scale of the working set; from each turn to the one before
 _QUOTED = 100  # characters of a prompt by which it is found in a summary
+_BY_CHANCE = 16  # characters; a shorter prompt ("go on") may stand there without being meant
+_QUOTES = ('"{}"', "\u201c{}\u201d", "'{}'", "`{}`")
 
 
 def story_head(known: Known) -> str:
@@ -27,9 +29,15 @@ def story(known: Known) -> Iterator[tuple[str, float]]:
     """The turns in words, the newest first, each with its worth."""
     summary, worth = one_line(known.summary or ""), _WORTH
     for turn in known.turns:
-        quoted = one_line(turn.prompt)[:_QUOTED]
-        if quoted and (quoted in summary or not (turn.tool_calls or turn.answer)):
+        prompt = one_line(turn.prompt)
+        if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer)):
             continue  # the summary goes on from there, or nothing came of it
         limit = _NEWEST_CHARACTERS if worth == _WORTH else _CHARACTERS
         yield "\n".join(turn_lines(turn, known.now, limit)), worth
         worth *= _FADING
+
+
+def _is_quoted(prompt: str, summary: str) -> bool:
+    if len(prompt) < _BY_CHANCE:
+        return any(quotes.format(prompt) in summary for quotes in _QUOTES)
+    return prompt[:_QUOTED] in summary

@@ -2,24 +2,30 @@
 these.
 
 An archive sees megabytes of text, so this is done without regular expressions: bytes are translated so that everything
-but the characters of a word becomes a space, and split. Identifiers are words that no prose has: with an underscore or
-with capitals inside.
+but the characters of a word becomes a space, and split; and since most words come again and again, what a word is is
+found out once. Identifiers are words that no prose has: with an underscore or with capitals inside. Letters are those
+of Latin-1; all other characters part words, as Chinese has no spaces.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
-_DOT, _UNDERSCORE = b".", b"_"
-_NINE = ord("9")
+    Meaning = tuple[frozenset[str], str | None, str | None]  # the identifiers in a word, its path, its reference
+
+_CHARSET = "latin-1"
+_DOT, _NUMBER_SIGN = b".", b"#"
 _SHORTEST, _LONGEST = 4, 60  # characters of an identifier
 _LONGEST_PATH = 160
-_LONGEST_URL = 200
-_LONGEST_ISSUE = 7  # characters; no tracker has ten million issues
+_SHORTEST_URL, _LONGEST_URL = 12, 200
+_MOST_WORDS = 20_000  # whose meaning is remembered
+_LONGEST_ISSUE = 6  # digits; no tracker has ten million issues
 _SHORT_COMMIT, _FULL_COMMIT = 7, 40
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ACCENTED = bytes(byte for byte in range(0xC0, 0x100) if byte not in b"\xd7\xf7")  # all but two signs
 _DIGITS = b"0123456789"
 # Endings by which a word without a slash is taken for a file.
 _ENDINGS = """
@@ -35,58 +41,133 @@ def _only(kept: bytes) -> bytes:
     return bytes([byte if byte in kept else 0x20 for byte in range(256)])
 
 
-_WORDS = _only(_LETTERS + _DIGITS + b"_")
-_PATHS = _only(_LETTERS + _DIGITS + b"_./@~+-#")
+_WORDS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_")
+_PATHS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_./@~+-#")
+_BEHIND_PATH, _BEFORE_PATH = b".#-+@~/", "#-+@"  # punctuation round a name
+_URLS = _only(_LETTERS + _DIGITS + b"-._~:/?#@!$&(*+=%")
+_SCHEMES, _BEHIND_URL = ("://", "s://"), b".:*?!"
 
 
 def identifiers(text: str) -> set[str]:
     """The identifiers in a text."""
-    return _identifiers(set(text.encode("ascii", "replace").translate(_WORDS).split()))
+    return set(_IDENTIFIERS.find(set(text.encode(_CHARSET, "replace").translate(_WORDS).split())))
 
 
 def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
     """The identifiers in a text, its file paths, and its references: issues (`#12`), commits, URLs."""
+    words, paths = set[str](), set[str]()
     references = set(_urls(text)) if "://" in text else set()
-    for url in references:
+    for url in sorted(references, key=len, reverse=True):  # one may be the beginning of another
         text = text.replace(url, " ")
-    words = set(text.encode("ascii", "replace").translate(_PATHS).split())
-    # Most words are plain ones: they are told apart here, without a call for each.
-    telling = [word for word in words if not word.isalpha() or not word.islower()]
-    paths = set()
-    for word in telling:
-        if _DOT in word:
-            path = _path(word.decode()) if _ending(word) in _FILE_ENDINGS else None
-            if path is not None:
-                paths.add(path)
-        elif _is_issue(word) or _is_commit(word):
-            references.add(word.decode())
-    return _identifiers(set(b" ".join(telling).translate(_WORDS).split())), paths, references
+    meanings = _MEANINGS.find(set(text.encode(_CHARSET, "replace").translate(_PATHS).split()))
+    for names, path, reference in meanings:
+        words |= names
+        if path is not None:
+            paths.add(path)
+        elif reference is not None:
+            references.add(reference)
+    return words, paths, references
+
+
+def is_file(word: str) -> bool:
+    """Whether a word has the ending of a file."""
+    path = word.encode(_CHARSET, "replace")
+    return _ending(path) in _FILE_ENDINGS and len(path) <= _LONGEST_PATH and len(path.split()) == 1
+
+
+def stands_in(word: str, text: str) -> bool:
+    """Whether a text holds a word, or what is written like one, that is not part of a longer one: `#1` not in `#12`."""
+    position = text.find(word)
+    while position >= 0:
+        end = position + len(word)
+        around = text[max(0, position - 1) : position] + text[end : end + 1]
+        if not any(character.isalnum() or character == "_" for character in around):
+            return True
+        position = text.find(word, position + 1)
+    return False
 
 
 def relative_path(path: str, root: str) -> str:
-    """The path as the repository names it, where it lies in the repository."""
-    return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
+    """The path as the repository names it, where it lies in the repository; with slashes, also on Windows."""
+    if _is_on_windows(root):
+        path, root = path.replace("\\", "/"), root.replace("\\", "/")
+        is_inside = path[: len(root) + 1].lower() == f"{root}/".lower()
+    else:
+        is_inside = root != "" and path.startswith(f"{root}/")
+    inner = path[len(root) + 1 :] if is_inside else ""
+    return inner or path
 
 
-def _identifiers(words: set[bytes]) -> set[str]:
-    candidates = [word for word in words if not word.islower() or _UNDERSCORE in word]
-    return {word.decode() for word in candidates if _is_identifier(word)}
+def with_slashes(text: str, root: str) -> str:
+    """The text with the paths in it as the repository names them, where it was written on Windows; else as it is."""
+    return text.replace(f"{root}\\", "").replace("\\", "/") if _is_on_windows(root) else text
 
 
-def _is_identifier(word: bytes) -> bool:
-    if not _SHORTEST <= len(word) <= _LONGEST or word[0] <= _NINE:  # begins with a digit
-        return False
-    if _UNDERSCORE in word:
-        return not word.strip(b"_").isdigit() and len(word.strip(b"_")) >= _SHORTEST
-    return not (word.islower() or word.isupper() or word.istitle()) and word.isalnum()
+def _is_on_windows(folder: str) -> bool:
+    return folder[1:3] == ":\\" or folder[:2] == "\\\\"
+
+
+class _Lexicon:
+    """What words turned out to be, for those that are asked for again."""
+
+    def __init__(self, read: Callable[[bytes], Any]) -> None:
+        self._read = read
+        self._nothing: set[bytes] = set()
+        self._found: dict[bytes, Any] = {}
+
+    def find(self, words: set[bytes]) -> list[Any]:
+        """What was read from those of the words that are something."""
+        words = words - self._nothing
+        unknown = words.difference(self._found)
+        if unknown:
+            if len(self._nothing) + len(self._found) > _MOST_WORDS:
+                self._nothing, self._found, unknown = set(), {}, words
+            for word in unknown:
+                found = self._read(word)
+                if found is None:
+                    self._nothing.add(word)
+                else:
+                    self._found[word] = found
+            words -= self._nothing
+        return [self._found[word] for word in words]
+
+
+def _identifier(word: bytes) -> str | None:
+    """The word itself, if it is an identifier."""
+    name = word.decode(_CHARSET)
+    if not _SHORTEST <= len(name) <= _LONGEST or name[0].isdigit():
+        return None
+    if "_" in name:
+        core = name.strip("_")
+        return name if len(core) >= _SHORTEST and not core.isdigit() else None
+    return None if name.islower() or name.isupper() or name.istitle() else name
+
+
+def _meaning(word: bytes) -> Meaning | None:
+    """The identifiers, and the path or the reference, that a word with the characters of paths is."""
+    names = frozenset(filter(None, map(_identifier, word.translate(_WORDS).split())))
+    path = reference = None
+    name = word.rstrip(_BEHIND_PATH)
+    if _DOT in name:
+        path = _path(name.decode(_CHARSET)) if _ending(name) in _FILE_ENDINGS else None
+    elif _is_issue(name) or _is_commit(name):
+        reference = name.decode(_CHARSET)
+    return (names, path, reference) if names or path or reference else None
+
+
+_IDENTIFIERS, _MEANINGS = _Lexicon(_identifier), _Lexicon(_meaning)
 
 
 def _is_issue(word: bytes) -> bool:
-    return word[:1] == b"#" and word[1:].isdigit() and len(word) <= _LONGEST_ISSUE
+    """Whether it is `#12`, or `owner/name#12` of another repository."""
+    repository, mark, number = word.rpartition(_NUMBER_SIGN)
+    if not mark or not number.isdigit() or len(number) > _LONGEST_ISSUE:
+        return False
+    return not repository or repository.count(b"/") == 1
 
 
 def _is_commit(word: bytes) -> bool:
-    if not _SHORT_COMMIT <= len(word) <= _FULL_COMMIT or not word.isalnum() or not word.islower():
+    if not _SHORT_COMMIT <= len(word) <= _FULL_COMMIT or not word.islower() or word.isalpha() or not word.isalnum():
         return False
     try:
         int(word, 16)
@@ -96,36 +177,20 @@ def _is_commit(word: bytes) -> bool:
 
 
 def _ending(word: bytes) -> bytes:
-    return word.rstrip(b".,#-+@~").rpartition(b".")[2].lower()
+    return word.rpartition(_DOT)[2].lower()
 
 
 def _path(word: str) -> str | None:
     """The path that a word with the ending of a file is."""
-    path = word.strip(".,#-+@~") if word[:1] != "." else word.rstrip(".,#-+@~")
-    path = path.removeprefix("./")
+    path = (word if word[0] == "." else word.lstrip(_BEFORE_PATH)).removeprefix("./")
     stem = path.rsplit("/", 1)[-1].rpartition(".")[0]
     return path if stem and len(path) <= _LONGEST_PATH and "//" not in path else None
 
 
 def _urls(text: str) -> Iterator[str]:
     for part in text.split("http")[1:]:
-        url = "http" + part.split(None, 1)[0] if part.strip() else ""
-        for end in "\"'<>)]}`,;\\":
-            url = url.split(end, 1)[0]
-        if url.startswith(("http://", "https://")) and 12 < len(url) <= _LONGEST_URL:  # noqa: PLR2004  # a host at least
-            yield url.rstrip(".:*")
-
-
-def with_known_files(words: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """For each word that is the end of exactly one known path, that path: `hooks.py` is `src/hooks.py`."""
-    by_name: dict[str, list[str]] = {}
-    for path in known:
-        by_name.setdefault(path.rsplit("/", 1)[-1], []).append(path)
-    found = {}
-    for word in words:
-        matches = [
-            path for path in by_name.get(word.rsplit("/", 1)[-1], []) if path == word or path.endswith("/" + word)
-        ]
-        if len(matches) == 1:
-            found[word] = matches[0]
-    return found
+        if part.startswith(_SCHEMES):
+            rest = part[:_LONGEST_URL].encode("utf-8", "replace").translate(_URLS).split(None, 1)[0]
+            url = "http" + rest.rstrip(_BEHIND_URL).decode()
+            if _SHORTEST_URL < len(url) <= _LONGEST_URL:
+                yield url

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from unified_state.records.restore import WORKING_SET
 from unified_state.rules.choosing import Group
-from unified_state.rules.cutting import cut
+from unified_state.rules.cutting import cut, utf16_units
+from unified_state.rules.estimating import estimate_tokens
 from unified_state.rules.lines import harmless
-from unified_state.rules.vocabulary import identifiers
+from unified_state.rules.vocabulary import identifiers, stands_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,16 +22,18 @@ if TYPE_CHECKING:
     from unified_state.records.working_set import RanCommand, WorkingFile, WorkingSet
     from unified_state.rules.choosing import Offer
 
-LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "programs", "commands", "references", "errors"
+LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
+_FILE = "file "  # before the path in the name of a file's group: a file may be called `errors`
 _EXPONENT = 0.65
 _FILE_WORTH, _LOOSE_WORTH, _PAIR_WORTH = 1.0, 1.0, 1.0
 _NAMED_FILE, _NAMED_WORD = 0.3, 0.15  # what is left of the worth of what the summary names
 _PLACES = 3  # files under which one identifier is told at most
 _MOST_WORDS = 80  # of one file that are offered
-_COMMAND_WORTH, _ERROR_WORTH = 1.0, 2.0
+_COMMAND_WORTH, _ERROR_WORTH = 1.0, 4.0
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 160, 120
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
-_LONGEST_PATH = 120
+_LONGEST_PATH = 200
+_PATH_STARTS = "./~@_"  # beside letters and digits
 
 
 class WorkingLines:
@@ -42,9 +45,9 @@ class WorkingLines:
         self._named = identifiers(summary)
         self._hottest = max((file.hot for file in working_set.files), default=0.0) or 1.0
         self.groups: dict[str, Group] = {
-            LOOSE: Group(WORKING_SET, "also: "),
-            PROGRAMS: Group(WORKING_SET, "ran: "),
-            REFERENCES: Group(WORKING_SET, "refs: "),
+            LOOSE: Group(WORKING_SET, f"{LOOSE}: "),
+            PROGRAMS: Group(WORKING_SET, f"{PROGRAMS}: "),
+            REFERENCES: Group(WORKING_SET, f"{REFERENCES}: "),
             COMMANDS: Group(WORKING_SET),
             ERRORS: Group(WORKING_SET),
         }
@@ -56,31 +59,36 @@ class WorkingLines:
         offers += self._words(files)
         offers += self._commands()
         for reference, score in self._set.references:
-            worth = score**_EXPONENT * (_NAMED_WORD if reference in self._summary else 1)
-            offers.append(_offer(worth, REFERENCES, reference))
+            offers.append(_offer(self._worth(score, reference), REFERENCES, reference))
         for error, score in self._set.errors:
-            offers.append(_offer(_ERROR_WORTH * score**_EXPONENT, ERRORS, f"error: {harmless(error)}"))
+            offers.append(_offer(_ERROR_WORTH * self._worth(score, error), ERRORS, f"error: {harmless(error)}"))
         return offers
 
     def lines(self) -> Iterator[str]:
         """What was chosen, as lines."""
-        for path, group in self.groups.items():
-            words = [text for text in group.texts if text != path]
-            if path in {COMMANDS, ERRORS}:
-                yield from words
-            elif path in {LOOSE, REFERENCES, PROGRAMS}:
-                if words:
-                    yield f"{_HEADS[path]}: {(', ' if path == PROGRAMS else ' ').join(words)}"
+        for name, group in self.groups.items():
+            if name in {COMMANDS, ERRORS}:
+                yield from group.texts
+            elif name in {LOOSE, PROGRAMS, REFERENCES}:
+                if group.texts:
+                    yield f"{name}: {(', ' if name == PROGRAMS else ' ').join(group.texts)}"
             elif group.texts:
-                yield f"{path}: {' '.join(words)}" if words else path
+                words = " ".join(filter(None, group.texts))
+                path = _shown(name.removeprefix(_FILE))
+                yield f"{path}: {words}" if words else path
+
+    def _worth(self, score: float, text: str) -> float:
+        """What something is worth by its score; little where the summary says it."""
+        return float(score**_EXPONENT * (_NAMED_WORD if stands_in(text, self._summary) else 1))
 
     def _file(self, file: WorkingFile) -> Offer:
         """A file is a group with a worth of its own; to tell it alone costs nothing more."""
-        named = file.path.rsplit("/", 1)[-1] in self._summary
-        group = Group(WORKING_SET, worth=_FILE_WORTH * file.score**_EXPONENT * (_NAMED_FILE if named else 1))
-        group.tokens, group.units = _TOKENS_PER_CHARACTER * len(file.path) + 3, len(file.path) + 2
-        self.groups[file.path] = group
-        return (0.0, 0.0, 0, file.path, file.path)
+        is_named = stands_in(file.path.rsplit("/", 1)[-1], self._summary)
+        group = Group(WORKING_SET, worth=_FILE_WORTH * file.score**_EXPONENT * (_NAMED_FILE if is_named else 1))
+        path = _shown(file.path)
+        group.tokens, group.units = _tokens(path) + 3, utf16_units(path) + 2
+        self.groups[_FILE + file.path] = group
+        return (0.0, 0.0, 0, _FILE + file.path, "")
 
     def _words(self, files: list[WorkingFile]) -> Iterator[Offer]:
         """Each identifier under the files where it matters most, or loose where it was seen in none."""
@@ -99,29 +107,36 @@ class WorkingLines:
                 continue
             found.sort(reverse=True)
             for position, (pair, path) in enumerate(found[:_PLACES]):
-                yield _offer(pair + (worth if position == 0 else 0), path, word)
+                yield _offer(pair + (worth if position == 0 else 0), _FILE + path, word)
 
     def _commands(self) -> Iterator[Offer]:
         programs: dict[str, float] = {}
         for command in self._set.commands:
             for program in _programs(command.command):
                 programs[program] = programs.get(program, 0.0) + command.score
-            if command.last or command.failed:
+            if command.last is not None:
                 yield _offer(_COMMAND_WORTH * command.score**_EXPONENT, COMMANDS, _command_line(command))
         for program, score in programs.items():
-            yield _offer(score**_EXPONENT * (_NAMED_WORD if program in self._summary else 1), PROGRAMS, program)
-
-
-_HEADS = {LOOSE: "also", PROGRAMS: "ran", REFERENCES: "refs"}
+            yield _offer(self._worth(score, program), PROGRAMS, program)
 
 
 def _offer(worth: float, group: str, text: str) -> Offer:
-    return (worth, _TOKENS_PER_CHARACTER * len(text) + 0.6, len(text) + 2, group, text)
+    return (worth, _tokens(text) + 0.6, utf16_units(text) + 2, group, text)
+
+
+def _tokens(text: str) -> float:
+    return _TOKENS_PER_CHARACTER * len(text) if text.isascii() else estimate_tokens(text)
 
 
 def _is_tellable(path: str) -> bool:
     """Whether a path says something: one of the repository, not one that a program only shortened."""
-    return 2 < len(path) < _LONGEST_PATH and "…" not in path and path.isprintable()  # noqa: PLR2004
+    return 2 < len(path) < _LONGEST_PATH and "…" not in path and path.isprintable()  # noqa: PLR2004  # `a/` says nothing
+
+
+def _shown(path: str) -> str:
+    """The path as it is told; with `./` where it could be taken for a line of another kind: `T7 (now) prompt: go`."""
+    is_plain = (path[0].isalnum() or path[0] in _PATH_STARTS) and " " not in path
+    return harmless(path if is_plain or path[0] in "./~" else f"./{path}")
 
 
 def _merged(files: Iterable[WorkingFile]) -> list[WorkingFile]:
@@ -131,28 +146,37 @@ def _merged(files: Iterable[WorkingFile]) -> list[WorkingFile]:
     for path in by_path:
         for position in [index for index, character in enumerate(path) if character == "/"]:
             ends.setdefault(path[position + 1 :], []).append(path)
-    for path, file in list(by_path.items()):
-        longer = [other for other in ends.get(path.lstrip("/"), ()) if other != path]
-        if longer and len({other.rsplit("/", 1)[-1] for other in longer}) == 1:
-            whole = max(longer, key=len)
-            if all(whole.endswith(other) for other in longer):
-                known = by_path[whole]
-                by_path[whole] = known.replace(score=known.score + file.score)
-                del by_path[path]
+    for path in sorted(by_path, key=len):
+        longer = [other for other in ends.get(path.lstrip("/"), ()) if len(other) > len(path)]
+        whole = max(longer, key=len, default="")
+        if whole and all(whole.endswith(other) for other in longer):
+            by_path[whole] = _both(by_path[whole], by_path.pop(path))
     return sorted(by_path.values(), key=lambda file: file.score, reverse=True)
+
+
+def _both(known: WorkingFile, other: WorkingFile) -> WorkingFile:
+    """One file that was seen under two names."""
+    words = dict(known.words)
+    for word, score in other.words:
+        words[word] = words.get(word, 0.0) + score
+    by_score = sorted(words.items(), key=lambda scored: scored[1], reverse=True)
+    return known.replace(score=known.score + other.score, hot=known.hot + other.hot, words=tuple(by_score))
 
 
 def _programs(command: str) -> Iterable[str]:
     """The programs of a command by their first two words: `go test`, `git log`."""
     for part in command.replace("&&", ";").replace("|", ";").split(";"):
-        words = [word for word in part.split() if "=" not in word]
-        if len(words) > 1 and words[1][:1].isalpha() and "/" not in words[0] and words[0].isascii():
-            yield f"{words[0]} {words[1]}"
+        words = [word for word in part.split() if "=" not in word][:2]
+        if len(words) > 1 and words[1][0].isalpha() and all(map(_is_plain_word, words)):
+            yield " ".join(words)
+
+
+def _is_plain_word(word: str) -> bool:
+    return word.isascii() and word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum()
 
 
 def _command_line(command: RanCommand) -> str:
-    end = command.failing[0] if command.failing else command.last
-    how = "failed" if command.failed or command.failing else "ended"
-    return (
-        f"$ {cut(harmless(command.command), _COMMAND_CHARACTERS)} -> {how}: {cut(harmless(end), _OUTCOME_CHARACTERS)}"
-    )
+    how = "failed" if command.failed else "ended"
+    lines = dict.fromkeys(cut(harmless(line), _OUTCOME_CHARACTERS) for line in (*command.failing, command.last or ""))
+    outcome = "; ".join(filter(None, lines)) or "no output"
+    return f"command: {cut(harmless(command.command), _COMMAND_CHARACTERS)} -> {how}: {outcome}"

@@ -1,4 +1,6 @@
-"""UserPromptSubmit: archive what is new; deliver a restore that did not reach the model."""
+"""UserPromptSubmit: archive what is new; after a compaction deliver the restore that did not reach the model, and the
+turns that the prompt is about.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.services.hook_call import HookCall
     from unified_state.storage.archive import Archive
-    from unified_state.storage.compactions import Restore
+    from unified_state.storage.compactions import Compaction, Restore
 
 _MOST_UNITS = 9_900  # of one output, below the client's 10,000
 _MOST_TRIES = 3
@@ -19,12 +21,12 @@ _TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has foun
 
 
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
-    """Archive; the restore of the last compaction again, if its text does not stand in the transcript."""
+    """Archive; what the prompt is given if it follows a compaction."""
     call.capture(archive, call.settings.prompt_milliseconds / 1000)
     call.keep(archive, PROMPT, call.event.text("prompt"))
     if session_number(archive, call.event.session_id) is None:
         register(call, archive)
-    return "" if call.event.agent_id else _undelivered(call, archive)
+    return "" if call.event.agent_id else _after_compaction(call, archive)
 
 
 def register(call: HookCall, archive: Archive, predecessor: int | None = None) -> int:
@@ -38,8 +40,10 @@ def register(call: HookCall, archive: Archive, predecessor: int | None = None) -
     return session
 
 
-def _undelivered(call: HookCall, archive: Archive) -> str:
-    """The parts of the newest compaction's restore that never arrived. By now its boundary stands in the transcript."""
+def _after_compaction(call: HookCall, archive: Archive) -> str:
+    """What a prompt soon after a compaction is given: the parts of the restore that never arrived, since by now the
+    boundary stands in the transcript, and with the first prompt the turns that it is about.
+    """
     session = session_number(archive, call.event.session_id)
     compaction = latest_compaction(archive, session) if session is not None else None
     if session is None or compaction is None or compaction.boundary_at is None:
@@ -49,15 +53,38 @@ def _undelivered(call: HookCall, archive: Archive) -> str:
     )
     if turns_since > _TURNS_TOO_LATE:
         return ""
-    from unified_state.records.restore import PARTS
+    from unified_state.records.restore import PARTS, RELEVANT
 
     tried = restores_of(archive, compaction.id)
     missing = [part for part in PARTS if _is_missing([restore for restore in tried if restore.part == part])]
-    return _restored_again(call, archive, session, missing) if missing else ""
+    output = _restored_again(call, archive, session, missing) if missing else ""
+    is_first = turns_since <= (compaction.trigger == "manual")  # /compact itself is a turn
+    if is_first and not any(restore.part == RELEVANT for restore in tried):
+        told = "\n".join(restore.text for restore in tried) + output
+        output = _with(output, _relevant(call, archive, session, compaction, told))
+    return output
 
 
 def _is_missing(tried: list[Restore]) -> bool:
     return len(tried) < _MOST_TRIES and all(restore.delivered_at is None for restore in tried)
+
+
+def _relevant(call: HookCall, archive: Archive, session: int, compaction: Compaction, told: str) -> str:
+    from unified_state.records.restore import RELEVANT, Known
+    from unified_state.services.relevant_turns import relevant_turns
+    from unified_state.services.restore import fence_and_remember
+
+    text = relevant_turns(
+        archive, call.event.text("prompt"), call.now, before=compaction.kept_at or compaction.boundary_at, told=told
+    )
+    known = Known(reason="prompt", now=call.now, compaction=compaction.id)
+    return fence_and_remember(archive, session, known, RELEVANT, text) if text else ""
+
+
+def _with(output: str, more: str) -> str:
+    """Both, as far as one output may be."""
+    both = f"{output}\n{more}" if output and more else output or more
+    return both if utf16_units(both) < _MOST_UNITS else output
 
 
 def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
@@ -70,6 +97,5 @@ def _restored_again(call: HookCall, archive: Archive, session: int, missing: lis
         if not texts[part]:
             continue
         fenced = fence_and_remember(archive, session, known, part, texts[part])
-        if utf16_units(output) + utf16_units(fenced) < _MOST_UNITS:
-            output += ("\n" if output else "") + fenced
+        output = _with(output, fenced)
     return output

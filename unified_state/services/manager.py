@@ -19,7 +19,8 @@ from unified_state.records.item import (
 )
 from unified_state.records.state import TRIGGERS, WorkItem
 from unified_state.rules.timestamps import to_milliseconds
-from unified_state.services.state_writing import StateWriter, current_time
+from unified_state.services.clock import current_time
+from unified_state.services.state_writing import StateWriter
 from unified_state.services.workspace import Workspace, open_workspace
 
 TYPE_CHECKING = False

@@ -9,10 +9,11 @@ import tempfile
 
 from unified_state.errors import NotFoundError
 from unified_state.records.record import Record
-from unified_state.records.restore import PARTS, Composition
+from unified_state.records.restore import PARTS, RELEVANT, Composition
 from unified_state.services.capture import Capture
 from unified_state.services.counting import count_tokens
 from unified_state.services.ingestion import read_head
+from unified_state.services.relevant_turns import relevant_turns
 from unified_state.services.restore import gather, restored_text
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import session_number
@@ -36,25 +37,35 @@ class Preview(Record):
     parts: list[dict[str, Any]]
 
 
+class Given(Record):
+    """What the restore is made for beside the session: the client's summary, and the prompt that follows."""
+
+    summary: str | None = None
+    prompt: str | None = None
+
+
 def preview_restore(
     workspace: Workspace,
     now: int,
     *,
     transcript: str | None = None,
     summary: str | None = None,
+    prompt: str | None = None,
     tokens: int | None = None,
 ) -> Preview:
-    """The restore after a compaction, now."""
+    """The restore after a compaction, now; with a `prompt`, also the turns that it is about."""
     if tokens is not None:
         workspace.settings.restore_tokens = tokens
     if transcript is not None:
-        return _of_transcript(workspace, now, transcript, summary)
+        return _of_transcript(workspace, now, transcript, Given(summary, prompt))
     if workspace.is_empty:
         return Preview("", 0, [])
-    return workspace.use(lambda archive: _compose(archive, workspace, _session(archive, workspace), now, summary))
+    return workspace.use(
+        lambda archive: _compose(archive, workspace, _session(archive, workspace), now, Given(summary, prompt))
+    )
 
 
-def _of_transcript(workspace: Workspace, now: int, path: str, summary: str | None) -> Preview:
+def _of_transcript(workspace: Workspace, now: int, path: str, given: Given) -> Preview:
     """The transcript goes into an archive of its own that is gone afterwards."""
     if not os.path.isfile(path):
         message = f"there is no file {path}"
@@ -67,7 +78,7 @@ def _of_transcript(workspace: Workspace, now: int, path: str, summary: str | Non
         archive.run("PRAGMA synchronous = OFF")
         capture = Capture(archive, workspace.masker, now, lambda: True)
         capture.transcript(os.path.abspath(path), head.session_id, to_end=True)
-        return _compose(archive, workspace, session_number(archive, head.session_id), now, summary)
+        return _compose(archive, workspace, session_number(archive, head.session_id), now, given)
 
 
 def _session(archive: Archive, workspace: Workspace) -> int | None:
@@ -81,35 +92,43 @@ def _session(archive: Archive, workspace: Workspace) -> int | None:
     return None if row is None else row[0]
 
 
-def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, summary: str | None) -> Preview:
+def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, given: Given) -> Preview:
     known = gather(archive, workspace.place.state_path, session, "compact", now)
-    if summary is not None:
-        known = known.replace(summary=summary)
-    composition, tokens = _within(known, workspace.settings)
-    texts = composition.as_dict()
-    parts = [(part, texts[part]) for part in PARTS if texts[part]]
-    sizes = count_tokens([text for _, text in parts])
+    if given.summary is not None:
+        known = known.replace(summary=given.summary)
+    relevant = _relevant(archive, known, workspace.settings, given.prompt) if given.prompt else ""
+    texts = {**_within(known, workspace.settings, relevant).as_dict(), RELEVANT: relevant}
+    parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts[part]]
+    text = "\n".join(text for _, text in parts)
+    *sizes, tokens = count_tokens([*(text for _, text in parts), text])
     return Preview(
-        text=_joined(composition),
+        text=text,
         tokens=tokens,
         parts=[{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)],
     )
 
 
-def _within(known: Known, settings: Settings) -> tuple[Composition, int]:
-    """The fullest text that keeps the limit by an exact count; the hooks, which have no time to count, estimate."""
+def _relevant(archive: Archive, known: Known, settings: Settings, prompt: str) -> str:
+    """The turns that a prompt is about and the restore does not tell, in half of its size at most."""
+    told = "\n".join(restored_text(known, settings).as_dict().values())
+    lines = relevant_turns(archive, prompt, known.now, told=told).split("\n")
+    while len(lines) > 1 and count_tokens(["\n".join(lines)])[0] > settings.restore_tokens / 2:
+        lines.pop()
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _within(known: Known, settings: Settings, relevant: str) -> Composition:
+    """The fullest text that keeps the limit by an exact count, together with the relevant turns; the hooks, which have
+    no time to count, estimate.
+    """
     limit = settings.restore_tokens
     best, best_size, aim = Composition(), 0, float(limit)
     for _ in range(_TRIES):
         composition = restored_text(known, settings, aim)
-        (size,) = count_tokens([_joined(composition)])
+        (size,) = count_tokens(["\n".join(filter(None, (*composition.as_dict().values(), relevant)))])
         if best_size < size <= limit:
             best, best_size = composition, size
         if not size or _FULL * limit <= size <= limit:
             break
         aim *= limit / size if size < limit else _FULL * limit / size
-    return best, best_size
-
-
-def _joined(composition: Composition) -> str:
-    return "\n".join(text for text in composition.as_dict().values() if text)
+    return best

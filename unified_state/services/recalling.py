@@ -96,5 +96,6 @@ def _compaction(archive: Archive, number: int) -> dict[str, Any]:
         "restored": [
             {"part": restore.part, "delivered": restore.delivered_at is not None, "text": restore.text}
             for restore in restores_of(archive, number)
+            if restore.text  # a prompt may have been about nothing that is archived
         ],
     }

@@ -12,7 +12,7 @@ from unified_state.rules.mentions import mentioned_files
 from unified_state.services.forgetting import tidy
 from unified_state.services.health import problem_files
 from unified_state.services.state_files import existing_state_files, rewrite_state_files
-from unified_state.services.working_set import rebuild_working_sets
+from unified_state.services.working_set import empty_working_sets, rebuild_working_sets
 from unified_state.storage.free_texts import free_texts, replace_free_text
 from unified_state.storage.ledger import list_items, update_item
 from unified_state.storage.pending import read_pending, sessions_with_pending, write_pending
@@ -58,7 +58,7 @@ def scan(workspace: Workspace, *, fix: bool, report: Callable[[int], None] = lam
 
 def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, fix: bool) -> tuple[int, list[str]]:
     numbers = [row[0] for row in archive.rows("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")]
-    found = []
+    found, sessions = [], set()
     for number in numbers:
         step = find_step(archive, number)
         report(1)
@@ -70,8 +70,8 @@ def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, f
             if fix:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
-    if fix:
-        rebuild_working_sets(archive, found)
+                    sessions |= empty_working_sets(archive, [number])
+    rebuild_working_sets(archive, sessions)
     return len(numbers), [f"S{number}" for number in found]
 
 

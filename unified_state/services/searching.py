@@ -1,110 +1,241 @@
-"""Search: the steps and items that match a query best, by BM25 over the full text."""
+"""Search: the steps and items that answer a query best, in anybody's words.
+
+The full-text index names candidates; they and their neighbours are scored as `rules.relevance` tells. What the query
+says of time, of a speaker or of a file raises what fits, and so does, a little, what was asked for before.
+"""
 
 from __future__ import annotations
 
+from unified_state.errors import NotFoundError
+from unified_state.records.hit import Hit
+from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import Record
 from unified_state.rules.cutting import one_line
-from unified_state.rules.querying import fts_query, query_words, snippet
-from unified_state.rules.timestamps import to_text
+from unified_state.rules.indexing import index_text
+from unified_state.rules.lrfu import score as level_score
+from unified_state.rules.query_dates import asks_when, tells_when, times_of
+from unified_state.rules.querying import file_names, has_any, names_file, query_words, region, snippet, words_of
+from unified_state.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
+from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.storage.accesses import ACCESS_HALF_LIFE, access_levels
+from unified_state.storage.full_text import Filters, best_matches, count_having, count_steps, count_words
 from unified_state.storage.ledger import list_items
 from unified_state.storage.sessions import session_number
-from unified_state.storage.steps import find_step, searchable
+from unified_state.storage.steps import DATA_URL, Placed, find_placed, readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable, Sequence
 
     from unified_state.records.item import LedgerItem
     from unified_state.storage.archive import Archive
 
+MOST_HITS = 1_000
+_CANDIDATES = 60
+_LOOKED_AT = 3_000  # characters of a step round its first matching word
 _SNIPPET = 240
+_SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED = 0.5, 0.5, 0.3, 0.2, 0.1
+_WHOLE_ITEM = MOST + _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED  # one that has all words stands above any step
+_HALF = 0.5
+_LONGEST_NAME = 40
 
 
-class Hit(Record):
-    """One thing found. `uuids` are the transcript entries it covers, `score` is higher for better ones."""
+class _Query(Record):
+    """A query: its text, its words with their weights, the heaviest first, and what "yesterday" is seen from."""
 
-    ref: str
-    kind: str
-    uuids: tuple[str, ...]
-    session_id: str | None
-    timestamp: str
-    score: float
-    snippet: str
-    status: str | None = None
+    text: str
+    weights: dict[str, float]
+    having: dict[str, int]
+    steps: int
+    now: int
+
+    @property
+    def words(self) -> list[str]:
+        return list(self.weights)
 
 
-def search(archive: Archive, query: str, limit: int, session_id: str | None = None) -> list[Hit]:
-    """The best hits, best first. Any text is a query; its words are looked for, never read as operators."""
-    words = query_words(query)
-    if not words or limit < 1:
+def search(
+    archive: Archive,
+    query: str,
+    limit: int,
+    session_id: str | None = None,
+    *,
+    now: int = 0,
+    filters: Filters | None = None,
+    words: Sequence[str] | None = None,
+) -> list[Hit]:
+    """The best hits, best first, at most 1,000. Any text is a query; its words are looked for (or those of them that
+    are given), never read as operators. `now` is what "yesterday" is seen from. Raises NotFoundError for a session
+    that is not known.
+    """
+    filters = filters or Filters()
+    if session_id is not None:
+        filters = filters.replace(session=_known_session(archive, session_id))
+    asked = _read(archive, query, query_words(query) if words is None else words, now)
+    limit = min(limit, MOST_HITS)
+    if not asked.weights or limit < 1:
         return []
-    hits = [*_items(archive, words, session_id), *_steps(archive, words, limit, session_id)]
+    hits = _items(archive, asked, session_id, filters)
+    if filters.kind not in ALIAS_LETTERS:
+        hits += _steps(archive, asked, session_id, filters, limit)
     return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
 
-def _steps(archive: Archive, words: list[str], limit: int, session_id: str | None) -> list[Hit]:
-    condition, values = "", []
-    if session_id is not None:
-        number = session_number(archive, session_id)
-        condition = (
-            "AND step_text.rowid IN (SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?2 "
-            "UNION SELECT step FROM step_copy WHERE session = ?2) "
+def _known_session(archive: Archive, session_id: str) -> int:
+    number = session_number(archive, session_id)
+    if number is None:
+        message = f"there is no session {session_id[:60]!r} in the archive"
+        raise NotFoundError(message, "hits of `unified-state search --json` name their sessions")
+    return number
+
+
+def _read(archive: Archive, query: str, words: Sequence[str], now: int) -> _Query:
+    steps = count_steps(archive)
+    having = count_having(archive, words, steps)
+    weights = {word: inverse_frequency(steps, having[word]) for word in sorted(words, key=having.__getitem__)}
+    return _Query(text=query, weights=weights, having=having, steps=steps, now=now)
+
+
+def _steps(archive: Archive, asked: _Query, session_id: str | None, filters: Filters, limit: int) -> list[Hit]:
+    matches = set(best_matches(archive, asked.having, asked.steps, filters, max(_CANDIDATES, limit)))
+    placed = _with_neighbours(archive, matches)
+    texts = {number: readable(found.step) for number, found in placed.items()}
+    regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
+    looked = _looked(placed, regions, asked.words)
+    scores = relevance(looked, asked.weights)
+    raised = _Raised(asked, access_levels(archive, matches))
+    strict = filters != Filters()
+    totals = {
+        number: scores[number] + raised.by(number, found, texts[number])
+        for number, found in placed.items()
+        if number in matches or (scores[number] > 0 and not strict and not texts[number].startswith(DATA_URL))
+    }
+    best: dict[str, int] = {}  # of several blocks of one entry the best one stands for it
+    for number in sorted(totals, key=totals.__getitem__, reverse=True):
+        best.setdefault(placed[number].step.uuid, number)
+    chosen = list(best.values())[:limit]
+    words = _as_written([regions[number] for number in chosen], asked.words)
+    return [
+        Hit(
+            ref=f"S{number}",
+            kind=placed[number].step.kind,
+            uuids=(placed[number].step.uuid,),
+            session_id=session_id or placed[number].session_id,
+            timestamp=to_text(placed[number].step.at),
+            score=round(totals[number], 4),
+            snippet=snippet(one_line(regions[number]), words, _SNIPPET),
+            coverage=round(coverage(looked[number], looked, asked.weights), 2),
         )
-        values.append(number)
-    rows = archive.rows(
-        f"SELECT rowid, -bm25(step_text) FROM step_text WHERE step_text MATCH ?1 {condition}"  # noqa: S608  # ours
-        f"ORDER BY bm25(step_text) LIMIT {int(limit)}",
-        fts_query(words),
-        *values,
+        for number in chosen
+    ]
+
+
+def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
+    """The steps and those beside them in their sessions."""
+    near = sorted({number + distance for number in numbers for distance in (-1, 0, 1)})
+    found = find_placed(archive, near)
+    places = {(number, found[number].session) for number in numbers if number in found}
+    return {
+        number: placed
+        for number, placed in found.items()
+        if any((number + distance, placed.session) in places for distance in (-1, 0, 1))
+    }
+
+
+def _region(text: str, words: list[str], is_match: bool) -> str:
+    """The text, or what of a long one stands round the best word, in whatever form it stands there."""
+    if is_match and len(text) > _LOOKED_AT and not has_any(text, words):
+        words = _as_written([text], words)
+    return region(text, words, _LOOKED_AT)
+
+
+def _as_written(texts: Iterable[str], words: list[str]) -> list[str]:
+    """The words, each with the forms of it that stand in the texts: `planted` beside `planting`."""
+    starts = {word[:2] for word in words}
+    others = sorted({word for text in texts for word in words_of(text) if word[:2] in starts}.difference(words))
+    found = list(zip(others, count_words(others, words), strict=True))
+    return [form for word in words for form in (word, *(other for other, counts in found if word in counts))]
+
+
+def _looked(placed: dict[int, Placed], regions: dict[int, str], words: list[str]) -> dict[int, Looked]:
+    texts = [index_text(region) for region in regions.values()]
+
+    def beside(number: int, near: int) -> int | None:
+        return near if near in placed and placed[near].session == placed[number].session else None
+
+    return {
+        number: Looked(
+            number=number,
+            session=placed[number].session,
+            before=beside(number, number - 1),
+            after=beside(number, number + 1),
+            counts=counts,
+            length=len(text.split()),
+        )
+        for number, text, counts in zip(regions, texts, count_words(texts, words), strict=True)
+    }
+
+
+class _Raised:
+    """What raises a step beside its words."""
+
+    def __init__(self, asked: _Query, levels: dict[int, float]) -> None:
+        self._words = set(asked.words)
+        self._times = times_of(asked.text, asked.now)
+        self._asks_when = asks_when(asked.text)
+        self._files = file_names(asked.text)
+        self._levels = levels
+        self._now = asked.now
+
+    def by(self, number: int, found: Placed, text: str) -> float:
+        """How much a step is raised: by time, speaker, files, and by having been asked for."""
+        total = _TIME if self._times.holds(found.step.at) else 0.0
+        name, colon, _ = text[:_LONGEST_NAME].partition(":")
+        total += _SPEAKER if colon and name.lower() in self._words else 0.0
+        total += _FILE if any(name in text for name in self._files) else 0.0
+        total += _WHEN if self._asks_when and tells_when(text[:_LOOKED_AT]) else 0.0
+        level = self._levels.get(number)
+        if level is not None:
+            total += _ACCESSED * min(1.0, level_score(level, self._now, ACCESS_HALF_LIFE))
+        return total
+
+
+def _items(archive: Archive, asked: _Query, session_id: str | None, filters: Filters) -> list[Hit]:
+    """Items are few, so they are looked through; one that has half of the words is a hit."""
+    items = [item for item in list_items(archive) if _passes(item, session_id, filters)]
+    texts = list(map(_item_text, items))
+    counts = count_words(list(map(index_text, texts)), asked.words)
+    shares = [len(found) / len(asked.words) for found in counts]
+    matches = [match for match in zip(items, texts, shares, strict=True) if match[2] >= _HALF]
+    words = _as_written([text for _, text, _ in matches], asked.words)
+    return [
+        Hit(
+            ref=item.alias,
+            kind=item.kind,
+            uuids=(item.source_uuid,) if item.source_uuid else (),
+            session_id=item.session_id,
+            timestamp=item.created_at,
+            score=round(_WHOLE_ITEM if share == 1 else MOST * share, 4),
+            snippet=snippet(one_line(text), words, _SNIPPET),
+            status=item.status,
+            coverage=round(share, 2),
+        )
+        for item, text, share in matches
+    ]
+
+
+def _passes(item: LedgerItem, session_id: str | None, filters: Filters) -> bool:
+    at = to_milliseconds(item.created_at) or 0
+    file = filters.file
+    return (
+        filters.tool is None
+        and filters.kind in {None, item.kind}
+        and session_id in {None, item.session_id}
+        and (filters.since is None or at >= filters.since)
+        and (filters.until is None or at < filters.until)
+        and (file is None or any(names_file(text, file) for text in (_item_text(item), *item.files)))
     )
-    return [hit for number, score in rows if (hit := _step_hit(archive, number, score, words)) is not None]
-
-
-def _step_hit(archive: Archive, number: int, score: float, words: list[str]) -> Hit | None:
-    step = find_step(archive, number)
-    if step is None:
-        return None
-    (session_id,) = archive.row(
-        "SELECT session_id FROM step JOIN turn ON turn.id = turn JOIN session ON session.id = session "
-        "WHERE step.id = ?",
-        number,
-    )
-    return Hit(
-        ref=f"S{number}",
-        kind=step.kind,
-        uuids=(step.uuid,),
-        session_id=session_id,
-        timestamp=to_text(step.at),
-        score=round(score, 3),
-        snippet=snippet(one_line(searchable(step)), words, _SNIPPET),
-    )
-
-
-def _items(archive: Archive, words: list[str], session_id: str | None) -> list[Hit]:
-    """Items are few, so they are looked through; one that has all words stands above any step."""
-    hits = []
-    for item in list_items(archive):
-        if session_id is not None and item.session_id != session_id:
-            continue
-        text = _item_text(item)
-        folded = text.lower()
-        matched = sum(word in folded for word in words)
-        if matched and matched * 2 >= len(words):
-            hits.append(
-                Hit(
-                    ref=item.alias,
-                    kind=item.kind,
-                    uuids=(item.source_uuid,) if item.source_uuid else (),
-                    session_id=item.session_id,
-                    timestamp=item.created_at,
-                    score=round(100 * matched / len(words), 3),
-                    snippet=snippet(one_line(text), words, _SNIPPET),
-                    status=item.status,
-                )
-            )
-    return hits
 
 
 def _item_text(item: LedgerItem) -> str:
-    values: list[Any] = list(item.body.values())
-    return " ".join(value for value in values if isinstance(value, str))
+    return " ".join(value for value in item.body.values() if isinstance(value, str))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 
 from unified_state.errors import StorageError
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
+from unified_state.services.clock import current_time
 from unified_state.services.projection import Projected, Projection
 from unified_state.services.recording import record_item, resolve
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
@@ -144,11 +144,6 @@ class StateWriter:
         return Projection(
             archive, self._workspace.place, self._workspace.settings, self._workspace.masker, now, _count_tokens
         )
-
-
-def current_time() -> int:
-    """Milliseconds since 1970: the clock of the services that are called by programs."""
-    return int(time.time() * 1000)
 
 
 def _count_tokens(texts: Sequence[str]) -> list[int]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row keeps
 _TOP_FILES, _TOP_COMMANDS, _TOP_REFERENCES, _TOP_ERRORS = 60, 20, 40, 6
 _LEAST_SCORE = 0.02
-_BY_LEVEL = itemgetter(1)
+_BY_LEVEL = itemgetter(1, 0)  # of equals by name: the order of sets must not decide
 
 
 class WorkingSetKeeper:
@@ -75,12 +75,10 @@ class WorkingSetKeeper:
             return call
         if step.kind != TOOL_RESULT or not step.tool_use_id:
             return None
-        if step.tool_use_id not in self._calls:
-            earlier = call_of_result(self._archive, self._session, step.tool_use_id)
-            if earlier is None:
-                return None
-            self._calls[step.tool_use_id] = read_call(earlier)
-        return self._calls[step.tool_use_id]
+        if step.tool_use_id in self._calls:
+            return self._calls.pop(step.tool_use_id)
+        earlier = call_of_result(self._archive, self._session, step.tool_use_id)
+        return None if earlier is None else read_call(earlier)
 
     def _see(self, sighting: Sighting) -> None:
         key = (sighting.kind, sighting.name)
@@ -114,24 +112,27 @@ def read_working_set(archive: Archive, session: int) -> WorkingSet:
     )
 
 
-def rebuild_working_sets(archive: Archive, steps: Iterable[int]) -> None:
-    """Make the working sets anew to which some steps belonged, which were forgotten or masked since."""
-    sessions: set[int] = set()
-    for step in steps:
-        sessions.update(sessions_of_step(archive, step))
-    for session in sorted(sessions):
-        _rebuild(archive, session)
-
-
-def _rebuild(archive: Archive, session: int) -> None:
-    with archive.transaction(durable=False):
+def empty_working_sets(archive: Archive, steps: Iterable[int]) -> set[int]:
+    """Empty the working sets to which some steps belong, within the transaction in which those are forgotten or
+    masked; the sessions whose sets have to be made anew.
+    """
+    sessions = {session for step in steps for session in sessions_of_step(archive, step)}
+    for session in sessions:
         clear_working_set(archive, session)
-        keeper = WorkingSetKeeper(archive, session)
-        for number in step_numbers(archive, session):
-            step = find_step(archive, number)
-            if step is not None:
-                keeper.note(step)
-        keeper.flush()
+    return sessions
+
+
+def rebuild_working_sets(archive: Archive, sessions: Iterable[int]) -> None:
+    """Make the working sets of some sessions anew from the steps that they hold."""
+    for session in sorted(sessions):
+        with archive.transaction(durable=False):
+            clear_working_set(archive, session)
+            keeper = WorkingSetKeeper(archive, session)
+            for number in step_numbers(archive, session):
+                step = find_step(archive, number)
+                if step is not None:
+                    keeper.note(step)
+            keeper.flush()
 
 
 def _names(archive: Archive, session: int, kind: str, limit: int, clock: int) -> tuple[tuple[str, float], ...]:
@@ -159,6 +160,6 @@ def _command(entry: Entry, clock: int) -> RanCommand:
         command=entry.name,
         score=score(entry.level, clock),
         failed=details.get("failed") is True,
-        last=details.get("last") or "",
+        last=details.get("last"),
         failing=tuple(details.get("failing") or ()),
     )

@@ -204,12 +204,13 @@ def _system(entry: Entry) -> Iterator[Found]:
     if entry.get("subtype") == "compact_boundary":
         details = entry.get("compactMetadata")
         details = details if isinstance(details, dict) else {}
-        tokens = details.get("preTokens")
+        tokens, kept = details.get("preTokens"), details.get("preservedSegment")
         yield Boundary(
             uuid=entry["uuid"],
             at=_time(entry),
             trigger=_string(details, "trigger") or None,
             pre_tokens=tokens if isinstance(tokens, int) else None,
+            kept_from=_string(kept, "headUuid") or None if isinstance(kept, dict) else None,
         )
 
 

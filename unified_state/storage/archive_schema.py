@@ -162,6 +162,13 @@ CREATE TABLE working_set (        -- what each session worked with
 );
 CREATE INDEX working_set_by_level ON working_set (session, kind, level);
 
+CREATE TABLE access (             -- steps that were asked for: how much that weighs, as a logarithm
+    step INTEGER PRIMARY KEY REFERENCES step,
+    level REAL NOT NULL
+);
+
+ALTER TABLE compaction ADD COLUMN kept_at INTEGER;
+
 ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
 
 ALTER TABLE session ADD COLUMN root TEXT;

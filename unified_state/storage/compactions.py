@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from unified_state.records.record import Record
 from unified_state.rules.packing import pack, unpack
+from unified_state.storage.steps import uuid_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ FORGOTTEN = "[forgotten]"  # stands for a summary, so that its transcript cannot
 
 
 class Compaction(Record):
-    """One compaction: K2."""
+    """One compaction: K2. What the session said since `kept_at` still stands in the conversation."""
 
     id: int
     session: int
@@ -32,6 +33,7 @@ class Compaction(Record):
     started_at: int
     boundary_uuid: str | None
     boundary_at: int | None
+    kept_at: int | None
     pre_tokens: int | None
     last_step: int | None
     summary_from: str | None
@@ -51,8 +53,8 @@ class Restore(Record):
 
 
 _SELECT = (
-    "SELECT id, session, trigger, started_at, boundary_uuid, boundary_at, pre_tokens, last_step, summary_from, summary "
-    "FROM compaction WHERE "
+    "SELECT id, session, trigger, started_at, boundary_uuid, boundary_at, kept_at, pre_tokens, last_step, "
+    "summary_from, summary FROM compaction WHERE "
 )
 
 
@@ -108,9 +110,12 @@ def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
         return  # read again, or copied into a fork
     compaction = begin_compaction(archive, session, boundary.at)
     archive.run(
-        "UPDATE compaction SET boundary_uuid = ?, boundary_at = ?, pre_tokens = ?, trigger = coalesce(trigger, ?) "
-        "WHERE id = ?",
+        "UPDATE compaction SET boundary_uuid = ?, boundary_at = ?, "
+        "kept_at = coalesce((SELECT min(at) FROM step WHERE uuid = ?), ?), pre_tokens = ?, "
+        "trigger = coalesce(trigger, ?) WHERE id = ?",
         boundary.uuid,
+        boundary.at,
+        uuid_key(boundary.kept_from or ""),
         boundary.at,
         boundary.pre_tokens,
         boundary.trigger,

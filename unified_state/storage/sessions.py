@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
 
@@ -70,7 +72,7 @@ def note_root(archive: Archive, session: int, cwd: str) -> None:
     """Note the folder to which the session's paths are relative: its worktree, else where it began."""
     root, worktree = archive.row("SELECT root, worktree FROM session WHERE id = ?", session)
     if root is None:
-        inside = worktree is not None and (cwd + "/").startswith(worktree + "/")
+        inside = worktree is not None and f"{cwd}{os.sep}".startswith(f"{worktree}{os.sep}")
         archive.run("UPDATE session SET root = ? WHERE id = ?", worktree if inside else cwd, session)
 
 

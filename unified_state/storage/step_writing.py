@@ -34,12 +34,12 @@ class StepWriter:
 
     def add(self, step: Step, body: str | bytes) -> bool:
         """Add one step with its packed text; one that is there already is only marked as this session's too. Whether
-        the session did not have it.
+        the session has it now and had not before.
         """
         if self._forgotten_at is not None and step.at <= self._forgotten_at:
             return False
         key = uuid_key(step.uuid)
-        known = self._run("SELECT id, turn FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
+        known = self._run("SELECT id, turn, kind FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
         if known is not None:
             return self._mark_copy(*known)
         if step.starts_turn or not self._is_own_turn:
@@ -80,14 +80,16 @@ class StepWriter:
         self._is_own_turn = True
         self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
 
-    def _mark_copy(self, step: int, turn: int) -> bool:
-        """The step is known: this session goes on in that turn, and holds the step too if it is another session's."""
+    def _mark_copy(self, step: int, turn: int, kind: int | None) -> bool:
+        """The step is known: this session goes on in that turn, and holds the step too if it is another session's. Of a
+        forgotten one there is nothing to hold but its mark.
+        """
         self.turn = turn
         self._is_own_turn = self._owner(turn) == self._session
         if self._is_own_turn:
             return False
         marked = self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
-        return bool(marked.rowcount)
+        return bool(marked.rowcount) and kind is not None
 
 
 def forget_step(run: Callable[..., Any], number: int) -> None:

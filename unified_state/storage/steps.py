@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from unified_state.interpreter import parse_json
+from unified_state.records.record import Record
 from unified_state.records.step import KINDS, TOOL_CALL, Step
 from unified_state.rules.indexing import index_text, strings_of
 from unified_state.rules.packing import escape_surrogates, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from unified_state.storage.archive import Archive
@@ -18,11 +20,20 @@ DATA_URL = "data:"
 _RECENT_TURNS = 20  # in which something that just happened is looked for
 
 
+def readable(step: Step) -> str:
+    """What is searched of a step, and shown of it; of a tool call its name and the texts of its input."""
+    if step.kind != TOOL_CALL:
+        return step.text
+    try:
+        given = strings_of(parse_json(step.text))
+    except ValueError:  # its bytes were changed on the disk
+        given = step.text
+    return f"{escape_surrogates(step.tool or '')}\n{given}"
+
+
 def searchable(step: Step) -> str:
-    """What the index holds of a step; of a tool call its name and the texts of its input."""
-    if step.kind == TOOL_CALL:
-        return index_text(f"{escape_surrogates(step.tool or '')}\n{strings_of(parse_json(step.text))}")
-    return index_text(step.text)
+    """What the index holds of a step."""
+    return index_text(readable(step))
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -68,6 +79,25 @@ def find_step(archive: Archive, number: int) -> Step | None:
     return None if row is None else _numbered_step(row)[1]
 
 
+class Placed(Record):
+    """A step and the session it belongs to."""
+
+    step: Step
+    session: int
+    session_id: str
+
+
+def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
+    """Those of the steps that there are, with their sessions, in the order of their numbers."""
+    rows = archive.rows(
+        _SELECT_STEPS.replace("turn.agent FROM", "turn.agent, session.id, session_id FROM").replace(
+            "WHERE", "JOIN session ON session.id = turn.session WHERE"
+        )
+        + f"step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
+    )
+    return {row[0]: Placed(_numbered_step(row[:-2])[1], row[-2], row[-1]) for row in rows}
+
+
 def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:
     """The tool call that a result answers, in one of the session's last turns."""
     for turn in archive.rows("SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?", session, _RECENT_TURNS):
@@ -101,6 +131,11 @@ def step_numbers(archive: Archive, session: int) -> list[int]:
         session,
     )
     return [row[0] for row in rows]
+
+
+def turn_of_step(archive: Archive, number: int) -> int:
+    """The turn that a step belongs to."""
+    return int(archive.row("SELECT turn FROM step WHERE id = ?", number)[0])
 
 
 def sessions_of_step(archive: Archive, number: int) -> list[int]:

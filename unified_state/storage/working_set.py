@@ -59,7 +59,7 @@ def write_entry(archive: Archive, session: int, kind: str, entry: Entry) -> None
 def top_entries(archive: Archive, session: int, kind: str, limit: int) -> list[Entry]:
     """The weightiest rows of a kind."""
     rows = archive.rows(
-        "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? ORDER BY level DESC LIMIT ?",
+        "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? ORDER BY level DESC, name LIMIT ?",
         session,
         kind,
         limit,
@@ -76,6 +76,6 @@ def clear_working_set(archive: Archive, session: int) -> None:
 def _entry(row: Any) -> Entry:
     try:
         words, details = parse_json(unpack(row[2]))
-    except ValueError:  # its bytes were changed on the disk; the name and the level are still good
+    except (ValueError, TypeError):  # its bytes were changed on the disk; the name and the level are still good
         words, details = {}, {}
     return Entry(row[0], row[1], words, details)

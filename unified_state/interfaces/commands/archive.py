@@ -6,12 +6,13 @@ import os
 
 from unified_state.errors import NotFoundError
 from unified_state.interfaces.context import Context
-from unified_state.services.state_writing import current_time
+from unified_state.services.clock import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from unified_state.records.hit import Hit
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
@@ -27,8 +28,15 @@ def configure(name: str, parser: ArgumentParser) -> None:
             parser.add_argument("--session", metavar="ID", help="only this session")
         case "search":
             parser.add_argument("query", nargs="+", metavar="QUERY", help="words to look for")
-            parser.add_argument("--limit", type=_count, default=10, metavar="N", help="at most so many hits (10)")
+            parser.add_argument(
+                "--limit", type=_count, default=10, metavar="N", help="at most so many hits (10; 1,000)"
+            )
             parser.add_argument("--session", metavar="ID", help="only this session")
+            parser.add_argument("--since", metavar="TIME", help="only later ones: 2026-03-14, 3d, yesterday")
+            parser.add_argument("--tool", metavar="NAME", help="only calls of this tool and their results")
+            parser.add_argument("--file", metavar="PATH", help="only what names this file")
+            parser.add_argument("--kind", metavar="KIND", help="only prompt, text, tool_call, decision …")
+            parser.add_argument("--all-projects", action="store_true", help="in the archives of all repositories")
         case "recall":
             parser.add_argument(
                 "ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"
@@ -38,7 +46,8 @@ def configure(name: str, parser: ArgumentParser) -> None:
             which.add_argument("--session", metavar="ID", help="default: the session that runs this, else the newest")
             which.add_argument("--transcript", metavar="FILE", help="a transcript that need not be archived")
             parser.add_argument("--summary", metavar="FILE", help="the client's summary, to leave out what it says")
-            parser.add_argument("--tokens", type=_count, metavar="N", help="the size of the whole (2000)")
+            parser.add_argument("--prompt", metavar="TEXT", help="add the turns that this prompt may be about")
+            parser.add_argument("--tokens", type=_count, metavar="N", help="the size of the whole (4500)")
         case "forget":
             which = parser.add_mutually_exclusive_group(required=True)
             which.add_argument("ref", nargs="?", metavar="REF", help="an item, turn, step or compaction")
@@ -100,24 +109,48 @@ def _export(arguments: Namespace) -> int:
 
 
 def _search(arguments: Namespace) -> int:
-    from unified_state.services.searching import search
+    from unified_state.services.finding import Wanted, find, find_everywhere
 
     context = Context(as_json=arguments.json)
-    query = " ".join(arguments.query)
-    hits = _reading(context).use(lambda archive: search(archive, query, arguments.limit, arguments.session))
-    lines = [f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}" for hit in hits]
-    context.show([hit.as_dict() for hit in hits], "\n".join(lines))
-    if not hits:
-        context.say(f"nothing is found for {query[:80]!r}")
+    wanted = Wanted(
+        query=" ".join(arguments.query),
+        limit=arguments.limit,
+        session_id=arguments.session,
+        since=arguments.since,
+        tool=arguments.tool,
+        file=arguments.file,
+        kind=arguments.kind,
+    )
+    if arguments.all_projects:
+        found = find_everywhere(context.workspace(create=False), wanted, current_time())
+        places = {one.archive: one.worktree or one.archive for one in found}
+        lines = [
+            line
+            for archive, place in places.items()
+            for line in (place, *(_hit_line(one.hit) for one in found if one.archive == archive))
+        ]
+        shown = [{"archive": one.archive, "worktree": one.worktree, **one.hit.as_dict()} for one in found]
+    else:
+        hits = find(_reading(context), wanted, current_time())
+        lines = list(map(_hit_line, hits))
+        shown = [hit.as_dict() for hit in hits]
+    context.show(shown, "\n".join(lines))
+    if not lines:
+        context.say(f"nothing is found for {wanted.query[:80]!r}")
     return 0
+
+
+def _hit_line(hit: Hit) -> str:
+    status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
+    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}{status}"
 
 
 def _recall(arguments: Namespace) -> int:
     from unified_state.interfaces.recall_text import recall_text
-    from unified_state.services.recalling import recall
+    from unified_state.services.finding import recall_and_note
 
     context = Context(as_json=arguments.json)
-    found = _reading(context).use(lambda archive: recall(archive, arguments.ref))
+    found = recall_and_note(_reading(context), arguments.ref, current_time())
     context.show(found, "" if arguments.json else recall_text(found))
     return 0
 
@@ -132,6 +165,7 @@ def _restore(arguments: Namespace) -> int:
         current_time(),
         transcript=arguments.transcript,
         summary=_read_file(arguments.summary) if arguments.summary else None,
+        prompt=arguments.prompt,
         tokens=arguments.tokens,
     )
     context.show(preview.as_dict(), preview.text)

@@ -8,11 +8,11 @@ import shutil
 
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.interfaces.context import Context
+from unified_state.services.clock import current_time
 from unified_state.services.diagnosis import network_file_system
 from unified_state.services.installation import COMMAND_FILE, READ_ONLY_RULES, SCOPES, install, target, uninstall
 from unified_state.services.linking import candidates, has_id, link, note_about
 from unified_state.services.place import exclude_from_git, locate
-from unified_state.services.state_writing import current_time
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment, load_settings, user_file
 

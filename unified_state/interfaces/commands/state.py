@@ -9,7 +9,7 @@ from unified_state.interfaces.context import Context
 from unified_state.records.record import disk_value
 from unified_state.records.state import TRIGGERS
 from unified_state.rules.timestamps import age_text, to_milliseconds
-from unified_state.services.state_writing import current_time
+from unified_state.services.clock import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

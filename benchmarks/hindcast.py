@@ -1,0 +1,83 @@
+"""Hindcast: what a restore gives back after real compactions, against what the agent then really used.
+
+    python -m benchmarks.hindcast FOLDER [--tokens N …] [--json]
+
+FOLDER holds transcripts of Claude Code (*.jsonl, *.jsonl.xz, also in subfolders), such as ~/.claude/projects. Offline,
+and the same in every run. docs/explanation/how-it-is-measured.md tells what the measures mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.hindcast_baselines import BASELINES, within
+from benchmarks.hindcast_cases import Case, find_cases
+from benchmarks.hindcast_measures import measure
+from benchmarks.hindcast_report import ALONE, WITH_SUMMARY, CaseFacts, Measured, as_json, facts_of, tables
+from benchmarks.temporary_project import temporary_workspace
+from unified_state.rules.timestamps import to_milliseconds
+from unified_state.services.counting import count_tokens
+from unified_state.services.ingestion import find_transcripts, ingest
+from unified_state.services.previewing import preview_restore
+
+BUDGETS = (250, 500, 1_000, 2_000, 4_000)
+SUMMARY, OURS = "summary", "unified-state"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure all cases of a folder and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--tokens", type=int, nargs="+", default=BUDGETS)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    facts: list[CaseFacts] = []
+    measured: list[Measured] = []
+    for case in find_cases(options.folder):
+        print(f"{case.project} {case.name}", file=sys.stderr)
+        facts.append(facts_of(case))
+        measured += measure_case(case, options.tokens)
+    if not facts:
+        print(f"{options.folder}: no transcript with a compaction that can be measured", file=sys.stderr)
+        return 1
+    print(json.dumps(as_json(measured, facts), indent=1) if options.json else tables(measured, facts))
+    return 0
+
+
+def measure_case(case: Case, budgets: list[int]) -> Iterator[Measured]:
+    """What each method's text holds within each budget, alone and beside the summary."""
+    for tokens in budgets:
+        for name, rank in BASELINES.items():
+            text = within(rank(case, tokens), tokens)
+            yield Measured(name, tokens, ALONE, case.name, measure(case, text))
+            yield Measured(name, tokens, WITH_SUMMARY, case.name, measure(case, text, case.summary))
+        yield Measured(SUMMARY, tokens, ALONE, case.name, measure(case, "", within([case.summary], tokens)))
+        yield Measured(SUMMARY, tokens, WITH_SUMMARY, case.name, measure(case, "", case.summary))
+    for tokens, summary, text in restored(case, budgets):
+        mode = WITH_SUMMARY if summary else ALONE
+        yield Measured(OURS, tokens, mode, case.name, measure(case, text, summary or ""))
+
+
+def restored(case: Case, budgets: list[int]) -> Iterator[tuple[int, str | None, str]]:
+    """What the product gives back: the transcript is archived, and `restore` asked for each budget."""
+    times = [at for entry in case.before if (at := to_milliseconds(entry.get("timestamp"))) is not None]
+    now = max(times, default=0)
+    with temporary_workspace() as (workspace, folder):
+        transcript = folder / "session.jsonl"
+        transcript.write_text("".join(f"{line}\n" for line in case.lines), encoding="utf-8")
+        ingest(workspace, find_transcripts([str(transcript)]), now, lambda _: None)
+        for tokens in budgets:
+            for summary in (None, case.summary):
+                text = preview_restore(workspace, now, summary=summary, tokens=tokens).text
+                if count_tokens([text])[0] > tokens:
+                    message = f"{case.name}: a restore of {tokens} tokens has more"
+                    raise ValueError(message)
+                yield tokens, summary, text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

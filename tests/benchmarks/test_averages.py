@@ -1,0 +1,24 @@
+"""Means and their intervals."""
+
+from __future__ import annotations
+
+from benchmarks.averages import Average, average, macro_average, short
+
+
+def test_the_interval_is_the_same_in_every_run_and_holds_the_mean() -> None:
+    found = average([0.0, 0.5, 1.0, 0.5])
+    assert found == average([0.0, 0.5, 1.0, 0.5])
+    assert found.mean == 0.5
+    assert 0.0 <= found.low < 0.5 < found.high <= 1.0
+
+
+def test_values_that_agree_leave_no_doubt() -> None:
+    assert average([0.25, 0.25]) == Average(0.25, 0.25, 0.25, 2)
+
+
+def test_a_large_group_counts_no_more_than_a_small_one() -> None:
+    assert macro_average([1.0, 0.0, 0.0, 0.0], ["small", "large", "large", "large"]) == 0.5
+
+
+def test_shares_are_printed_without_the_zero() -> None:
+    assert [short(share) for share in (0.0, 0.1234, 0.9996, 1.0)] == [".000", ".123", "1.00", "1.00"]

@@ -1,0 +1,151 @@
+"""Finding: a search as people and agents ask for it, with its filters in words, here or in all repositories."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import DamagedArchiveError, NotFoundError, UnifiedStateError, UsageError
+from unified_state.interpreter import DatabaseError
+from unified_state.records.hit import Hit
+from unified_state.records.item import ALIAS_LETTERS
+from unified_state.records.record import Record
+from unified_state.records.step import KINDS
+from unified_state.rules.cutting import one_line
+from unified_state.rules.query_dates import begin_of
+from unified_state.rules.querying import words_of
+from unified_state.rules.refs import STEP, TURN, parse_ref
+from unified_state.services.recalling import recall
+from unified_state.services.searching import search
+from unified_state.storage.accesses import note_accesses
+from unified_state.storage.archive import Archive, storage_error
+from unified_state.storage.full_text import Filters
+from unified_state.storage.steps import steps_of_turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.services.workspace import Workspace
+
+_ACCESS = 0.1  # what a hit of a search weighs; what is recalled weighs 1
+_NOTED = 3  # hits of a search that count as asked for
+_TOOLS = 20  # that a message names
+
+
+class Wanted(Record):
+    """What is looked for: a query, how many hits, and what they must be."""
+
+    query: str
+    limit: int = 10
+    session_id: str | None = None
+    since: str | None = None
+    tool: str | None = None
+    file: str | None = None
+    kind: str | None = None
+
+
+class FoundIn(Record):
+    """A hit, the archive that has it, and where the archive's repository was last seen."""
+
+    archive: str
+    worktree: str | None
+    hit: Hit
+
+
+def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
+    """The best hits in this repository; the first of them rise a little in later searches."""
+    filters = _filters(wanted, now)
+
+    def action(archive: Archive) -> list[Hit]:
+        hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
+        if not hits and wanted.tool is not None:
+            _refuse_unknown_tool(archive, wanted.tool)
+        steps = [number for kind, number in map(parse_ref, [hit.ref for hit in hits[:_NOTED]]) if kind == STEP]
+        _note(workspace, archive, steps, _ACCESS, now)
+        return hits
+
+    return workspace.use(action)
+
+
+def recall_and_note(workspace: Workspace, ref: str, now: int) -> dict[str, Any]:
+    """What a ref names, verbatim; its steps rise in later searches. Raises NotFoundError."""
+
+    def action(archive: Archive) -> dict[str, Any]:
+        found = recall(archive, ref)
+        kind, number = parse_ref(ref)
+        if kind in {STEP, TURN}:
+            steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]
+            _note(workspace, archive, steps, 1.0, now)
+        return found
+
+    return workspace.use(action)
+
+
+def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
+    """The best hits of all repositories, best first. An archive that cannot be read is told."""
+    filters = _filters(wanted, now)
+    found: list[FoundIn] = []
+    unknown: NotFoundError | None = None
+    is_known = False
+    for path in _archives(workspace):
+        try:
+            with Archive(path) as archive:
+                hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
+                found += [FoundIn(archive=path, worktree=_worktree(archive), hit=hit) for hit in hits]
+                is_known = True
+        except NotFoundError as error:  # the session is another repository's
+            unknown = error
+        except UnifiedStateError as error:
+            workspace.report(f"left out: {error.message}")
+    if unknown is not None and not is_known:
+        raise unknown
+    # Scores are of one archive each; how much of the query a hit has is the same measure in all.
+    return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
+
+
+def _filters(wanted: Wanted, now: int) -> Filters:
+    since = None
+    if wanted.since is not None:
+        since = begin_of(wanted.since, now)
+        if since is None:
+            message = f"--since {wanted.since[:60]!r} is no time"
+            raise UsageError(message, "say 2026-03-14, 3d, yesterday, or 'last week'")
+    if wanted.kind is not None and wanted.kind not in {*KINDS, *ALIAS_LETTERS}:
+        message = f"--kind {wanted.kind[:60]!r} is no kind of step or item"
+        raise UsageError(message, f"kinds are {', '.join([*KINDS, *ALIAS_LETTERS])}")
+    if wanted.file is not None and not words_of(wanted.file):
+        message = f"--file {wanted.file[:60]!r} is no name of a file"
+        raise UsageError(message, "say app.py, or src/app.py")
+    return Filters(since=since, tool=wanted.tool, file=wanted.file, kind=wanted.kind)
+
+
+def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
+    if archive.row("SELECT 1 FROM step WHERE tool = ? COLLATE NOCASE LIMIT 1", tool) is None:
+        known = [name for (name,) in archive.rows("SELECT DISTINCT tool FROM step WHERE tool NOT NULL ORDER BY tool")]
+        message = f"--tool {tool[:60]!r}: no call of such a tool is archived"
+        raise NotFoundError(message, f"tools are {one_line(', '.join(known[:_TOOLS]))}" if known else "")
+
+
+def _note(workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int) -> None:
+    """Note what was asked for; where the archive cannot be written to, a search is none the worse for it."""
+    try:
+        note_accesses(archive, steps, weight, now)
+    except DatabaseError as error:
+        problem = storage_error(error, archive.path)
+        if isinstance(problem, DamagedArchiveError):
+            raise
+        workspace.report(f"what was looked up could not be noted: {problem}")
+
+
+def _worktree(archive: Archive) -> str | None:
+    """Where the repository of an archive was last seen."""
+    row = archive.row("SELECT worktree FROM session WHERE worktree NOT NULL ORDER BY seen_at DESC LIMIT 1")
+    return row[0] if row else None
+
+
+def _archives(workspace: Workspace) -> list[str]:
+    """The archives of all repositories, this one's first."""
+    folder = os.path.join(workspace.settings.data_dir, "repositories")
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    paths = [workspace.place.archive_path, *(os.path.join(folder, name, "archive.db") for name in names)]
+    return [path for path in dict.fromkeys(paths) if os.path.isfile(path)]

@@ -1,0 +1,33 @@
+"""How often and how lately steps were asked for, by `recall` and `search`: it raises them a little in later
+searches.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.lrfu import raised
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unified_state.storage.archive import Archive
+
+ACCESS_HALF_LIFE = 7 * 86_400_000.0  # milliseconds, the seed's
+_PATIENCE = 250  # milliseconds
+
+
+def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
+    """Note that steps were asked for, in a transaction of its own. It hardly waits for other writers, nor for the disk:
+    losing it loses nothing.
+    """
+    archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
+    with archive.transaction(durable=False):
+        levels = access_levels(archive, steps)
+        for step in steps:
+            level = raised(levels.get(step), weight, now, ACCESS_HALF_LIFE)
+            archive.run("INSERT OR REPLACE INTO access VALUES (?, ?)", step, level)
+
+
+def access_levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
+    """The levels (see `rules.lrfu`) of those steps that were ever asked for."""
+    return dict(archive.rows(f"SELECT step, level FROM access WHERE step IN ({', '.join(map(str, steps))})"))
