@@ -83,9 +83,6 @@ SETTINGS = (
         choices=("brief", "nothing"),
     ),
     Setting(
-        "restore_turns", 3, "How many of the last turns are told in full before only their prompts are.", unit="turns"
-    ),
-    Setting(
         "steer_summary", default=True, about="Whether PreCompact tells the client what the summary should contain."
     ),
     Setting(

@@ -35,7 +35,6 @@ class Settings:
     restore_tokens: int
     restore_on_clear: str
     restore_on_startup: str
-    restore_turns: int
     steer_summary: bool
     steer_bytes: int
     block_compaction: bool

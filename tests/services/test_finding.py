@@ -16,7 +16,7 @@ from unified_state.services.masking import Masker
 from unified_state.services.place import locate
 from unified_state.services.workspace import Workspace
 from unified_state.settings import Settings
-from unified_state.storage.accesses import access_levels
+from unified_state.storage.accesses import access_weights
 from unified_state.storage.archive import Archive
 from unified_state.storage.ledger import insert_item
 from unified_state.storage.sessions import touch_session
@@ -133,7 +133,7 @@ def test_a_session_that_is_not_known_is_told(workspace: Workspace, worked: Archi
 def test_the_first_three_hits_are_noted(workspace: Workspace, archive: Archive, keep: Keep) -> None:
     keep(*(prompt(number, "the parser") for number in range(1, 6)))
     hits = [int(ref[1:]) for ref in found(workspace)]
-    assert access_levels(archive, range(1, 6)).keys() == set(hits[:3])
+    assert access_weights(archive, range(1, 6), NOW).keys() == set(hits[:3])
 
 
 def test_hits_keep_their_order_when_the_search_is_repeated(workspace: Workspace, worked: Archive) -> None:
@@ -144,13 +144,13 @@ def test_hits_keep_their_order_when_the_search_is_repeated(workspace: Workspace,
 
 def test_an_item_among_the_first_hits_is_no_step(workspace: Workspace, worked: Archive) -> None:
     assert found(workspace, kind="decision") == ["D1"]
-    assert access_levels(worked, [1, 2, 3, 4]) == {}
+    assert access_weights(worked, [1, 2, 3, 4], NOW) == {}
 
 
 @pytest.mark.parametrize(("ref", "noted"), [("S3", {3}), ("T1", {1, 2, 3, 4}), ("D1", set())])
 def test_what_is_recalled_is_noted(workspace: Workspace, worked: Archive, ref: str, noted: set[int]) -> None:
     assert recall_and_note(workspace, ref, NOW)["ref"] == ref
-    assert access_levels(worked, [1, 2, 3, 4]).keys() == noted
+    assert access_weights(worked, [1, 2, 3, 4], NOW).keys() == noted
 
 
 def test_what_is_recalled_rises(workspace: Workspace, archive: Archive, keep: Keep) -> None:
@@ -163,7 +163,7 @@ def test_what_is_recalled_rises(workspace: Workspace, archive: Archive, keep: Ke
 def test_an_unknown_ref_is_told_and_notes_nothing(workspace: Workspace, worked: Archive) -> None:
     with pytest.raises(NotFoundError, match="there is no step S99"):
         recall_and_note(workspace, "S99", NOW)
-    assert access_levels(worked, [99]) == {}
+    assert access_weights(worked, [99], NOW) == {}
 
 
 def test_while_another_writes_what_is_found_is_given_and_only_not_noted(
@@ -175,7 +175,7 @@ def test_while_another_writes_what_is_found_is_given_and_only_not_noted(
     assert recall_and_note(workspace, "S1", NOW)["text"] == "fix the parser in src/app.py"
     other.execute("ROLLBACK")
     other.close()
-    assert access_levels(worked, [1, 2, 3, 4]) == {}
+    assert access_weights(worked, [1, 2, 3, 4], NOW) == {}
     assert len(reports) == 2
     assert all("could not be noted: the archive" in report for report in reports)
 

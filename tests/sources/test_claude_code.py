@@ -204,7 +204,16 @@ def test_a_boundary_says_when_and_why() -> None:
     assert found == Boundary(uuid=uuid_of(5), at=NOW + 5000, trigger="auto", pre_tokens=90_328)
 
 
-@pytest.mark.parametrize("details", [None, {}, {"trigger": "", "preTokens": "many"}])
+def test_a_boundary_says_from_where_on_the_conversation_was_kept() -> None:
+    details = {"preservedSegment": {"headUuid": uuid_of(3), "tailUuid": uuid_of(4)}}
+    (found,) = read_entry(entry(5, "system", subtype="compact_boundary", compactMetadata=details))
+    assert found == Boundary(uuid=uuid_of(5), at=NOW + 5000, kept_from=uuid_of(3))
+
+
+@pytest.mark.parametrize(
+    "details",
+    [None, {}, {"trigger": "", "preTokens": "many"}, {"preservedSegment": []}, {"preservedSegment": {"headUuid": 7}}],
+)
 def test_a_boundary_may_say_nothing(details: object) -> None:
     (found,) = read_entry(entry(5, "system", subtype="compact_boundary", compactMetadata=details))
     assert found == Boundary(uuid=uuid_of(5), at=NOW + 5000)

@@ -7,13 +7,12 @@ import pytest
 from tests.builders import NOW, uuid_of
 from unified_state.interpreter import OperationalError
 from unified_state.records.step import PROMPT, Step
-from unified_state.rules.lrfu import score
-from unified_state.storage.accesses import ACCESS_HALF_LIFE, access_levels, note_accesses
+from unified_state.storage.accesses import HALF_LIFE, access_weights, note_accesses
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import touch_session
 from unified_state.storage.step_writing import StepWriter
 
-WEEK = int(ACCESS_HALF_LIFE)
+WEEK = int(HALF_LIFE)
 
 
 @pytest.fixture
@@ -27,13 +26,13 @@ def filled(archive: Archive) -> Archive:
 
 
 def weight(archive: Archive, step: int, now: int) -> float:
-    return score(access_levels(archive, [step])[step], now, ACCESS_HALF_LIFE)
+    return access_weights(archive, [step], now)[step]
 
 
 def test_what_was_never_asked_for_has_no_level(filled: Archive) -> None:
     note_accesses(filled, [2], 1.0, NOW)
-    assert access_levels(filled, [1, 2, 99]).keys() == {2}
-    assert access_levels(filled, []) == {}
+    assert access_weights(filled, [1, 2, 99], NOW).keys() == {2}
+    assert access_weights(filled, [], NOW) == {}
 
 
 def test_an_access_weighs_half_after_a_week(filled: Archive) -> None:
@@ -49,6 +48,12 @@ def test_accesses_add_up(filled: Archive) -> None:
     assert weight(filled, 3, NOW) == pytest.approx(0.1)
 
 
+def test_however_often_it_was_asked_for_it_weighs_one_at_most(filled: Archive) -> None:
+    for _ in range(100):
+        note_accesses(filled, [2], 1.0, NOW)
+    assert weight(filled, 2, NOW) == 1.0
+
+
 @pytest.mark.parametrize("later", [-NOW, -100 * WEEK, 10_000 * WEEK])
 def test_a_clock_that_was_set_does_no_harm(filled: Archive, later: int) -> None:
     note_accesses(filled, [2], 1.0, NOW)
@@ -59,7 +64,7 @@ def test_a_clock_that_was_set_does_no_harm(filled: Archive, later: int) -> None:
 def test_thousands_of_steps_can_be_asked_for(filled: Archive) -> None:
     filled.run("PRAGMA foreign_keys = OFF")
     note_accesses(filled, range(1, 40_001), 1.0, NOW)
-    assert len(access_levels(filled, range(1, 40_001))) == 40_000
+    assert len(access_weights(filled, range(1, 40_001), NOW)) == 40_000
 
 
 def test_it_does_not_wait_for_a_writer_and_leaves_no_transaction_open(filled: Archive) -> None:

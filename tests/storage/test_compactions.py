@@ -85,6 +85,22 @@ def test_a_compaction_knows_the_newest_step_at_its_beginning(archive: Archive, s
     assert latest(archive, session).last_step == 42
 
 
+def test_a_compaction_knows_since_when_the_conversation_was_kept(archive: Archive, session: int) -> None:
+    archive.run("INSERT INTO turn VALUES (1, ?, NULL, 0)", session)
+    for block, at in enumerate((NOW - 7, NOW - 8)):
+        archive.run("INSERT INTO step (turn, uuid, block, at) VALUES (1, 'head', ?, ?)", block, at)
+    keep_boundary(archive, session, BOUNDARY.replace(kept_from="head"))
+    assert latest(archive, session).kept_at == NOW - 8
+
+
+@pytest.mark.parametrize("kept_from", [None, "nowhere"])
+def test_where_nothing_was_kept_it_begins_at_the_boundary(
+    archive: Archive, session: int, kept_from: str | None
+) -> None:
+    keep_boundary(archive, session, BOUNDARY.replace(kept_from=kept_from))
+    assert latest(archive, session).kept_at == BOUNDARY.at
+
+
 # What follows PreCompact: the raw summary at SubagentStop, SessionStart, PostCompact, the entries of the transcript.
 ORDERS = [
     (*hooks, "boundary", "transcript")

@@ -8,19 +8,22 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW, uuid_of
 from unified_state.records.step import KINDS, PROMPT, TEXT, TOOL_CALL, Step
-from unified_state.rules.packing import pack
+from unified_state.rules.packing import UNREADABLE, pack
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import touch_session
 from unified_state.storage.step_writing import StepWriter, forget_step
 from unified_state.storage.steps import (
     KIND_NUMBERS,
+    find_placed,
     find_step,
     last_entry_at,
     last_turns,
+    readable,
     searchable,
     step_numbers,
     steps_of_turn,
     texts_since,
+    turn_of_step,
     uuid_key,
     uuid_text,
 )
@@ -93,6 +96,34 @@ def test_a_step_that_is_nowhere_or_was_forgotten_is_none(archive: Archive) -> No
 def test_a_tool_call_is_searched_by_its_name_and_the_texts_of_its_input() -> None:
     step = Step(uuid="u", block=0, kind=TOOL_CALL, at=0, text='{"command":"echo \\"ü\\""}', tool="Bash")
     assert searchable(step) == 'Bash\necho "ü"'
+
+
+@pytest.mark.parametrize("text", [UNREADABLE, '{"command": ', ""])
+def test_a_tool_call_whose_input_is_damaged_is_shown_as_it_is(text: str) -> None:
+    step = Step(uuid="u", block=0, kind=TOOL_CALL, at=0, text=text, tool="Bash")
+    assert (readable(step), searchable(step)) == (f"Bash\n{text}", f"Bash\n{text}")
+
+
+def test_what_is_shown_of_a_step_is_as_it_was_written_and_not_as_it_is_indexed() -> None:
+    step = Step(uuid="u", block=0, kind=TEXT, at=0, text="数据库")
+    assert (readable(step), searchable(step).split()) == ("数据库", ["数据", "据库", "库"])
+
+
+def test_steps_are_placed_in_their_sessions(archive: Archive) -> None:
+    first = fill(archive, "s", prompt(1, "a"), said(2, "b"))
+    second = fill(archive, "t", prompt(1, "a"), prompt(3, "c"))
+    forget_step(archive.connection.execute, 2)
+    placed = find_placed(archive, [3, 2, 1, 99])
+    assert [(number, found.step.text, found.session, found.session_id) for number, found in placed.items()] == [
+        (1, "a", first, "s"),
+        (3, "c", second, "t"),
+    ]
+    assert find_placed(archive, []) == {}
+
+
+def test_a_step_knows_its_turn(archive: Archive) -> None:
+    fill(archive, "s", prompt(1), said(2), prompt(3))
+    assert [turn_of_step(archive, number) for number in (1, 2, 3)] == [1, 1, 2]
 
 
 @given(st.uuids() | st.text() | st.uuids().map(lambda value: str(value).upper()) | st.uuids().map(lambda u: u.hex))

@@ -62,6 +62,17 @@ def modules_of_command(*arguments: str) -> set[str]:
     return {name.split(".")[0] for name in done.stdout.splitlines()[-1].split(",")}
 
 
+def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_milliseconds(
+    repository: Path, transcript: Path
+) -> None:
+    boundary = {**ENTRY, "type": "system", "subtype": "compact_boundary", "uuid": "1", "compactMetadata": {}}
+    said = {**ENTRY, "message": {"role": "user", "content": "the flux capacitor"}, "timestamp": "2025-12-31T00:00:00Z"}
+    transcript.write_text("".join(json.dumps(entry) + "\n" for entry in (said, boundary)), encoding="utf-8")
+    loaded = modules_of_hook(repository, transcript, "UserPromptSubmit", prompt="what is the flux capacitor?")
+    assert "bisect" in loaded  # the search was made
+    assert loaded & TOO_DEAR_FOR_HOOKS == set()
+
+
 @pytest.mark.parametrize(
     ("event", "part", "fields"),
     [

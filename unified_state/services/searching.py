@@ -12,14 +12,13 @@ from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import Record
 from unified_state.rules.cutting import one_line
 from unified_state.rules.indexing import index_text
-from unified_state.rules.lrfu import score as level_score
-from unified_state.rules.query_dates import asks_when, tells_when, times_of
-from unified_state.rules.querying import file_names, has_any, names_file, query_words, region, snippet, words_of
+from unified_state.rules.querying import has_any, names_file, query_words, region, snippet, words_of
+from unified_state.rules.raising import MOST_RAISED, Raising, lowered
 from unified_state.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
 from unified_state.rules.timestamps import to_milliseconds, to_text
-from unified_state.storage.accesses import ACCESS_HALF_LIFE, access_levels
+from unified_state.storage.accesses import access_weights
 from unified_state.storage.full_text import Filters, best_matches, count_having, count_steps, count_words
-from unified_state.storage.ledger import list_items
+from unified_state.storage.ledger import ACTIVE, list_items
 from unified_state.storage.sessions import session_number
 from unified_state.storage.steps import DATA_URL, Placed, find_placed, readable
 
@@ -34,10 +33,8 @@ MOST_HITS = 1_000
 _CANDIDATES = 60
 _LOOKED_AT = 3_000  # characters of a step round its first matching word
 _SNIPPET = 240
-_SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED = 0.5, 0.5, 0.3, 0.2, 0.1
-_WHOLE_ITEM = MOST + _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED  # one that has all words stands above any step
+_ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # one that has all words stands above any step
 _HALF = 0.5
-_LONGEST_NAME = 40
 
 
 class _Query(Record):
@@ -78,7 +75,7 @@ def search(
     hits = _items(archive, asked, session_id, filters)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, session_id, filters, limit)
-    return sorted(hits, key=lambda hit: -hit.score)[:limit]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.status not in {None, ACTIVE}))[:limit]
 
 
 def _known_session(archive: Archive, session_id: str) -> int:
@@ -103,12 +100,12 @@ def _steps(archive: Archive, asked: _Query, session_id: str | None, filters: Fil
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked.words)
     scores = relevance(looked, asked.weights)
-    raised = _Raised(asked, access_levels(archive, matches))
-    strict = filters != Filters()
+    raising = Raising(asked.text, asked.words, asked.now, access_weights(archive, matches, asked.now))
+    low = lowered((found.step, texts[number]) for number, found in placed.items())
     totals = {
-        number: scores[number] + raised.by(number, found, texts[number])
+        number: scores[number] + raising.of(number, found.step, texts[number]) + low.get(found.step.tool_use_id, 0.0)
         for number, found in placed.items()
-        if number in matches or (scores[number] > 0 and not strict and not texts[number].startswith(DATA_URL))
+        if number in matches or (filters == Filters() and scores[number] > 0 and not _is_image(texts[number]))
     }
     best: dict[str, int] = {}  # of several blocks of one entry the best one stands for it
     for number in sorted(totals, key=totals.__getitem__, reverse=True):
@@ -128,6 +125,10 @@ def _steps(archive: Archive, asked: _Query, session_id: str | None, filters: Fil
         )
         for number in chosen
     ]
+
+
+def _is_image(text: str) -> bool:
+    return text.startswith(DATA_URL)
 
 
 def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
@@ -176,30 +177,6 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], words: list[str]
     }
 
 
-class _Raised:
-    """What raises a step beside its words."""
-
-    def __init__(self, asked: _Query, levels: dict[int, float]) -> None:
-        self._words = set(asked.words)
-        self._times = times_of(asked.text, asked.now)
-        self._asks_when = asks_when(asked.text)
-        self._files = file_names(asked.text)
-        self._levels = levels
-        self._now = asked.now
-
-    def by(self, number: int, found: Placed, text: str) -> float:
-        """How much a step is raised: by time, speaker, files, and by having been asked for."""
-        total = _TIME if self._times.holds(found.step.at) else 0.0
-        name, colon, _ = text[:_LONGEST_NAME].partition(":")
-        total += _SPEAKER if colon and name.lower() in self._words else 0.0
-        total += _FILE if any(name in text for name in self._files) else 0.0
-        total += _WHEN if self._asks_when and tells_when(text[:_LOOKED_AT]) else 0.0
-        level = self._levels.get(number)
-        if level is not None:
-            total += _ACCESSED * min(1.0, level_score(level, self._now, ACCESS_HALF_LIFE))
-        return total
-
-
 def _items(archive: Archive, asked: _Query, session_id: str | None, filters: Filters) -> list[Hit]:
     """Items are few, so they are looked through; one that has half of the words is a hit."""
     items = [item for item in list_items(archive) if _passes(item, session_id, filters)]
@@ -215,7 +192,7 @@ def _items(archive: Archive, asked: _Query, session_id: str | None, filters: Fil
             uuids=(item.source_uuid,) if item.source_uuid else (),
             session_id=item.session_id,
             timestamp=item.created_at,
-            score=round(_WHOLE_ITEM if share == 1 else MOST * share, 4),
+            score=round(_WHOLE_ITEM if share == 1 else _ITEM * share, 4),
             snippet=snippet(one_line(text), words, _SNIPPET),
             status=item.status,
             coverage=round(share, 2),

@@ -4,7 +4,7 @@ searches.
 
 from __future__ import annotations
 
-from unified_state.rules.lrfu import raised
+from unified_state.rules.lrfu import raised, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from unified_state.storage.archive import Archive
 
-ACCESS_HALF_LIFE = 7 * 86_400_000.0  # milliseconds, the seed's
+HALF_LIFE = 7 * 86_400_000.0  # milliseconds, the seed's
 _PATIENCE = 250  # milliseconds
 
 
@@ -22,12 +22,16 @@ def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: in
     """
     archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
     with archive.transaction(durable=False):
-        levels = access_levels(archive, steps)
+        levels = _levels(archive, steps)
         for step in steps:
-            level = raised(levels.get(step), weight, now, ACCESS_HALF_LIFE)
+            level = raised(levels.get(step), weight, now, HALF_LIFE)
             archive.run("INSERT OR REPLACE INTO access VALUES (?, ?)", step, level)
 
 
-def access_levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
-    """The levels (see `rules.lrfu`) of those steps that were ever asked for."""
+def access_weights(archive: Archive, steps: Iterable[int], now: int) -> dict[int, float]:
+    """How much each of those steps was asked for that ever was: above 0, and 1 at most."""
+    return {step: min(1.0, score(level, now, HALF_LIFE)) for step, level in _levels(archive, steps).items()}
+
+
+def _levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
     return dict(archive.rows(f"SELECT step, level FROM access WHERE step IN ({', '.join(map(str, steps))})"))
