@@ -82,8 +82,11 @@ class LedgerItem(Record):
 
     `body` holds the fields that are particular to the kind, by their names on disk (a decision: `decision`,
     `rationale`, `reversible`). `files` are the paths it speaks of, relative to the worktree; `source_uuid` is the
-    transcript entry it came from. `estimate` is its size in tokens as the state file shows it, or None as long as
-    nobody has counted.
+    transcript entry it came from, `quote` the words there, as archived, that say it, `quote_hash` the SHA-256 of their
+    UTF-8 in hexadecimal digits. `rule` names what captured it, and `capture_key` what was captured, so that it is
+    captured once. `compaction` is the number of the compaction from whose summary it was read. `file_hashes` are the
+    git blob ids of its files as they were when it was recorded. `estimate` is its size in tokens as the state file
+    shows it, or None as long as nobody has counted.
     """
 
     uuid: str
@@ -102,3 +105,9 @@ class LedgerItem(Record):
     superseded_by: str | None = None
     estimate: int | None = None
     paged_out_at: str | None = None
+    quote: str | None = None
+    quote_hash: str | None = None
+    rule: str | None = None
+    capture_key: str | None = None
+    compaction: int | None = None
+    file_hashes: dict[str, str] = {}

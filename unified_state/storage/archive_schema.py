@@ -174,7 +174,32 @@ ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN root TEXT;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET)
+_SOURCES = """
+-- Where an item comes from: the words it was taken from as archived (packed like a body) and their SHA-256; the rule
+-- that captured it (NULL where somebody recorded it) and what was captured, so that it is captured once; the compaction
+-- from whose summary it was read; the git blob ids of its files when it was recorded, as JSON.
+ALTER TABLE item ADD COLUMN quote;
+
+ALTER TABLE item ADD COLUMN quote_hash TEXT;
+
+ALTER TABLE item ADD COLUMN rule TEXT;
+
+ALTER TABLE item ADD COLUMN capture_key TEXT;
+
+ALTER TABLE item ADD COLUMN compaction INTEGER;
+
+ALTER TABLE item ADD COLUMN file_hashes TEXT;
+
+CREATE UNIQUE INDEX item_by_capture ON item (capture_key);
+
+CREATE TABLE unnoted (            -- steps that the working set has still to take in
+    session INTEGER NOT NULL REFERENCES session,
+    step INTEGER NOT NULL REFERENCES step,
+    PRIMARY KEY (session, step)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES)
 _ABSURD_VERSION = 1000
 
 

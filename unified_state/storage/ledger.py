@@ -28,7 +28,7 @@ _UNREADABLE_BODIES: dict[str, dict[str, Any]] = {
 }
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
-    "changed_at, superseded_by, estimate, paged_out_at"
+    "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
 )
 
 
@@ -56,7 +56,7 @@ def last_numbers(archive: Archive) -> dict[str, int]:
 def insert_item(archive: Archive, item: LedgerItem) -> None:
     """Put an item into the ledger."""
     archive.run(
-        f"INSERT INTO item ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO item ({_COLUMNS}) VALUES ({', '.join('?' * len(LedgerItem.names))})",
         item.uuid,
         item.alias,
         item.kind,
@@ -73,6 +73,12 @@ def insert_item(archive: Archive, item: LedgerItem) -> None:
         item.superseded_by,
         item.estimate,
         item.paged_out_at,
+        None if item.quote is None else pack(item.quote),
+        item.quote_hash,
+        item.rule,
+        item.capture_key,
+        item.compaction,
+        dump_json(item.file_hashes) if item.file_hashes else None,
     )
 
 
@@ -152,6 +158,8 @@ def _item(row: Any) -> LedgerItem:
     known = dict(zip(LedgerItem.names, row, strict=True))
     known["body"] = _body(known["kind"], unpack(known["body"]))
     known["files"] = tuple(parse_json(known["files"])) if known["files"] else ()
+    known["quote"] = None if known["quote"] is None else unpack(known["quote"])
+    known["file_hashes"] = parse_json(known["file_hashes"]) if known["file_hashes"] else {}
     return LedgerItem(**known)
 
 
