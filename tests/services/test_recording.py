@@ -58,6 +58,12 @@ def test_an_item_is_in_the_ledger_with_all_that_is_known_of_it(archive: Archive,
         "superseded_by": None,
         "estimate": None,
         "paged_out_at": None,
+        "quote": None,
+        "quote_hash": None,
+        "rule": None,
+        "capture_key": None,
+        "compaction": None,
+        "file_hashes": {},
     }
 
 
