@@ -195,6 +195,8 @@ def back_to_first_version(path: Path) -> None:
     """Make of an archive what the first version of the product would have made."""
     with closing(sqlite3.connect(path)) as archive, closing(sqlite3.connect(":memory:")) as first:
         first.executescript(MIGRATIONS[0])
+        for index in _names(archive, "index") - _names(first, "index"):
+            archive.execute(f"DROP INDEX {index}")
         for table in _tables(archive) - _tables(first):
             archive.execute(f"DROP TABLE {table}")
         for table in _tables(first):
@@ -206,7 +208,13 @@ def back_to_first_version(path: Path) -> None:
 
 
 def _tables(archive: sqlite3.Connection) -> set[str]:
-    return {name for (name,) in archive.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return _names(archive, "table")
+
+
+def _names(archive: sqlite3.Connection, kind: str) -> set[str]:
+    """What the archive has of a kind and is not made by SQLite itself."""
+    rows = archive.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql NOT NULL", (kind,))
+    return {name for (name,) in rows}
 
 
 def _columns(archive: sqlite3.Connection, table: str) -> set[str]:
@@ -232,7 +240,10 @@ def test_a_session_on_windows_comes_back(project: Project, tmp_path: Path) -> No
     work.run("pytest -q", "FAILED tests\\test_parser.py::test_empty\r\n1 failed\r\n", error=True)
     lines = work.told()
     assert line_of(lines, "src/parser.py: ") == "src/parser.py: parse_all"
-    assert line_of(lines, "command: pytest") == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    assert (
+        line_of(lines, "command: pytest")
+        == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    )
     assert not any("\r" in line for line in lines)
 
 
@@ -308,6 +319,7 @@ def test_two_processes_that_archive_one_session_at_once_count_each_step_once(pro
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(archive, ["PreCompact", "Stop", "UserPromptSubmit", "PreCompact"])) == [0] * 4
+    assert archive("Stop") == 0  # notes what the prompt's hook left for later
     project.keep(alone.written, alone.path)
     assert working_set_of(project, "shared") == working_set_of(project, "alone")
     assert archive_is_whole(project.archive)

@@ -11,7 +11,8 @@ from unified_state.records.working_set import RanCommand, WorkingSet
 from unified_state.services.capture import CHUNK_BYTES, Capture
 from unified_state.services.forgetting import forget_ref, forget_session, forget_text
 from unified_state.services.masking import Masker
-from unified_state.services.working_set import empty_working_sets, read_working_set, rebuild_working_sets
+from unified_state.services.working_set import read_working_set
+from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import session_number, touch_session
 from unified_state.storage.working_set import read_clock

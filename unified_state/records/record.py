@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, Self, dataclass_transform
 else:
 
-    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # typed above, for those who check  # typed above, for those who check
+    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # typed above, for those who check
         """The marker for type checkers does nothing when run; importing `typing` for it would cost milliseconds."""
         return lambda cls: cls
 
@@ -34,27 +34,27 @@ class Record:
 
     names: ClassVar[tuple[str, ...]] = ()
     disk_names: ClassVar[dict[str, str]] = {}
+    required: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
-        annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # importing inspect costs 10 ms  # importing inspect costs 10 ms
+        annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # importing inspect costs 10 ms
         own = tuple(name for name in annotations if name not in cls.names)
         cls.names = cls.names + own
         cls.disk_names = {**cls.disk_names, **{name: camel_case(name) for name in own}}
+        cls.required = frozenset(name for name in cls.names if not hasattr(cls, name))
 
     def __init__(self, *values: Any, **named: Any) -> None:
         cls = type(self)
-        fields = dict(zip(cls.names, values, strict=False))
-        fields.update(named)
+        fields = {**dict(zip(cls.names, values, strict=False)), **named} if values else named
         if len(fields) != len(values) + len(named) or not fields.keys() <= cls.disk_names.keys():
             known = ", ".join(cls.names)
             message = (
                 f"{cls.__name__} takes each of these fields once: {known}; got {len(values)} values and {sorted(named)}"
             )
             raise TypeError(message)
-        for name in cls.names:
-            if name not in fields and not hasattr(cls, name):
-                message = f"{cls.__name__} needs the field {name!r}"
-                raise TypeError(message)
+        if not fields.keys() >= cls.required:
+            message = f"{cls.__name__} needs the field {min(cls.required - fields.keys(), key=cls.names.index)!r}"
+            raise TypeError(message)
         self.__dict__.update(fields)
 
     def __setattr__(self, name: str, _value: object) -> None:

@@ -24,6 +24,11 @@ def raised(level: float | None, weight: float, clock: int, half_life: float = HA
     return high + log2(1.0 + 2.0 ** (low - high))
 
 
+def growth(age: int, half_life: float = HALF_LIFE) -> float:
+    """By how much a sighting outweighs an equal one that was so many steps before it."""
+    return float(2.0 ** (age / half_life))
+
+
 def score(level: float, clock: int, half_life: float = HALF_LIFE) -> float:
     """The sum that a level stands for, at a time in the same unit. Where the clock was set back by ages, a large number
     and no error.

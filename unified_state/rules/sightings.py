@@ -149,8 +149,10 @@ def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
     else:
         for line in with_slashes(text, root).split("\n"):
             path, _, rest = line.partition(":")
-            if is_file(path) and len(by_file) < _MOST_FILES:
-                by_file.setdefault(path, []).append(rest)
+            if path in by_file:
+                by_file[path].append(rest)
+            elif len(by_file) < _MOST_FILES and is_file(path):
+                by_file[path] = [rest]
     for path, lines in by_file.items():
         yield Sighting(FILE, relative_path(path, root), MENTIONED, identifiers("\n".join(lines)))
 

@@ -21,7 +21,7 @@ _DOT, _NUMBER_SIGN = b".", b"#"
 _SHORTEST, _LONGEST = 4, 60  # characters of an identifier
 _LONGEST_PATH = 160
 _SHORTEST_URL, _LONGEST_URL = 12, 200
-_MOST_WORDS = 20_000  # whose meaning is remembered
+_MOST_WORDS = 50_000  # whose meaning is remembered
 _LONGEST_ISSUE = 6  # digits; no tracker has ten million issues
 _SHORT_COMMIT, _FULL_COMMIT = 7, 40
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -122,7 +122,9 @@ class _Lexicon:
         if unknown:
             if len(self._nothing) + len(self._found) > _MOST_WORDS:
                 self._nothing, self._found, unknown = set(), {}, words
-            for word in unknown:
+            prose = {word for word in unknown if _is_prose(word)}
+            self._nothing |= prose
+            for word in unknown - prose:
                 found = self._read(word)
                 if found is None:
                     self._nothing.add(word)
@@ -130,6 +132,11 @@ class _Lexicon:
                     self._found[word] = found
             words -= self._nothing
         return [self._found[word] for word in words]
+
+
+def _is_prose(word: bytes) -> bool:
+    """Whether it is what most words are: letters in one case or with a capital in front, or a number."""
+    return word.isdigit() or (word.isalpha() and (word.islower() or word.istitle() or word.isupper()))
 
 
 def _identifier(word: bytes) -> str | None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 
 from unified_state.records.record import Record
-from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, TOOL_FILE, Boundary, Delivery, Step, Summary
+from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Boundary, Delivery, Step, Summary
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.pending import settle_messages
-from unified_state.services.working_set import WorkingSetKeeper
 from unified_state.sources.claude_code import read_entry
 from unified_state.sources.entry_facts import cwd_of, parent_of
 from unified_state.sources.session_folder import session_folder, subagent_transcripts, tool_result_files
@@ -26,15 +25,18 @@ from unified_state.storage.sessions import (
     note_root,
     read_cursor,
     recent_transcripts,
+    session_number,
     touch_session,
 )
 from unified_state.storage.step_writing import StepWriter
+from unified_state.storage.unnoted import first_unnoted, postpone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unified_state.services.masking import Masker
+    from unified_state.services.noting import Noter
     from unified_state.storage.archive import Archive
 
     Found = Step | Boundary | Summary | Delivery
@@ -75,13 +77,26 @@ class _Chunk(Record):
 
 
 class Capture:
-    """One run of capturing: the archive, how to mask, what time it is, and whether there is time for more."""
+    """One run of capturing: the archive, how to mask, what time it is, and whether there is time for more. One that
+    `postpones` leaves it to the next that does not to note the new steps (see `services.noting`).
+    """
 
-    def __init__(self, archive: Archive, masker: Masker, now: int, has_time: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        masker: Masker,
+        now: int,
+        has_time: Callable[[], bool],
+        chunk_bytes: int = CHUNK_BYTES,
+        *,
+        postpones: bool = False,
+    ) -> None:
         self._archive = archive
         self._masker = masker
         self._now = now
         self._has_time = has_time
+        self._chunk_bytes = chunk_bytes
+        self._postpones = postpones
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
         """Capture a session: its transcript, those of its subagents, and the long results that lie in files of their
@@ -99,6 +114,7 @@ class Capture:
     def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> Captured:
         """Capture what is new in one transcript file, as far as the time allows; one chunk always."""
         added, is_first = 0, True
+        self._note_postponed(session_id)
         while True:
             unread = self._unread(path, session_id, agent)
             if unread is None:
@@ -111,13 +127,22 @@ class Capture:
             added += self._store(unread, chunk, session_id)
             is_first = False
 
+    def _note_postponed(self, session_id: str) -> None:
+        session = None if self._postpones else session_number(self._archive, session_id)
+        if session is not None and first_unnoted(self._archive, session, 1):
+            from unified_state.services.noting import note_postponed
+
+            note_postponed(self._archive, session)
+
     def tool_files(self, folder: str, transcript_path: str, session_id: str) -> Captured:
         """Capture the results that were too long for the transcript: the files in the session's `tool-results/`."""
         added = 0
         for path in tool_result_files(folder):
+            from unified_state.services.tool_files import capture_tool_file  # most sessions have none
+
             if not self._has_time():
                 return Captured(added, complete=False)
-            added += self._tool_file(path, transcript_path, session_id)
+            added += capture_tool_file(self._archive, self._masker, self._now, path, transcript_path, session_id)
         return Captured(added)
 
     def catch_up(self, limit: int = 20) -> Captured:
@@ -155,7 +180,7 @@ class Capture:
                 prepared.extend(map(self._prepare, read_entry(entry)))
                 parent = parent or parent_of(entry)
                 cwd = cwd or cwd_of(entry)
-            if end - offset >= CHUNK_BYTES:
+            if end - offset >= self._chunk_bytes:
                 break
         return _Chunk(end, prepared, parent, cwd)
 
@@ -185,17 +210,27 @@ class Capture:
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
             writer = StepWriter(self._archive, cursor.session, cursor.turn)
-            keeper = WorkingSetKeeper(self._archive, cursor.session)
+            noter = self._noter(cursor.session)
             for found, body in chunk.prepared:
-                if isinstance(found, Step):
-                    if writer.add(found, body):
-                        keeper.note(found)
-                else:
+                if not isinstance(found, Step):
                     self._store_fact(cursor.session, found)
-            keeper.flush()
+                elif writer.add(found, body):
+                    if noter is not None:
+                        noter.note(found)
+                    else:
+                        postpone(self._archive, cursor.session, writer.last)
+            if noter is not None:
+                noter.flush()
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
             count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
+
+    def _noter(self, session: int) -> Noter | None:
+        if self._postpones:
+            return None
+        from unified_state.services.noting import Noter  # not where a prompt waits
+
+        return Noter(self._archive, session)
 
     def _store_fact(self, session: int, found: Boundary | Summary | Delivery) -> None:
         match found:
@@ -205,29 +240,3 @@ class Capture:
                 keep_transcript_summary(self._archive, session, found)
             case Delivery():
                 mark_delivered(self._archive, found.nonces, self._now)
-
-    def _tool_file(self, path: str, transcript_path: str, session_id: str) -> int:
-        name = os.path.basename(path)
-        uuid = f"{session_id}/tool-results/{name}"
-        if self._archive.row("SELECT 1 FROM step WHERE uuid = ? AND block = 0", uuid):
-            return 0
-        try:
-            with open(path, encoding="utf-8", errors="replace", newline="") as file:
-                text = self._masker.text(file.read())
-        except OSError:
-            return 0  # the client cleans this folder up as it likes
-        stem = name.split(".", 1)[0]
-        step = Step(
-            uuid=uuid,
-            block=0,
-            kind=TOOL_FILE,
-            at=self._now,
-            text=text,
-            tool_use_id=stem if stem[:6] == "toolu_" else None,
-        )
-        with self._archive.transaction(durable=False):
-            session = touch_session(self._archive, session_id, self._now)
-            cursor = read_cursor(self._archive, transcript_path)
-            writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
-            writer.add(step, pack(text))
-        return writer.added

@@ -18,7 +18,7 @@ from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
 from unified_state.services.state_files import rewrite_state_files
-from unified_state.services.working_set import empty_working_sets, rebuild_working_sets
+from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
 from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items

@@ -40,7 +40,7 @@ class HookCall:
         self.part = part
         self.environ = environ
         pid = environ.get("CLAUDE_PID", "")
-        self.pid = int(pid) if pid.isdigit() else None
+        self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.now = now
         self.started = started
 
@@ -49,16 +49,22 @@ class HookCall:
         """The settings in force."""
         return self.workspace.settings
 
-    def capture(self, archive: Archive, seconds: float) -> Captured:
-        """Archive what is new in this session, for about so long."""
+    def capture(self, archive: Archive, seconds: float, *, postpones: bool = False) -> Captured:
+        """Archive what is new in this session, for about so long; `postpones` where a prompt waits."""
         event = self.event
         if not event.transcript_path or not event.session_id:
             return Captured()
-        return self.capturer(archive, seconds).session(event.transcript_path, event.session_id)
+        return self.capturer(archive, seconds, postpones=postpones).session(event.transcript_path, event.session_id)
 
-    def capturer(self, archive: Archive, seconds: float) -> Capture:
+    def capturer(self, archive: Archive, seconds: float, *, postpones: bool = False) -> Capture:
         """A capture that begins nothing new once the hook has run for so many seconds."""
-        return Capture(archive, self.workspace.masker, self.now, lambda: time.monotonic() - self.started < seconds)
+        return Capture(
+            archive,
+            self.workspace.masker,
+            self.now,
+            lambda: time.monotonic() - self.started < seconds,
+            postpones=postpones,
+        )
 
     def keep(self, archive: Archive, kind: str, text: str) -> None:
         """Remember a message of this session that its transcript may not hold yet."""

@@ -22,7 +22,7 @@ _TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has foun
 
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     """Archive; what the prompt is given if it follows a compaction."""
-    call.capture(archive, call.settings.prompt_milliseconds / 1000)
+    call.capture(archive, call.settings.prompt_milliseconds / 1000, postpones=True)
     call.keep(archive, PROMPT, call.event.text("prompt"))
     if session_number(archive, call.event.session_id) is None:
         register(call, archive)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Report = Callable[[int], None]
 
 _ENDING = ".jsonl"
+_CHUNK_BYTES = 4 << 20  # nobody waits for other writers here as hooks do
 _HEAD_LINES = 50  # of a transcript, in which its session and its folder are told
 
 
@@ -118,7 +119,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
 
 
 def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
-    capture = Capture(archive, workspace.masker, now, lambda: True)
+    capture = Capture(archive, workspace.masker, now, lambda: True, _CHUNK_BYTES)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
     return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
 

@@ -12,7 +12,7 @@ from unified_state.rules.mentions import mentioned_files
 from unified_state.services.forgetting import tidy
 from unified_state.services.health import problem_files
 from unified_state.services.state_files import existing_state_files, rewrite_state_files
-from unified_state.services.working_set import empty_working_sets, rebuild_working_sets
+from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.free_texts import free_texts, replace_free_text
 from unified_state.storage.ledger import list_items, update_item
 from unified_state.storage.pending import read_pending, sessions_with_pending, write_pending

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 
 class StepWriter:
-    """Adds the steps of one session within one transaction; knows the turn that is open and how many steps were new."""
+    """Adds the steps of one session within one transaction; knows the turn that is open, the number of
+    the last step, and how many were new.
+    """
 
     def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
         self._run = archive.execute
         self._session = session
         self.turn = turn
+        self.last = 0
         self.added = 0
         self.tool_calls = 0
         self._next_step = self._after_last("step")
@@ -41,10 +44,11 @@ class StepWriter:
         key = uuid_key(step.uuid)
         known = self._run("SELECT id, turn, kind FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
         if known is not None:
+            self.last = known[0]
             return self._mark_copy(*known)
         if step.starts_turn or not self._is_own_turn:
             self._open_turn(step)
-        number = self._next_step
+        number = self.last = self._next_step
         self._run(
             "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (

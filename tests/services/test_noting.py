@@ -1,0 +1,124 @@
+"""Steps that the prompt's hook archived are noted by the next one, as if it had archived them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result
+from unified_state.records.working_set import WorkingSet
+from unified_state.services.capture import Capture
+from unified_state.services.masking import Masker
+from unified_state.services.working_set import read_working_set
+from unified_state.services.working_set_keeping import rebuild_working_sets
+from unified_state.storage.archive import Archive
+from unified_state.storage.sessions import session_number
+from unified_state.storage.unnoted import first_unnoted
+
+ROUNDED = 0.01  # levels of identifiers are kept with two digits
+FORK = "f0000000-0000-4000-8000-00000000cafe"
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return tmp_path / f"{SESSION}.jsonl"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Archive]:
+    with Archive(str(tmp_path / "other" / "archive.db")) as archive:
+        yield archive
+
+
+def entries(first: int) -> list[Entry]:
+    return [
+        prompt(first, f"Rename parse_{first}, see #{first}."),
+        answer(
+            first + 1, call(f"t{first}", "Edit", file_path="a.py", old_string=f"old_{first}", new_string="new_name")
+        ),
+        result(first + 2, f"t{first}", "updated"),
+        answer(first + 3, call(f"u{first}", "Bash", command="make test")),
+        result(first + 4, f"u{first}", f"Error: {first} of them failed", is_error=True),
+    ]
+
+
+def capture(archive: Archive, masker: Masker, path: Path, *, postpones: bool = False, session: str = SESSION) -> None:
+    Capture(archive, masker, NOW, lambda: True, postpones=postpones).session(str(path), session)
+
+
+def working_set(archive: Archive, session: str = SESSION) -> WorkingSet:
+    return read_working_set(archive, number(archive, session))
+
+
+def weights(archive: Archive) -> dict[str, float]:
+    """All that a working set holds, by name."""
+    kept = working_set(archive)
+    files = {file.path: file.score for file in kept.files}
+    words = {f"{file.path}: {word}": weight for file in kept.files for word, weight in file.words}
+    commands = {f"{ran.command} -> {ran.last}": ran.score for ran in kept.commands}
+    return {**files, **words, **commands, **dict((*kept.words, *kept.references, *kept.errors))}
+
+
+def number(archive: Archive, session: str = SESSION) -> int:
+    found = session_number(archive, session)
+    assert found is not None
+    return found
+
+
+def test_what_a_prompts_hook_archived_is_noted_by_the_next_hook(
+    archive: Archive, other: Archive, masker: Masker, transcript: Path
+) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    assert working_set(archive) == WorkingSet()
+    append(transcript, *entries(11))
+    capture(archive, masker, transcript)
+    capture(other, masker, transcript)
+    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
+    assert {"a.py: new_name", "#1", "#11", "make test -> Error: 11 of them failed"} <= weights(archive).keys()
+
+
+def test_it_is_noted_also_when_nothing_is_new(archive: Archive, masker: Masker, transcript: Path) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    capture(archive, masker, transcript)
+    noted = working_set(archive)
+    capture(archive, masker, transcript)
+    assert noted.commands
+    assert working_set(archive) == noted
+
+
+def test_many_steps_that_were_left_are_noted_in_order(
+    archive: Archive, other: Archive, masker: Masker, transcript: Path
+) -> None:
+    for first in range(0, 5_000, 10):
+        append(transcript, *entries(first))
+    capture(archive, masker, transcript, postpones=True)
+    capture(archive, masker, transcript)
+    capture(other, masker, transcript)
+    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
+    assert first_unnoted(archive, number(archive), 1) == []
+
+
+def test_a_forks_copies_are_noted_for_the_fork(
+    archive: Archive, masker: Masker, transcript: Path, tmp_path: Path
+) -> None:
+    fork = tmp_path / f"{FORK}.jsonl"
+    append(transcript, *entries(1))
+    append(fork, *entries(1))
+    capture(archive, masker, transcript)
+    capture(archive, masker, fork, postpones=True, session=FORK)
+    capture(archive, masker, fork, session=FORK)
+    assert working_set(archive, FORK) == working_set(archive)
+
+
+def test_a_working_set_made_anew_holds_what_was_left_once(archive: Archive, masker: Masker, transcript: Path) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    rebuild_working_sets(archive, [number(archive)])
+    made = working_set(archive)
+    capture(archive, masker, transcript)
+    assert made.files
+    assert working_set(archive) == made

@@ -1,0 +1,54 @@
+"""Noting: what is made of the steps of a session beside the archive itself, its working set.
+
+The hook that a prompt waits for only writes down which steps are new; the next one that nobody waits for notes them.
+So every step is noted once and in order, whoever archived it.
+"""
+
+from __future__ import annotations
+
+from unified_state.services.working_set_keeping import WorkingSetKeeper
+from unified_state.storage.steps import find_step
+from unified_state.storage.unnoted import first_unnoted, mark_noted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.step import Step
+    from unified_state.storage.archive import Archive
+
+_STEPS_AT_ONCE = 1_000
+
+
+class Noter:
+    """Notes the steps of one session, within one transaction; `flush` writes what came of it."""
+
+    def __init__(self, archive: Archive, session: int) -> None:
+        self._archive = archive
+        self._session = session
+        self._keepers = (WorkingSetKeeper(archive, session),)
+        while self._note_postponed():
+            pass  # what was archived before comes before
+
+    def note(self, step: Step) -> None:
+        """Take in one step that is new in the archive."""
+        for keeper in self._keepers:
+            keeper.note(step)
+
+    def flush(self) -> None:
+        """Write what changed."""
+        for keeper in self._keepers:
+            keeper.flush()
+
+    def _note_postponed(self) -> int:
+        numbers = first_unnoted(self._archive, self._session, _STEPS_AT_ONCE)
+        for number in numbers:
+            step = find_step(self._archive, number)
+            if step is not None:
+                self.note(step)
+        mark_noted(self._archive, self._session, numbers)
+        return len(numbers)
+
+
+def note_postponed(archive: Archive, session: int) -> None:
+    """Note the steps of a session that were archived without."""
+    with archive.transaction(durable=False):
+        Noter(archive, session).flush()
