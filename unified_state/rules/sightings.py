@@ -48,6 +48,17 @@ class Sighting(Record):
     details: Mapping[str, Any] = {}
     heat: float = 0.0  # how much of an edit it is
 
+    def __init__(  # noqa: PLR0913  # an archive makes a hundred thousand of these; the general way takes four times as long
+        self,
+        kind: str,
+        name: str,
+        weight: float,
+        words: frozenset[str] | set[str] = frozenset(),
+        details: Mapping[str, Any] = {},
+        heat: float = 0.0,
+    ) -> None:
+        self.__dict__.update(kind=kind, name=name, weight=weight, words=words, details=details, heat=heat)
+
 
 class Call(Record):
     """The tool call that a result answers."""

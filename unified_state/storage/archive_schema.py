@@ -159,7 +159,7 @@ CREATE TABLE working_set (        -- what each session worked with
     level REAL NOT NULL,          -- how much it weighs, as a logarithm
     data NOT NULL,                -- levels of its identifiers and details as JSON, packed like a body
     PRIMARY KEY (session, kind, name)
-);
+) WITHOUT ROWID;
 CREATE INDEX working_set_by_level ON working_set (session, kind, level);
 
 CREATE TABLE access (             -- steps that were asked for: how much that weighs, as a logarithm
