@@ -40,5 +40,6 @@ class WorkingSet(Record):
     files: tuple[WorkingFile, ...] = ()
     words: tuple[Scored, ...] = ()  # identifiers that were seen outside of files
     commands: tuple[RanCommand, ...] = ()
+    programs: tuple[Scored, ...] = ()  # by their first two words: `go test`, `git log`
     references: tuple[Scored, ...] = ()
     errors: tuple[Scored, ...] = ()

@@ -88,7 +88,7 @@ class _Work:
             self._lines = WorkingLines(known.working_set, known.summary or "")
             self.groups.update(self._lines.groups)
         self._story = list(story(known))
-        self._head = story_head(known) if self._story else ""
+        self._head = story_head() if self._story else ""
         self.groups["story"] = Group(WORKING_SET, self._head)
 
     def offers(self) -> list[Offer]:

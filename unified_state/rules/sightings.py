@@ -12,30 +12,28 @@ from unified_state.interpreter import parse_json
 from unified_state.records.record import Record
 from unified_state.records.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.rules.cutting import cut, one_line
+from unified_state.rules.failures import failing_lines
 from unified_state.rules.indexing import strings_of
+from unified_state.rules.programs import programs
 from unified_state.rules.vocabulary import identifiers, is_file, relative_path, with_slashes, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from unified_state.records.step import Step
 
-FILE, COMMAND, REFERENCE, ERROR = "file", "command", "reference", "error"
+FILE, COMMAND, PROGRAM, REFERENCE, ERROR = "file", "command", "program", "reference", "error"
 NO_FILE = ""  # the name under which identifiers stand that were seen in no file
-EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.5
+EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
 HEAT, HEAT_OF_READING = 1.0, 0.15
-_LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 4_000, 1_500, 6_000  # characters
-_COMMAND_CHARACTERS, _OUTCOME_CHARACTERS, _ERROR_CHARACTERS = 300, 160, 200
+_LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 6_000, 1_000, 6_000  # characters
+_COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 300, 160
+_SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
 _LONGEST_PATH = 1_000  # characters; what is longer is no path
 _MOST_FILES = 40  # of one search
-_FAILING_LINES = 3
-_SHORTEST_ERROR = 12  # characters
 _END_CHARACTERS = 6_000  # of an output, in which its failures stand
-_FAILURES = ("FAIL", "rror", "ERROR", "panic:", "fatal:", "xception: ", "not ok", "\nE   ")  # where to look closer
-_FAILURE_STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "panic:", "fatal:", "E   ", "not ok")
-_FAILURE_MARKS = ("Error:", "error:", "Exception: ", ": error ", " FAILED")
 
 
 class Sighting(Record):
@@ -48,7 +46,7 @@ class Sighting(Record):
     details: Mapping[str, Any] = {}
     heat: float = 0.0  # how much of an edit it is
 
-    def __init__(  # noqa: PLR0913  # an archive makes a hundred thousand of these; the general way takes four times as long
+    def __init__(  # an archive makes a hundred thousand of these; the general way takes four times as long
         self,
         kind: str,
         name: str,
@@ -107,6 +105,8 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
         return
     if command:
         yield Sighting(COMMAND, command, WRITTEN)
+        for program in set(programs(call.fields["command"][:_LOOKED_AT])):
+            yield Sighting(PROGRAM, program, WRITTEN)
     written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
     yield from _of_words(_beginning(written, _LOOKED_AT_WRITTEN), WRITTEN, root)
 
@@ -114,17 +114,19 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
 def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
     path, command = _path_of(call), _command_of(call)
     end = _end_of(step.text) if step.is_error or command else ""
-    failures = _failures(end, is_error=step.is_error)
+    failures = failing_lines(end, command, is_error=step.is_error)
     for failure in failures:
         yield Sighting(ERROR, failure, SEEN)
     if command:
         outcome = {"failed": step.is_error, "last": cut(_last_line(end), _OUTCOME_CHARACTERS), "failing": failures}
         yield Sighting(COMMAND, command, MENTIONED, details=outcome)
         yield from _of_words(_beginning(step.text, _LOOKED_AT_OUTPUT), MENTIONED, root, with_files=False)
-    elif path and call.tool == "Read" and not step.is_error:
+    elif path and not step.is_error:
         yield Sighting(FILE, relative_path(path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
-    elif call.tool == "Grep":
+    elif call.tool in _SEARCHES:
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
+    elif call.tool in _AGENTS:
+        yield from _of_words(_beginning(step.text, _LOOKED_AT), SEEN, root)
 
 
 def _path_of(call: Call) -> str:
@@ -158,40 +160,30 @@ def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
     if isinstance(searched, str) and is_file(searched):
         by_file[searched] = [text]
     else:
+        path = ""
         for line in with_slashes(text, root).split("\n"):
-            path, _, rest = line.partition(":")
-            if path in by_file:
-                by_file[path].append(rest)
-            elif len(by_file) < _MOST_FILES and is_file(path):
-                by_file[path] = [rest]
+            path = _found_in(line, path)
+            if path in by_file or (path and len(by_file) < _MOST_FILES):
+                by_file.setdefault(path, []).append(line[len(path) :])
     for path, lines in by_file.items():
         yield Sighting(FILE, relative_path(path, root), MENTIONED, identifiers("\n".join(lines)))
 
 
-def _failures(end: str, *, is_error: bool) -> list[str]:
-    """The lines at the end of a result that tell of failures; where it is an error and no line tells, the last one."""
-    lines = [one_line(line) for line in _lines_with(_FAILURES, end) if _tells_of_failure(line.lstrip())]
-    if is_error and not lines:
-        lines = [_last_line(end)]
-    distinct = dict.fromkeys(cut(line, _ERROR_CHARACTERS) for line in lines if len(line) >= _SHORTEST_ERROR)
-    return list(distinct)[:_FAILING_LINES]
-
-
-def _lines_with(words: Iterable[str], text: str) -> list[str]:
-    """The lines of a text in which one of the words stands, in order."""
-    ends: dict[int, int] = {}
-    for word in words:
-        position = text.find(word)
-        while position >= 0:
-            end = text.find("\n", position + 1)
-            end = len(text) if end < 0 else end
-            ends[text.rfind("\n", 0, position + 1) + 1] = end
-            position = text.find(word, end)
-    return [text[start:end] for start, end in sorted(ends.items())]
-
-
-def _tells_of_failure(line: str) -> bool:
-    return line.startswith(_FAILURE_STARTS) or any(mark in line for mark in _FAILURE_MARKS)
+def _found_in(line: str, before: str) -> str:
+    """The file that a line of a search names: `path:12:line`, as context `path-12-line`, or the path alone. `before` is
+    that of the line before it.
+    """
+    if before and line.startswith(before) and line[len(before) : len(before) + 1] in {":", "-"}:
+        return before
+    path = line.partition(":")[0]
+    if is_file(path):
+        return path
+    end = line.find("-")
+    while 0 < end < _LONGEST_PATH:
+        if line[end + 1 : end + 2].isdigit() and is_file(line[:end]):
+            return line[:end]
+        end = line.find("-", end + 1)
+    return ""
 
 
 def _end_of(text: str) -> str:

@@ -50,11 +50,13 @@ _SCHEMES, _BEHIND_URL = ("://", "s://"), b".:*?!"
 
 def identifiers(text: str) -> set[str]:
     """The identifiers in a text."""
+    text = _without_escapes(text)
     return set(_IDENTIFIERS.find(set(text.encode(_CHARSET, "replace").translate(_WORDS).split())))
 
 
 def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
     """The identifiers in a text, its file paths, and its references: issues (`#12`), commits, URLs."""
+    text = _without_escapes(text)
     words, paths = set[str](), set[str]()
     references = set(_urls(text)) if "://" in text else set()
     for url in sorted(references, key=len, reverse=True):  # one may be the beginning of another
@@ -67,6 +69,13 @@ def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
         elif reference is not None:
             references.add(reference)
     return words, paths, references
+
+
+def _without_escapes(text: str) -> str:
+    """The text without the escapes of line ends and tabs in code and JSON: their letter is no part of the word
+    behind.
+    """
+    return text.replace("\\n", " ").replace("\\t", " ") if "\\" in text else text
 
 
 def is_file(word: str) -> bool:

@@ -12,6 +12,7 @@ from unified_state.records.restore import WORKING_SET
 from unified_state.rules.choosing import Group
 from unified_state.rules.cutting import cut, utf16_units
 from unified_state.rules.estimating import estimate_tokens
+from unified_state.rules.failures import names_place
 from unified_state.rules.lines import harmless
 from unified_state.rules.vocabulary import identifiers, stands_in
 
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
 _FILE = "file "  # before the path in the name of a file's group: a file may be called `errors`
-_EXPONENT = 0.65
-_FILE_WORTH, _LOOSE_WORTH, _PAIR_WORTH = 1.0, 1.0, 1.0
+_EXPONENT = 0.75
+_FILE_WORTH, _LOOSE_WORTH, _PAIR_WORTH = 2.0, 1.0, 1.0
 _NAMED_FILE, _NAMED_WORD = 0.3, 0.15  # what is left of the worth of what the summary names
 _PLACES = 3  # files under which one identifier is told at most
 _MOST_WORDS = 80  # of one file that are offered
-_COMMAND_WORTH, _ERROR_WORTH = 1.0, 4.0
+_COMMAND_WORTH, _ERROR_WORTH, _LOCATED_WORTH = 1.0, 1.5, 6.0
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 160, 120
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
 _LONGEST_PATH = 200
@@ -58,10 +59,13 @@ class WorkingLines:
         offers = [self._file(file) for file in files]
         offers += self._words(files)
         offers += self._commands()
+        for program, score in self._set.programs:
+            offers.append(_offer(self._worth(score, program), PROGRAMS, program))
         for reference, score in self._set.references:
             offers.append(_offer(self._worth(score, reference), REFERENCES, reference))
         for error, score in self._set.errors:
-            offers.append(_offer(_ERROR_WORTH * self._worth(score, error), ERRORS, f"error: {harmless(error)}"))
+            worth = _LOCATED_WORTH if names_place(error) else _ERROR_WORTH
+            offers.append(_offer(worth * self._worth(score, error), ERRORS, f"error: {harmless(error)}"))
         return offers
 
     def lines(self) -> Iterator[str]:
@@ -110,14 +114,9 @@ class WorkingLines:
                 yield _offer(pair + (worth if position == 0 else 0), _FILE + path, word)
 
     def _commands(self) -> Iterator[Offer]:
-        programs: dict[str, float] = {}
         for command in self._set.commands:
-            for program in _programs(command.command):
-                programs[program] = programs.get(program, 0.0) + command.score
             if command.last is not None:
                 yield _offer(_COMMAND_WORTH * command.score**_EXPONENT, COMMANDS, _command_line(command))
-        for program, score in programs.items():
-            yield _offer(self._worth(score, program), PROGRAMS, program)
 
 
 def _offer(worth: float, group: str, text: str) -> Offer:
@@ -161,18 +160,6 @@ def _both(known: WorkingFile, other: WorkingFile) -> WorkingFile:
         words[word] = words.get(word, 0.0) + score
     by_score = sorted(words.items(), key=lambda scored: scored[1], reverse=True)
     return known.replace(score=known.score + other.score, hot=known.hot + other.hot, words=tuple(by_score))
-
-
-def _programs(command: str) -> Iterable[str]:
-    """The programs of a command by their first two words: `go test`, `git log`."""
-    for part in command.replace("&&", ";").replace("|", ";").split(";"):
-        words = [word for word in part.split() if "=" not in word][:2]
-        if len(words) > 1 and words[1][0].isalpha() and all(map(_is_plain_word, words)):
-            yield " ".join(words)
-
-
-def _is_plain_word(word: str) -> bool:
-    return word.isascii() and word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum()
 
 
 def _command_line(command: RanCommand) -> str:

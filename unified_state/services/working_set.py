@@ -6,14 +6,14 @@ from operator import itemgetter
 
 from unified_state.records.working_set import RanCommand, WorkingFile, WorkingSet
 from unified_state.rules.lrfu import score
-from unified_state.rules.sightings import COMMAND, ERROR, FILE, NO_FILE, REFERENCE
+from unified_state.rules.sightings import COMMAND, ERROR, FILE, NO_FILE, PROGRAM, REFERENCE
 from unified_state.storage.working_set import Entry, read_clock, read_entry, top_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
-_TOP_FILES, _TOP_COMMANDS, _TOP_REFERENCES, _TOP_ERRORS = 60, 20, 40, 6
+_TOP_FILES, _TOP_COMMANDS, _TOP_PROGRAMS, _TOP_REFERENCES, _TOP_ERRORS = 60, 20, 20, 40, 6
 _LEAST_SCORE = 0.02
 _BY_LEVEL = itemgetter(1, 0)  # of equals by name: the order of sets must not decide
 
@@ -27,6 +27,7 @@ def read_working_set(archive: Archive, session: int) -> WorkingSet:
         files=tuple(_file(entry, clock) for entry in files),
         words=_scored(loose.words, clock) if loose else (),
         commands=tuple(_command(entry, clock) for entry in top_entries(archive, session, COMMAND, _TOP_COMMANDS)),
+        programs=_names(archive, session, PROGRAM, _TOP_PROGRAMS, clock),
         references=_names(archive, session, REFERENCE, _TOP_REFERENCES, clock),
         errors=_names(archive, session, ERROR, _TOP_ERRORS, clock),
     )

@@ -154,7 +154,7 @@ CREATE TABLE saved (              -- the last save of each worktree: when, why, 
 _WORKING_SET = """
 CREATE TABLE working_set (        -- what each session worked with
     session INTEGER NOT NULL REFERENCES session,
-    kind TEXT NOT NULL,           -- file, command, reference, error
+    kind TEXT NOT NULL,           -- file, command, program, reference, error
     name TEXT NOT NULL,           -- of identifiers outside of files: empty
     level REAL NOT NULL,          -- how much it weighs, as a logarithm
     data NOT NULL,                -- levels of its identifiers and details as JSON, packed like a body
