@@ -26,7 +26,7 @@ def failing_lines(end: str, command: str, *, is_error: bool) -> list[str]:
     """The lines at the end of a command's output that tell of failures; where it is an error and no line tells, the
     last one.
     """
-    if end.startswith(_NOT_RUN) or (command and not is_error and only_prints(command)):
+    if not end or end.startswith(_NOT_RUN) or (command and not is_error and only_prints(command)):
         return []
     found = [line.lstrip() for line in _lines_with(_TRACES, end)]
     located = [line for line in _lines_with((": ",), end) if names_place(line.lstrip())] if found or is_error else []

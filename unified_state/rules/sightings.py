@@ -28,7 +28,7 @@ FILE, COMMAND, PROGRAM, REFERENCE, ERROR = "file", "command", "program", "refere
 NO_FILE = ""  # the name under which identifiers stand that were seen in no file
 EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
 HEAT, HEAT_OF_READING = 1.0, 0.15
-_LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 6_000, 1_000, 6_000  # characters
+_LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 5_000, 1_000, 6_000  # characters
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 300, 160
 _SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
 _LONGEST_PATH = 1_000  # characters; what is longer is no path
@@ -121,7 +121,7 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         outcome = {"failed": step.is_error, "last": cut(_last_line(end), _OUTCOME_CHARACTERS), "failing": failures}
         yield Sighting(COMMAND, command, MENTIONED, details=outcome)
         yield from _of_words(_beginning(step.text, _LOOKED_AT_OUTPUT), MENTIONED, root, with_files=False)
-    elif path and not step.is_error:
+    elif path and call.tool == "Read" and not step.is_error:
         yield Sighting(FILE, relative_path(path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
     elif call.tool in _SEARCHES:
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)

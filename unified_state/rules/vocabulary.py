@@ -51,7 +51,7 @@ _SCHEMES, _BEHIND_URL = ("://", "s://"), b".:*?!"
 def identifiers(text: str) -> set[str]:
     """The identifiers in a text."""
     text = _without_escapes(text)
-    return set(_IDENTIFIERS.find(set(text.encode(_CHARSET, "replace").translate(_WORDS).split())))
+    return _IDENTIFIERS.find(text.encode(_CHARSET, "replace").translate(_WORDS).split())
 
 
 def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
@@ -61,7 +61,7 @@ def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
     references = set(_urls(text)) if "://" in text else set()
     for url in sorted(references, key=len, reverse=True):  # one may be the beginning of another
         text = text.replace(url, " ")
-    meanings = _MEANINGS.find(set(text.encode(_CHARSET, "replace").translate(_PATHS).split()))
+    meanings = _MEANINGS.find(text.encode(_CHARSET, "replace").translate(_PATHS).split())
     for names, path, reference in meanings:
         words |= names
         if path is not None:
@@ -116,31 +116,22 @@ def _is_on_windows(folder: str) -> bool:
     return folder[1:3] == ":\\" or folder[:2] == "\\\\"
 
 
-class _Lexicon:
-    """What words turned out to be, for those that are asked for again."""
+class _Lexicon(dict):  # type: ignore[type-arg]  # typing is not loaded here
+    """What words turned out to be; None for most. Each is read once, as long as so many are remembered."""
 
     def __init__(self, read: Callable[[bytes], Any]) -> None:
+        super().__init__()
         self._read = read
-        self._nothing: set[bytes] = set()
-        self._found: dict[bytes, Any] = {}
 
-    def find(self, words: set[bytes]) -> list[Any]:
-        """What was read from those of the words that are something."""
-        words = words - self._nothing
-        unknown = words.difference(self._found)
-        if unknown:
-            if len(self._nothing) + len(self._found) > _MOST_WORDS:
-                self._nothing, self._found, unknown = set(), {}, words
-            prose = {word for word in unknown if _is_prose(word)}
-            self._nothing |= prose
-            for word in unknown - prose:
-                found = self._read(word)
-                if found is None:
-                    self._nothing.add(word)
-                else:
-                    self._found[word] = found
-            words -= self._nothing
-        return [self._found[word] for word in words]
+    def __missing__(self, word: bytes) -> Any:
+        if len(self) > _MOST_WORDS:
+            self.clear()
+        found = self[word] = None if _is_prose(word) else self._read(word)
+        return found
+
+    def find(self, words: list[bytes]) -> set[Any]:
+        """What those of the words are that are something."""
+        return set(filter(None, map(self.__getitem__, words)))
 
 
 def _is_prose(word: bytes) -> bool:
