@@ -234,7 +234,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
         "  - It works",
         (
             "[ARCHIVE] 1,234 turns are kept, the last one 1 h ago, 3 items more. `unified-state recall REF` prints "
-            "an item or turn whole, `unified-state search WORDS` finds more."
+            "an item or turn, `unified-state search WORDS` finds more."
         ),
         "[HEALTH] Stop failed",
     ]
@@ -286,7 +286,7 @@ def test_after_clear_comes_what_binds_and_one_pointer() -> None:
         "[CONSTRAINTS] 1 recorded",
         "  C1 (inferred): API v1 stays. Source: the user",
         (
-            "[ARCHIVE] 7 turns and 5 items are kept. `unified-state recall REF` prints an item or turn whole, "
+            "[ARCHIVE] 7 turns and 5 items are kept. `unified-state recall REF` prints an item or turn, "
             "`unified-state search WORDS` finds more."
         ),
     ]
@@ -331,7 +331,7 @@ def compacted(**fields: Any) -> Known:
 def test_after_a_compaction_the_last_turns_follow_the_newest_first() -> None:
     texts = compose(compacted(turns=(turn(41), turn(40))), 2000)
     assert texts.working_set.split("\n") == [
-        "[LAST TURNS] the newest first; `unified-state recall T41` prints one whole",
+        "[LAST TURNS] the newest first",
         "T41 (1 h ago) prompt: fix it",
         "    said last: done",
         "T40 (1 h ago) prompt: fix it",
@@ -345,7 +345,7 @@ def test_the_working_set_stands_before_the_turns() -> None:
     assert texts.working_set.split("\n") == [
         "[WORKING SET] files: identifiers in them, most used first",
         "src/a.py: parse_all",
-        "[LAST TURNS] the newest first; `unified-state recall T41` prints one whole",
+        "[LAST TURNS] the newest first",
         "T41 (1 h ago) prompt: fix it",
         "    said last: done",
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import HOUR, NOW
 from unified_state.records.restore import Known, TurnOutline
-from unified_state.rules.story_lines import story, story_head
+from unified_state.rules.story_lines import story
 
 LONG = "rename the module of the parser and all that imports it"
 
@@ -33,10 +33,6 @@ def test_the_newest_turn_is_told_at_more_length() -> None:
     known = Known(reason="compact", now=NOW, turns=(turn(9, "x" * 2000), turn(8, "x" * 2000)))
     newest, before = (text for text, _ in story(known))
     assert len(newest) > 2 * len(before) - 100 > 300
-
-
-def test_the_head_names_a_turn_that_can_be_recalled() -> None:
-    assert "recall T9`" in story_head(Known(reason="compact", now=NOW, turns=(turn(9), turn(8))))
 
 
 @pytest.mark.parametrize("summary", [f"The user said: {LONG}.", f"> {LONG.replace(' of', chr(10) + '  of')}"])

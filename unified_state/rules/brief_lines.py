@@ -65,7 +65,7 @@ def brief_sections(known: Known) -> Iterator[Section]:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
 
 
-_HOW_TO = "`unified-state recall REF` prints one whole, `unified-state search WORDS` finds more."
+_HOW_TO = "`unified-state recall REF` prints an item or turn, `unified-state search WORDS` finds more."
 
 
 def pointer(known: Known) -> Iterator[str]:

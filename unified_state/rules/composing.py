@@ -11,7 +11,7 @@ from unified_state.rules.brief_lines import brief_sections, closing, head, point
 from unified_state.rules.choosing import Group, Room, choose
 from unified_state.rules.cutting import utf16_units
 from unified_state.rules.estimating import estimate_tokens
-from unified_state.rules.story_lines import story, story_head
+from unified_state.rules.story_lines import STORY_HEAD, story
 from unified_state.rules.working_lines import WorkingLines
 
 TYPE_CHECKING = False
@@ -81,15 +81,13 @@ class _Work:
         self._story: list[tuple[str, float]] = []
         self._lines = None
         self.groups: dict[str, Group] = {}
-        self._head = ""
         if known.reason not in {"compact", "prompt"}:
             return
         if known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
             self._lines = WorkingLines(known.working_set, known.summary or "")
             self.groups.update(self._lines.groups)
         self._story = list(story(known))
-        self._head = story_head() if self._story else ""
-        self.groups["story"] = Group(WORKING_SET, self._head)
+        self.groups["story"] = Group(WORKING_SET, STORY_HEAD)
 
     def offers(self) -> list[Offer]:
         offers: list[Offer] = [
@@ -105,7 +103,7 @@ class _Work:
         lines = [_WORKING_SET_HEAD, *told] if told else []
         texts = [text for text, _ in self._story]
         turns = sorted(self.groups["story"].texts, key=texts.index) if self._story else []
-        return [*lines, self._head, *turns] if turns else lines
+        return [*lines, STORY_HEAD, *turns] if turns else lines
 
 
 def _mark(missing: int) -> str:

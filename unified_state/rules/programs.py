@@ -6,7 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_KEYWORDS = {"cd", "do", "done", "echo", "else", "fi", "for", "if", "sudo", "then", "time", "while"}
+_KEYWORDS = {"do", "else", "if", "sudo", "then", "time", "while"}  # what comes behind is what runs
+_NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "set"}
 _PRINTERS = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
 _PRINTERS |= {"strings", "tail", "tree", "wc"}
 _WORDS_LOOKED_AT = 6
@@ -28,7 +29,7 @@ def _parts(command: str) -> Iterator[list[str]]:
     """The first two words of each simple command, without keywords and assignments."""
     for part in command.replace("&&", ";").replace("|", ";").replace("\n", ";").split(";"):
         words = [word for word in part.split(None, _WORDS_LOOKED_AT) if "=" not in word and word not in _KEYWORDS]
-        if words:
+        if words and words[0] not in _NO_PROGRAMS:
             yield words[:2]
 
 

@@ -14,15 +14,11 @@ if TYPE_CHECKING:
     from unified_state.records.restore import Known
 
 _NEWEST_CHARACTERS, _CHARACTERS = 700, 320
+STORY_HEAD = "[LAST TURNS] the newest first"
 _WORTH, _FADING = 12.0, 0.85  # of the newest turn, on the scale of the working set; from each turn to the one before
 _QUOTED = 100  # characters of a prompt by which it is found in a summary
 _BY_CHANCE = 16  # characters; a shorter prompt ("go on") may stand there without being meant
 _QUOTES = ('"{}"', "\u201c{}\u201d", "'{}'", "`{}`")
-
-
-def story_head() -> str:
-    """What stands over the turns."""
-    return "[LAST TURNS] the newest first"
 
 
 def story(known: Known) -> Iterator[tuple[str, float]]:
