@@ -32,7 +32,7 @@ WITH_EXAMPLES = [
 ]
 NEWCOMERS_COMMANDS = ["make demo", "make test"]
 CHANGES = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]  # the order of Keep a Changelog
-HOSTS = {"code.claude.com", "keepachangelog.com", "semver.org", "sqlite.org", "example.com"}
+HOSTS = {"code.claude.com", "doi.org", "keepachangelog.com", "semver.org", "sqlite.org", "example.com"}
 # An absolute path in the text is one of every machine, or one of Ada's; anything else is somebody's own.
 PATHS = (
     "/home/ada",

@@ -13,7 +13,7 @@ from unified_state.rules.programs import only_prints, programs
         ("LANG=C go test ./... | tail -3", ["go test"]),
         ("cd src && git log --oneline", ["git log"]),
         ("for f in *; do git show HEAD; done", ["git show"]),
-        ("git fetch --all\ngit merge main", ["git merge"]),
+        ("git fetch --all\ngit merge main", ["git fetch", "git merge"]),
         ("./run all", []),
         ("ls -la", []),
         ("jq 'map({ id: 1 })'", []),
