@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, QUESTION, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.item import (
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    QUESTION,
+    Attempt,
+    Constraint,
+    Decision,
+    Evidence,
+    OpenQuestion,
+)
 from unified_state.rules.cutting import cut
 
 TYPE_CHECKING = False
@@ -47,6 +57,13 @@ def short_form(item: LedgerItem) -> Entry:
                 resolved=item.status == "resolved",
                 resolution=_text(body, "resolution") or None,
                 resolved_at=body.get("resolvedAt"),
+                **shared,
+            )
+        case kind if kind == ATTEMPT:
+            return Attempt(
+                attempt=_text(body, "attempt"),
+                outcome=cut(str(body.get("outcome") or ""), EVIDENCE_CHARACTERS),
+                files=item.files,
                 **shared,
             )
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from unified_state.records.item import (
     ALIAS_LETTERS,
+    ATTEMPT,
     CONSTRAINT,
     DECISION,
     EVIDENCE,
@@ -45,14 +46,27 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
     from unified_state.storage.state_file import StateContent
 
-_SECTIONS = {"decisions": DECISION, "constraints": CONSTRAINT, "openQuestions": QUESTION, "evidenceLedger": EVIDENCE}
-_MAIN_FIELD = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}
+_SECTIONS = {
+    "decisions": DECISION,
+    "constraints": CONSTRAINT,
+    "openQuestions": QUESTION,
+    "evidenceLedger": EVIDENCE,
+    "failedAttempts": ATTEMPT,
+}
+_MAIN_FIELD = {
+    DECISION: "decision",
+    CONSTRAINT: "constraint",
+    QUESTION: "question",
+    EVIDENCE: "content",
+    ATTEMPT: "attempt",
+}
 # The other fields of a body, each with what a new item has where the value is missing or of another kind.
 _OTHER_FIELDS: dict[str, dict[str, Any]] = {
     DECISION: {"rationale": "", "reversible": True},
     CONSTRAINT: {"source": "", "blocking": False},
     QUESTION: {"context": "", "priority": "medium"},
     EVIDENCE: {"type": "observation", "source": ""},
+    ATTEMPT: {"outcome": ""},
 }
 _CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
 _SETTLED = (SUPERSEDED, RESOLVED)  # it asks nothing of anybody any more, whoever says so

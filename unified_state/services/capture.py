@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from unified_state.services.capturing import FactKeeper
     from unified_state.services.masking import Masker
     from unified_state.storage.archive import Archive
 
@@ -74,14 +75,28 @@ class _Chunk(Record):
     cwd: str | None
 
 
-class Capture:
-    """One run of capturing: the archive, how to mask, what time it is, and whether there is time for more."""
+def _unknown_head() -> tuple[None, None]:
+    return None, None
 
-    def __init__(self, archive: Archive, masker: Masker, now: int, has_time: Callable[[], bool]) -> None:
+
+class Capture:
+    """One run of capturing: the archive, how to mask, what time it is, whether there is time for more, and at which
+    commit and branch the worktree is.
+    """
+
+    def __init__(
+        self,
+        archive: Archive,
+        masker: Masker,
+        now: int,
+        has_time: Callable[[], bool],
+        head: Callable[[], tuple[str | None, str | None]] = _unknown_head,
+    ) -> None:
         self._archive = archive
         self._masker = masker
         self._now = now
         self._has_time = has_time
+        self._head = head
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
         """Capture a session: its transcript, those of its subagents, and the long results that lie in files of their
@@ -185,17 +200,28 @@ class Capture:
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
             writer = StepWriter(self._archive, cursor.session, cursor.turn)
-            keeper = WorkingSetKeeper(self._archive, cursor.session)
+            keepers = self._keepers(cursor.session)
             for found, body in chunk.prepared:
                 if isinstance(found, Step):
                     if writer.add(found, body):
-                        keeper.note(found)
+                        for keeper in keepers:
+                            keeper.note(found)
                 else:
                     self._store_fact(cursor.session, found)
-            keeper.flush()
+            for keeper in keepers:
+                keeper.flush()
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
             count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
+
+    def _keepers(self, session: int) -> tuple[WorkingSetKeeper, FactKeeper]:
+        """Those who take in the steps that are new."""
+        from unified_state.services.capturing import FactKeeper  # the prompt path archives without it
+
+        return (
+            WorkingSetKeeper(self._archive, session),
+            FactKeeper(self._archive, session, self._now, self._head),
+        )
 
     def _store_fact(self, session: int, found: Boundary | Summary | Delivery) -> None:
         match found:

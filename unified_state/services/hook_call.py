@@ -58,7 +58,13 @@ class HookCall:
 
     def capturer(self, archive: Archive, seconds: float) -> Capture:
         """A capture that begins nothing new once the hook has run for so many seconds."""
-        return Capture(archive, self.workspace.masker, self.now, lambda: time.monotonic() - self.started < seconds)
+        return Capture(
+            archive,
+            self.workspace.masker,
+            self.now,
+            lambda: time.monotonic() - self.started < seconds,
+            self.workspace.head,
+        )
 
     def keep(self, archive: Archive, kind: str, text: str) -> None:
         """Remember a message of this session that its transcript may not hold yet."""
