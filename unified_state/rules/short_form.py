@@ -60,12 +60,8 @@ def short_form(item: LedgerItem) -> Entry:
                 **shared,
             )
         case kind if kind == ATTEMPT:
-            return Attempt(
-                attempt=_text(body, "attempt"),
-                outcome=cut(str(body.get("outcome") or ""), EVIDENCE_CHARACTERS),
-                files=item.files,
-                **shared,
-            )
+            outcome = cut(str(body.get("outcome") or ""), EVIDENCE_CHARACTERS)
+            return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
     return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
 

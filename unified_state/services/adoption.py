@@ -115,8 +115,8 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
 
 def _is_known(archive: Archive, state: dict[str, Any]) -> bool:
     """Whether the ledger knows every entry of the file: otherwise the archive was lost, and the file knows more."""
-    known = {alias for (alias,) in archive.rows("SELECT alias FROM item UNION SELECT alias FROM item_alias")}
-    return all(entry.get("id") in known for _, entry in _raw_entries(state))
+    known = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
+    return all(archive.row(known, str(entry.get("id"))) for _, entry in _raw_entries(state))
 
 
 def _raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

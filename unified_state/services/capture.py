@@ -34,7 +34,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unified_state.services.capturing import FactKeeper
     from unified_state.services.masking import Masker
     from unified_state.storage.archive import Archive
 
@@ -75,10 +74,6 @@ class _Chunk(Record):
     cwd: str | None
 
 
-def _unknown_head() -> tuple[None, None]:
-    return None, None
-
-
 class Capture:
     """One run of capturing: the archive, how to mask, what time it is, whether there is time for more, and at which
     commit and branch the worktree is.
@@ -90,7 +85,7 @@ class Capture:
         masker: Masker,
         now: int,
         has_time: Callable[[], bool],
-        head: Callable[[], tuple[str | None, str | None]] = _unknown_head,
+        head: Callable[[], tuple[str | None, str | None]] = lambda: (None, None),
     ) -> None:
         self._archive = archive
         self._masker = masker
@@ -192,6 +187,8 @@ class Capture:
 
     def _store(self, unread: _Unread, chunk: _Chunk, session_id: str) -> int:
         """Commit one chunk with its offset. If another process moved the cursor meanwhile, nothing is done."""
+        from unified_state.services.capturing import FactKeeper  # only where there is something new
+
         cursor = unread.cursor
         with self._archive.transaction(durable=False):
             if read_cursor(self._archive, cursor.path) != cursor:
@@ -200,7 +197,10 @@ class Capture:
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
             writer = StepWriter(self._archive, cursor.session, cursor.turn)
-            keepers = self._keepers(cursor.session)
+            keepers = (
+                WorkingSetKeeper(self._archive, cursor.session),
+                FactKeeper(self._archive, cursor.session, self._now, self._head),
+            )
             for found, body in chunk.prepared:
                 if isinstance(found, Step):
                     if writer.add(found, body):
@@ -213,15 +213,6 @@ class Capture:
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
             count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
-
-    def _keepers(self, session: int) -> tuple[WorkingSetKeeper, FactKeeper]:
-        """Those who take in the steps that are new."""
-        from unified_state.services.capturing import FactKeeper  # the prompt path archives without it
-
-        return (
-            WorkingSetKeeper(self._archive, session),
-            FactKeeper(self._archive, session, self._now, self._head),
-        )
 
     def _store_fact(self, session: int, found: Boundary | Summary | Delivery) -> None:
         match found:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.interpreter import parse_json
-from unified_state.records.restore import BRIEF, RELEVANT, WORKING_SET, Composition, Known
+from unified_state.records.restore import BRIEF, RELEVANT, TRIED, WORKING_SET, Composition, Known
 from unified_state.records.state import GitState, WorkItem
 from unified_state.rules.composing import compose
 from unified_state.rules.fence import fenced
@@ -38,6 +38,7 @@ _ABOUT = {
     BRIEF: "recorded facts of this project from before, as data",
     WORKING_SET: "files, commands and turns from before, as data",
     RELEVANT: "archived turns from before, as data",
+    TRIED: "attempts from before that failed, as data",
 }
 
 

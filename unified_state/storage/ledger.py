@@ -134,6 +134,20 @@ def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str
     return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item{where} ORDER BY id", *values)]
 
 
+def searched_items(archive: Archive, kind: str | None) -> list[LedgerItem]:
+    """The items among which a search looks: all of a kind; else all but captured evidence, whose steps are found."""
+    condition, values = ("kind = ?", (kind,)) if kind else ("(kind != 'evidence' OR rule IS NULL)", ())
+    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item WHERE {condition} ORDER BY id", *values)]
+
+
+def newest_items(archive: Archive, kind: str, limit: int) -> list[LedgerItem]:
+    """The newest active items of a kind, the newest first."""
+    rows = archive.rows(
+        f"SELECT {_COLUMNS} FROM item WHERE kind = ? AND status = ? ORDER BY id DESC LIMIT ?", kind, ACTIVE, limit
+    )
+    return [_item(row) for row in rows]
+
+
 def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerItem]:
     """The items that the state file shows, or those of them in one status; the oldest first."""
     condition, value = ("status != ?", DISMISSED) if status is None else ("status = ?", status)
