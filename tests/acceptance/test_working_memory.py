@@ -195,6 +195,8 @@ def back_to_first_version(path: Path) -> None:
     """Make of an archive what the first version of the product would have made."""
     with closing(sqlite3.connect(path)) as archive, closing(sqlite3.connect(":memory:")) as first:
         first.executescript(MIGRATIONS[0])
+        for (index,) in archive.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL").fetchall():
+            archive.execute(f"DROP INDEX {index}")  # they would hold on to columns
         for table in _tables(archive) - _tables(first):
             archive.execute(f"DROP TABLE {table}")
         for table in _tables(first):

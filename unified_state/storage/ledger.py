@@ -155,6 +155,11 @@ def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerIte
     return [_item(row) for row in rows]
 
 
+def captured_items(archive: Archive) -> list[LedgerItem]:
+    """All items that a rule captured."""
+    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item WHERE rule NOT NULL ORDER BY id")]
+
+
 def count_items(archive: Archive, status: str) -> int:
     """How many items there are in a status."""
     return int(archive.row("SELECT count(*) FROM item WHERE status = ?", status)[0])

@@ -157,6 +157,13 @@ def turn_of_step(archive: Archive, number: int) -> int:
     return int(archive.row("SELECT turn FROM step WHERE id = ?", number)[0])
 
 
+def uuids_of_turns_with(archive: Archive, numbers: Sequence[int]) -> set[str]:
+    """The uuids of all entries in the turns of some steps."""
+    turns = {turn_of_step(archive, number) for number in numbers}
+    rows = (archive.rows("SELECT DISTINCT uuid FROM step WHERE turn = ?", turn) for turn in turns)
+    return {uuid_text(uuid) for found in rows for (uuid,) in found}
+
+
 def sessions_of_step(archive: Archive, number: int) -> list[int]:
     """The numbers of the sessions that hold a step, or held it before it was forgotten."""
     rows = archive.rows(

@@ -41,6 +41,13 @@ def change_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
         _add_todo(archive, session, todo, at)
 
 
+def forget_todos(archive: Archive, session: int, texts: set[str]) -> None:
+    """Take the entries with one of these texts out of a session's list."""
+    for number, text in archive.rows("SELECT id, text FROM note WHERE session = ? AND kind = ?", session, TODO):
+        if text in texts:
+            archive.run("DELETE FROM note WHERE id = ?", number)
+
+
 def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[str, ...]:
     """What a session has still to do: its list in order, verbatim, each entry with its state; then what was noted
     otherwise.
