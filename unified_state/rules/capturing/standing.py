@@ -34,9 +34,10 @@ _ALWAYS = (
 )  # fmt: skip
 _INSIDE = (
     ", always ", ", never ", " from now on", " going forward", "you should always ", "you should never ",
-    "we always ", "we never ", "you must never ", "you must always ", "should never ", "must never ", "must always ",
-    "i never want ", "i always want ",
+    "we always ", "we never ", "must never ", "must always ", "i never want ", "i always want ",
 )  # fmt: skip
+_SAYINGS = ("never mind", "never say never", "always nice", "always good", "always great", "always fun", "always a ")
+_ASKING = ("explain ", "tell ", "describe ", "show ", "find out ", "check why ")
 _DONTS = ("don't ", "dont ", "do not ", "never ")
 _AGAIN = (" again", " anymore", " any more", " without asking", " unless i ")
 _NO = ("no, ", "no ", "nope, ", "stop, ", "wait, no", "no. ", "no! ")
@@ -72,8 +73,8 @@ def rules_said(prompt: str) -> Iterator[Fact]:
 def _rule_of(sentence: str, *, is_first: bool) -> str:
     """The rule by which a sentence states something that binds; empty where none says so."""
     words = _without_courtesy(sentence)
-    if words.endswith("?") or words.startswith(_QUESTIONS):
-        return CORRECTION if is_first and words.startswith(_SAID_BEFORE) else ""
+    if words.endswith("?") or words.startswith((*_QUESTIONS, *_ASKING, *_SAYINGS)):
+        return ""
     if words.startswith(_ALWAYS) or any(mark in words for mark in _INSIDE):
         return STANDING_RULE
     if words.startswith(_DONTS) and any(mark in words for mark in _AGAIN):
@@ -93,7 +94,8 @@ def _without_courtesy(sentence: str) -> str:
 
 def _sentences(prompt: str) -> Iterator[str]:
     """The sentences that are likely the user's own: not quoted, not code, nothing long."""
-    paragraphs = [paragraph.strip() for paragraph in prompt.split("\n\n")]
+    outside = "\n\n".join(prompt.split("```")[::2])  # of its code blocks
+    paragraphs = [paragraph.strip() for paragraph in outside.split("\n\n")]
     if len(prompt) > _LONGEST_PROMPT:
         paragraphs = [paragraphs[0], paragraphs[-1]] if len(paragraphs) > 1 else []
     for paragraph in paragraphs:
