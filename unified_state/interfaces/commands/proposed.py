@@ -20,15 +20,17 @@ _LINE = 400  # characters of an item in the list
 
 def configure(_name: str, parser: ArgumentParser) -> None:
     """Add the list and the two verbs."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=_list)
+    parser.set_defaults(run=_list, json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    listing = verbs.add_parser("list", help="list them, the newest last; the same without a verb", allow_abbrev=False)
+    listing.add_argument("--json", action="store_true", help="print JSON")
+    listing.set_defaults(run=_list)
     for verb, about, run in (
         ("accept", "make them facts", _accept),
         ("dismiss", "drop them; they are not proposed again", _dismiss),
     ):
         one = verbs.add_parser(verb, help=about, allow_abbrev=False)
-        one.add_argument("refs", nargs="+", metavar="ID")
+        one.add_argument("refs", nargs="+", metavar="ID", help="of proposals, such as C4")
         one.add_argument("--json", action="store_true", help="print JSON")
         one.set_defaults(run=run)
 

@@ -42,9 +42,8 @@ def answers(call: dict[str, Any], result: str) -> Iterator[Fact]:
     status = "proposed" if _NOT_SENT in result else "active"
     places = [(result.find(f'"{_text(asked, "question")}"='), asked) for asked in questions]
     found = sorted([(place, asked) for place, asked in places if place >= 0], key=lambda one: one[0])
-    ends = [place - len(", ") for place, _ in found[1:]] + [len(result)]
-    for (begin, asked), end in zip(found, ends, strict=True):
-        pair = result[begin:end]
+    for (begin, asked), following in zip(found, [*found[1:], None], strict=False):
+        pair = result[begin : following[0] - len(", ") if following else None]
         said, notes, length = _read(pair, len(_text(asked, "question")) + len('""='))
         if said or notes:
             yield _decision(asked, said, notes, status, pair[:length])
