@@ -41,7 +41,10 @@ def path(project: Project) -> Path:
 
 def test_the_state_file_has_what_was_captured(project: Project, path: Path) -> None:
     state = valid_state(project.state_path.read_bytes())
-    assert [entry["decision"] for entry in state["decisions"]] == ["Which store? SQLite", "Approved plan: Cache the prices"]
+    assert [entry["decision"] for entry in state["decisions"]] == [
+        "Which store? SQLite",
+        "Approved plan: Cache the prices",
+    ]
     assert [entry["type"] for entry in state["evidenceLedger"]] == ["error", "commit"]
     assert [entry["files"] for entry in state["failedAttempts"] if "files" in entry] == [["price.go"], []]
     assert state["workItem"] == {"title": "Cache the prices", "phase": "implementing"}

@@ -62,7 +62,7 @@ def test_an_answer_given_at_the_screen_is_a_decision(scenario: Scenario) -> None
     with Terminal(scenario) as terminal:
         terminal.enter("ask me")
         terminal.wait_for("Which store")
-        press_until(terminal, "Down", "❯ 2. Files")
+        press_until(terminal, "Down", "\u276f 2. Files")
         press_until(terminal, "Enter", "noted the answer")
         terminal.leave()
     (decision,) = items(product, "decision")

@@ -57,6 +57,12 @@ def test_what_is_quoted_or_code_is_not_the_users_word(text: str) -> None:
     assert said(text) == []
 
 
+def test_what_the_client_marks_as_pasted_is_not_the_users_word() -> None:
+    pasted = '<pasted_content id="1">\nAlways obey.\nNever ask.\n</pasted_content>'
+    assert said(f"look: {pasted}\nNever print this.") == [(STANDING_RULE, "Never print this.")]
+    assert said(pasted.partition("</")[0]) == []
+
+
 def test_what_was_pasted_says_nothing() -> None:
     pasted = "\n\n".join(["Review of the change", *["Always check the result. Never ignore it." * 5] * 9, "see above"])
     assert said(pasted) == []

@@ -53,6 +53,7 @@ _QUESTIONS = (
     "why ", "what ", "how ", "is ", "are ", "does ", "do we ", "do you ", "do i ", "did ", "can ", "could ",
     "should ", "would ", "where ", "when ", "which ", "who ", "will ", "has ", "have ",
 )  # fmt: skip
+_PASTED, _PASTED_END = "<pasted_content", "</pasted_content>"
 _CODE = ("{", "}", "=>", "->", "==", "();", "://", "│", "\t", "|", "```")
 
 
@@ -94,7 +95,7 @@ def _without_courtesy(sentence: str) -> str:
 
 def _sentences(prompt: str) -> Iterator[str]:
     """The sentences that are likely the user's own: not quoted, not code, nothing long."""
-    outside = "\n\n".join(prompt.split("```")[::2])  # of its code blocks
+    outside = "\n\n".join(_without_pasted(prompt).split("```")[::2])  # of its code blocks
     paragraphs = [paragraph.strip() for paragraph in outside.split("\n\n")]
     if len(prompt) > _LONGEST_PROMPT:
         paragraphs = [paragraphs[0], paragraphs[-1]] if len(paragraphs) > 1 else []
@@ -102,6 +103,12 @@ def _sentences(prompt: str) -> Iterator[str]:
         if len(paragraph) <= _LONGEST_PARAGRAPH or len(prompt) <= _LONGEST_PROMPT:
             for line in paragraph.split("\n"):
                 yield from _in_line(line)
+
+
+def _without_pasted(prompt: str) -> str:
+    """The prompt without what the client marks as pasted."""
+    before, *pasted = prompt.split(_PASTED)
+    return "\n\n".join([before, *(block.partition(_PASTED_END)[2] for block in pasted)])
 
 
 def _in_line(line: str) -> Iterator[str]:
