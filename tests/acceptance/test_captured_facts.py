@@ -55,9 +55,9 @@ def test_the_state_file_has_what_was_captured(project: Project, path: Path) -> N
 
 def test_a_restore_tells_it_and_no_proposal(project: Project, path: Path) -> None:
     brief = restored(project, path, source="compact")["brief"]
-    for told in ("Which store? SQLite", "not taken: Files", "[in progress] Fill the cache", "[FAILED ATTEMPTS]",
-                 "TestPrice", "the user refused: not yet", "1a2b3c4 Cache the prices", "[WORK] Cache the prices"):  # fmt: skip
-        assert told in brief
+    told = ["Which store? SQLite", "not taken: Files", "[in progress] Fill the cache", "[FAILED ATTEMPTS]", "TestPrice"]
+    told += ["the user refused: not yet", "1a2b3c4 Cache the prices", "[WORK] Cache the prices"]
+    assert [words for words in told if words not in brief] == []
     assert "ask before you push" not in brief
 
 

@@ -195,8 +195,9 @@ def back_to_first_version(path: Path) -> None:
     """Make of an archive what the first version of the product would have made."""
     with closing(sqlite3.connect(path)) as archive, closing(sqlite3.connect(":memory:")) as first:
         first.executescript(MIGRATIONS[0])
-        for (index,) in archive.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL").fetchall():
-            archive.execute(f"DROP INDEX {index}")  # they would hold on to columns
+        indexes = archive.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL").fetchall()
+        for (index,) in indexes:
+            archive.execute(f"DROP INDEX {index}")  # it would hold on to columns
         for table in _tables(archive) - _tables(first):
             archive.execute(f"DROP TABLE {table}")
         for table in _tables(first):
@@ -234,7 +235,10 @@ def test_a_session_on_windows_comes_back(project: Project, tmp_path: Path) -> No
     work.run("pytest -q", "FAILED tests\\test_parser.py::test_empty\r\n1 failed\r\n", error=True)
     lines = work.told()
     assert line_of(lines, "src/parser.py: ") == "src/parser.py: parse_all"
-    assert line_of(lines, "command: pytest") == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    assert (
+        line_of(lines, "command: pytest")
+        == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    )
     assert not any("\r" in line for line in lines)
 
 

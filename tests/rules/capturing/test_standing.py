@@ -24,12 +24,11 @@ def said(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("rule", LABELS)
-def test_what_is_proposed_was_meant_so(rule: str, record_property: pytest.RecordProperty) -> None:
+def test_what_is_proposed_was_meant_so(rule: str) -> None:
     found = [(label, text) for label, _, text in labelled() if rule in dict(said(text))]
     right = [text for label, text in found if label == LABELS[rule]]
     meant = [text for label, _, text in labelled() if label == LABELS[rule]]
     wrong = [text for label, text in found if label != LABELS[rule]]
-    record_property("precision", f"{len(right)}/{len(found)}")
     print(f"{rule}: precision {len(right)}/{len(found)}, recall {len(right)}/{len(meant)}; wrong: {wrong}")
     assert len(right) / len(found) >= LEAST_PRECISION
     assert len(right) / len(meant) >= LEAST_RECALL
