@@ -68,7 +68,7 @@ def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path
     assert project.run("proposed", "accept", "C1").code == 0
     assert project.ask("proposed", "list") == []
     assert "ask before you push" in restored(project, path, source="compact")["brief"]
-    assert project.run("proposed", "dismiss", "C1").code == 1
+    assert project.run("proposed", "dismiss", "C1").code == 2
 
 
 def test_a_dismissed_proposal_does_not_come_back(project: Project, path: Path) -> None:
