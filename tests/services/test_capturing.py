@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of
+from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
 from unified_state.records.item import LedgerItem
 from unified_state.rules.timestamps import to_text
 from unified_state.services.capture import Capture
@@ -395,3 +398,51 @@ def test_a_forgotten_plan_is_worked_on_no_more(archive: Archive, capture: Keep) 
     capture(prompt(1, "go"), *planned(2, "# Secret plan"))
     forget_ref(archive, "T1")
     assert "Secret" not in repr(read_work(archive, session(archive)))
+
+
+# Hostile input
+
+
+telling = [
+    *(REFUSED, f"{REFUSED} the user said:\nno, use b", "User has approved your plan.\n## Approved Plan:\n", FAILURE),
+    *("Task #1 created successfully", '"Which store?"="x"', "[main 1a2b3c4] x", "pytest", "git commit", "never do it"),
+    *("gh pr create", "Implement the following plan:\n\n# x"),
+]
+characters = st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)
+texts = st.text(characters, max_size=60) | st.sampled_from(telling)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["question", "options", "label", "content", "status"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+names = st.sampled_from(["command", "file_path", "plan", "todos", "questions", "taskId", "subject", "status", "x"])
+tools = st.sampled_from(
+    ["Bash", "Edit", "AskUserQuestion", "ExitPlanMode", "TodoWrite", "TaskCreate", "TaskUpdate", "Read"]
+)
+calls = st.tuples(tools, st.dictionaries(names, values, max_size=4) | values, texts, st.booleans(), texts)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(st.lists(calls, max_size=6))
+def test_whatever_a_session_holds_is_archived_and_every_quote_stands_in_its_step(
+    tmp_path: Path, masker: Masker, made: list[tuple[str, Any, str, bool, str]]
+) -> None:
+    entries: list[Entry] = []
+    for number, (tool, fields, output, is_error, said) in enumerate(made):
+        block = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": fields}
+        entries += [prompt(3 * number, said), answer(3 * number + 1, block)]
+        entries.append(result(3 * number + 2, f"t{number}", output, is_error=is_error))
+    with TemporaryDirectory(dir=tmp_path) as folder:
+        path = write_transcript(Path(folder) / "s.jsonl", *entries)
+        with Archive(f"{folder}/archive.db") as archive:
+            Capture(archive, masker, NOW, lambda: True).transcript(str(path), SESSION, to_end=True)
+            if not entries:
+                return
+            number = session(archive)
+            steps = {step.uuid: step.text for n in step_numbers(archive, number) if (step := find_step(archive, n))}
+            for item in list_items(archive):
+                assert (item.quote or "") in steps[item.source_uuid or ""]
+                assert item.quote_hash == hashlib.sha256((item.quote or "").encode()).hexdigest()
