@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo generate clean
+.PHONY: demo test lint structure real-client bench hindcast locomo captured generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -34,6 +34,10 @@ hindcast: $(VENV)/installed
 # What search finds, from LoCoMo's file of conversations: make locomo DATA=locomo10.json
 locomo: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.locomo $(DATA) $(OPTIONS)
+
+# What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
+captured: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.captured $(DATA)
 
 # Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
 generate: $(VENV)/installed

@@ -27,9 +27,9 @@ def archive(paths: list[str], *, without: bool) -> None:
     with temporary_workspace() as (workspace, _):
         workspace.use(
             lambda opened: [
-                Capture(opened, workspace.masker, now, lambda: True, _CHUNK_BYTES, postpones=without).transcript(
-                    path, Path(path).stem, to_end=True
-                )
+                Capture(
+                    opened, workspace.masker, now, lambda: True, chunk_bytes=_CHUNK_BYTES, postpones=without
+                ).transcript(path, Path(path).stem, to_end=True)
                 for path in paths
             ]
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.rules.timestamps import to_text
 
 NOW = 1_790_000_000_000  # milliseconds; 2026-09-21
@@ -18,6 +18,7 @@ BODIES: dict[str, dict[str, Any]] = {
     CONSTRAINT: {"constraint": "API v1 stays", "source": "the user", "blocking": False},
     QUESTION: {"question": "Which port?", "context": "the proxy", "priority": "medium"},
     EVIDENCE: {"type": "error", "content": "boom", "source": "pytest"},
+    ATTEMPT: {"attempt": "edited a.py", "outcome": "pytest failed: boom"},
 }
 
 Entry = dict[str, Any]

@@ -96,7 +96,7 @@ def test_every_kind_of_step_is_a_filter(workspace: Workspace, worked: Archive, k
         ({"since": "soon"}, "--since 'soon' is no time; say "),
         ({"since": ""}, "--since '' is no time"),
         ({"since": "x\n" * 1000}, r"--since 'x\\nx\\n"),
-        ({"kind": "letter"}, "--kind 'letter' is no kind of step or item; kinds are prompt, .*, evidence$"),
+        ({"kind": "letter"}, "--kind 'letter' is no kind of step or item; kinds are prompt, .*, attempt$"),
         ({"kind": ""}, "--kind '' is no kind"),
         ({"file": ""}, "--file '' is no name of a file"),
         ({"file": "../"}, "--file '../' is no name of a file"),

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result
+from unified_state.records.item import EVIDENCE
 from unified_state.records.working_set import WorkingSet
 from unified_state.services.capture import Capture
 from unified_state.services.masking import Masker
 from unified_state.services.working_set import read_working_set
 from unified_state.services.working_set_keeping import rebuild_working_sets
 from unified_state.storage.archive import Archive
+from unified_state.storage.ledger import list_items
 from unified_state.storage.sessions import session_number
 from unified_state.storage.unnoted import first_unnoted
 
@@ -114,11 +116,21 @@ def test_a_forks_copies_are_noted_for_the_fork(
     assert working_set(archive, FORK) == working_set(archive)
 
 
-def test_a_working_set_made_anew_holds_what_was_left_once(archive: Archive, masker: Masker, transcript: Path) -> None:
+def test_what_was_left_is_noted_once_also_when_a_working_set_is_made_anew(
+    archive: Archive, other: Archive, masker: Masker, transcript: Path
+) -> None:
     append(transcript, *entries(1))
     capture(archive, masker, transcript, postpones=True)
     rebuild_working_sets(archive, [number(archive)])
-    made = working_set(archive)
+    assert working_set(archive) == WorkingSet()
     capture(archive, masker, transcript)
-    assert made.files
-    assert working_set(archive) == made
+    capture(other, masker, transcript)
+    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
+
+
+def test_facts_of_what_was_left_are_captured_too(archive: Archive, masker: Masker, transcript: Path) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    capture(archive, masker, transcript)
+    (error,) = list_items(archive, EVIDENCE)
+    assert "1 of them failed" in error.body["content"]

@@ -104,6 +104,7 @@ def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> 
         ("age",),
         ("load",),
         ("decision", "list", "--json"),
+        ("proposed",),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )

@@ -41,6 +41,8 @@ COMMANDS = {
     "constraint": ("items", "what limits the work"),
     "question": ("items", "open questions"),
     "evidence": ("items", "verbatim errors, commands and outputs"),
+    "attempt": ("items", "what was tried and failed"),
+    "proposed": ("proposed", "what was captured and waits for you"),
     "ingest": ("archive", "archive sessions from transcript files or folders"),
     "export": ("archive", "print the archive as JSON Lines, one step a line"),
     "search": ("archive", "find turns, steps and items"),

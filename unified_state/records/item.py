@@ -1,6 +1,6 @@
-"""The four kinds of state items: decisions, constraints, open questions, evidence.
+"""The kinds of state items: decisions, constraints, open questions, evidence, failed attempts.
 
-The state file shows the short form (the four classes below). The ledger keeps a `LedgerItem` for each: the same body,
+The state file shows the short form (the classes below). The ledger keeps a `LedgerItem` for each: the same body,
 and who said it, where it comes from and what became of it. An item is known by its UUID; its alias (`D7`) is the
 repository's short name, given once.
 """
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
-ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E"}
+ATTEMPT = "attempt"
+ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E", ATTEMPT: "A"}
 PRIORITIES = ("high", "medium", "low")
-EVIDENCE_TYPES = ("error", "command", "output", "observation")
+EVIDENCE_TYPES = ("error", "command", "output", "observation", "commit", "pull_request")
 
 
 class Decision(Record):
@@ -62,19 +63,36 @@ class OpenQuestion(Record):
 
 
 class Evidence(Record):
-    """Verbatim text: an error, a command, an output, an observation; cut where it is long, and whole in the archive."""
+    """Verbatim text: an error, a command, an output, an observation, a commit; cut where it is long, and whole in the
+    archive. An error is resolved when what failed passed later on.
+    """
 
     id: str
-    type: Literal["error", "command", "output", "observation"]
+    type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
     content: str
     source: str
     timestamp: str
     origin: Literal["user_said", "observed", "inferred"] = "inferred"
-    status: Literal["active", "proposed", "superseded"] | None = None
+    status: Literal["active", "proposed", "superseded", "resolved"] | None = None
     unknown: dict[str, Any] = {}
 
 
-Entry = Decision | Constraint | OpenQuestion | Evidence
+class Attempt(Record):
+    """What was tried and how it failed, so that it is not tried again in the same way; resolved when it passed later
+    on.
+    """
+
+    id: str
+    attempt: str
+    outcome: str
+    timestamp: str
+    files: tuple[str, ...] = ()
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded", "resolved"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+Entry = Decision | Constraint | OpenQuestion | Evidence | Attempt
 
 
 class LedgerItem(Record):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 BRIEF, WORKING_SET = "brief", "working_set"
 PARTS = (BRIEF, WORKING_SET)
 RELEVANT = "relevant"  # what a prompt after a compaction is about
+TRIED = "tried"  # what was tried before on the files that a prompt names
 
 
 class TurnOutline(Record):

@@ -7,14 +7,14 @@ time.
 
 from __future__ import annotations
 
-from unified_state.records.item import Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-STATE_VERSION = "3.0.0"
+STATE_VERSION = "3.1.0"
 TRIGGERS = ("precompact", "manual", "checkpoint", "threshold")
 
 
@@ -108,6 +108,7 @@ class State(Record):
     constraints: tuple[Constraint, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     evidence_ledger: tuple[Evidence, ...] = ()
+    failed_attempts: tuple[Attempt, ...] = ()
     summaries: Summaries = Summaries()
     token_metrics: TokenMetrics = TokenMetrics()
     sessions: dict[str, SessionRecord] = {}

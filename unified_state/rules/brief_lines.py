@@ -6,7 +6,7 @@ output that is too long: work item, blocking constraints, pending actions, irrev
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.records.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.rules.cutting import cut
 from unified_state.rules.lines import harmless, item_line
 from unified_state.rules.timestamps import age_text, to_text
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS = 240, 320
 # The worth of a line, on the scale of the working set, where the identifier that matters most has about 10.
-_ESSENTIAL, _DECIDED, _ASKED, _GIT, _SEEN = 1e6, 200.0, 150.0, 60.0, 40.0
+_ESSENTIAL, _DECIDED, _ASKED, _TRIED, _GIT, _SEEN = 1e6, 200.0, 150.0, 120.0, 60.0, 40.0
 
 
 def head(known: Known) -> str:
@@ -60,6 +60,8 @@ def brief_sections(known: Known) -> Iterator[Section]:
     yield from _section("CONSTRAINTS", f"{len(others)} not blocking", others, _DECIDED)
     others = [item for item in questions if item not in urgent]
     yield from _section("QUESTIONS", f"{len(others)} open", others, _ASKED)
+    tried = [item for item in known.items if item.kind == ATTEMPT]
+    yield from _section("FAILED ATTEMPTS", f"{len(tried)} that did not work", tried, _TRIED)
     yield from _items("EVIDENCE", known, EVIDENCE, _SEEN)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN

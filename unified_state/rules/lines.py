@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE
+from unified_state.records.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
 from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.packing import well_formed
 from unified_state.rules.timestamps import age_text
@@ -30,6 +30,8 @@ def item_line(item: LedgerItem, limit: int) -> str:
     elif item.kind == EVIDENCE:
         text = f"{body['content']}" + (f" [from {body['source']}]" if body.get("source") else "")
         marks = [body["type"], *marks]
+    elif item.kind == ATTEMPT:
+        text = body["attempt"] + (f" Outcome: {body['outcome']}" if body.get("outcome") else "")
     else:
         text = _sentence(body["question"]) + (f" Context: {body['context']}" if body.get("context") else "")
         marks += [f"{body.get('priority', 'medium')} priority"]

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, QUESTION, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.item import (
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    QUESTION,
+    Attempt,
+    Constraint,
+    Decision,
+    Evidence,
+    OpenQuestion,
+)
 from unified_state.rules.cutting import cut
 
 TYPE_CHECKING = False
@@ -49,6 +59,9 @@ def short_form(item: LedgerItem) -> Entry:
                 resolved_at=body.get("resolvedAt"),
                 **shared,
             )
+        case kind if kind == ATTEMPT:
+            outcome = cut(str(body.get("outcome") or ""), EVIDENCE_CHARACTERS)
+            return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
     return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from unified_state.records.item import (
     ALIAS_LETTERS,
+    ATTEMPT,
     CONSTRAINT,
     DECISION,
     EVIDENCE,
@@ -45,14 +46,27 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
     from unified_state.storage.state_file import StateContent
 
-_SECTIONS = {"decisions": DECISION, "constraints": CONSTRAINT, "openQuestions": QUESTION, "evidenceLedger": EVIDENCE}
-_MAIN_FIELD = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}
+_SECTIONS = {
+    "decisions": DECISION,
+    "constraints": CONSTRAINT,
+    "openQuestions": QUESTION,
+    "evidenceLedger": EVIDENCE,
+    "failedAttempts": ATTEMPT,
+}
+_MAIN_FIELD = {
+    DECISION: "decision",
+    CONSTRAINT: "constraint",
+    QUESTION: "question",
+    EVIDENCE: "content",
+    ATTEMPT: "attempt",
+}
 # The other fields of a body, each with what a new item has where the value is missing or of another kind.
 _OTHER_FIELDS: dict[str, dict[str, Any]] = {
     DECISION: {"rationale": "", "reversible": True},
     CONSTRAINT: {"source": "", "blocking": False},
     QUESTION: {"context": "", "priority": "medium"},
     EVIDENCE: {"type": "observation", "source": ""},
+    ATTEMPT: {"outcome": ""},
 }
 _CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
 _SETTLED = (SUPERSEDED, RESOLVED)  # it asks nothing of anybody any more, whoever says so
@@ -101,8 +115,8 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
 
 def _is_known(archive: Archive, state: dict[str, Any]) -> bool:
     """Whether the ledger knows every entry of the file: otherwise the archive was lost, and the file knows more."""
-    known = {alias for (alias,) in archive.rows("SELECT alias FROM item UNION SELECT alias FROM item_alias")}
-    return all(entry.get("id") in known for _, entry in _raw_entries(state))
+    known = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
+    return all(archive.row(known, str(entry.get("id"))) for _, entry in _raw_entries(state))
 
 
 def _raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

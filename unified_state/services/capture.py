@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from unified_state.services.noting import Noter
     from unified_state.storage.archive import Archive
 
+    Head = Callable[[], tuple[str | None, str | None]]
     Found = Step | Boundary | Summary | Delivery
     Prepared = tuple[Found, str | bytes]
 
@@ -77,8 +78,9 @@ class _Chunk(Record):
 
 
 class Capture:
-    """One run of capturing: the archive, how to mask, what time it is, and whether there is time for more. One that
-    `postpones` leaves it to the next that does not to note the new steps (see `services.noting`).
+    """One run of capturing: the archive, how to mask, what time it is, whether there is time for more, and at which
+    commit and branch the worktree is. One that `postpones` leaves it to the next that does not to note the new steps
+    (see `services.noting`).
     """
 
     def __init__(
@@ -87,8 +89,9 @@ class Capture:
         masker: Masker,
         now: int,
         has_time: Callable[[], bool],
-        chunk_bytes: int = CHUNK_BYTES,
         *,
+        head: Head = lambda: (None, None),
+        chunk_bytes: int = CHUNK_BYTES,
         postpones: bool = False,
     ) -> None:
         self._archive = archive
@@ -97,6 +100,7 @@ class Capture:
         self._has_time = has_time
         self._chunk_bytes = chunk_bytes
         self._postpones = postpones
+        self._head = head
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
         """Capture a session: its transcript, those of its subagents, and the long results that lie in files of their
@@ -132,7 +136,7 @@ class Capture:
         if session is not None and first_unnoted(self._archive, session, 1):
             from unified_state.services.noting import note_postponed
 
-            note_postponed(self._archive, session)
+            note_postponed(self._archive, session, self._now, self._head)
 
     def tool_files(self, folder: str, transcript_path: str, session_id: str) -> Captured:
         """Capture the results that were too long for the transcript: the files in the session's `tool-results/`."""
@@ -230,7 +234,7 @@ class Capture:
             return None
         from unified_state.services.noting import Noter  # not where a prompt waits
 
-        return Noter(self._archive, session)
+        return Noter(self._archive, session, self._now, self._head)
 
     def _store_fact(self, session: int, found: Boundary | Summary | Delivery) -> None:
         match found:

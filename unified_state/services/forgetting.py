@@ -15,6 +15,7 @@ from unified_state.records.record import Record
 from unified_state.rules.packing import unpack
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_milliseconds
+from unified_state.services.forgetting_facts import captured_from, forget_lists, forget_titles, plan_titles
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
 from unified_state.services.state_files import rewrite_state_files
@@ -60,7 +61,9 @@ def forget(
         leaves = workspace.use(lambda archive: _work_texts(archive, session_id)).__contains__
         done = workspace.use(lambda archive: forget_session(archive, session_id, now))
     else:
+        titles = workspace.use(plan_titles)
         done = workspace.use(lambda archive: forget_ref(archive, ref))
+        leaves = (titles - workspace.use(plan_titles)).__contains__
     rewrite_state_files(workspace, leaves)
     return done
 
@@ -127,10 +130,14 @@ def _forget(
     summaries: Sequence[int] = (),
     free: Sequence[FreeText] = (),
 ) -> Forgotten:
+    captured = captured_from(archive, steps) if steps else []
+    items = list({item.uuid: item for item in (*items, *captured)}.values())
     times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in steps]
     times += [to_milliseconds(item.created_at) or 0 for item in items]
     times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]
     with archive.transaction():
+        forget_lists(archive, steps)
+        forget_titles(archive, items)
         for number in steps:
             forget_step(archive.execute, number)
         for item in items:

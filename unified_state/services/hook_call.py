@@ -63,6 +63,7 @@ class HookCall:
             self.workspace.masker,
             self.now,
             lambda: time.monotonic() - self.started < seconds,
+            head=self.workspace.head,
             postpones=postpones,
         )
 

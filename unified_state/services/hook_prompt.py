@@ -26,7 +26,19 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     call.keep(archive, PROMPT, call.event.text("prompt"))
     if session_number(archive, call.event.session_id) is None:
         register(call, archive)
-    return "" if call.event.agent_id else _after_compaction(call, archive)
+    if call.event.agent_id:
+        return ""
+    return _with(_after_compaction(call, archive), _tried_before(call, archive))
+
+
+def _tried_before(call: HookCall, archive: Archive) -> str:
+    """What failed before on the files and commands that the prompt names."""
+    session = session_number(archive, call.event.session_id)
+    if session is None or not archive.row("SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active' LIMIT 1"):
+        return ""
+    from unified_state.services.tried_before import tried_before
+
+    return tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
 
 
 def register(call: HookCall, archive: Archive, predecessor: int | None = None) -> int:

@@ -119,7 +119,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
 
 
 def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
-    capture = Capture(archive, workspace.masker, now, lambda: True, _CHUNK_BYTES)
+    capture = Capture(archive, workspace.masker, now, lambda: True, head=workspace.head, chunk_bytes=_CHUNK_BYTES)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
     return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
 

@@ -75,6 +75,7 @@ def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
         "constraints": ("constraint", state.constraints),
         "openQuestions": ("question", state.open_questions),
         "evidenceLedger": ("evidence", state.evidence_ledger),
+        "failedAttempts": ("attempt", state.failed_attempts),
     }
     for section, (kind, entries) in sections.items():
         for position, entry in enumerate(entries):

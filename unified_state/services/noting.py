@@ -1,4 +1,4 @@
-"""Noting: what is made of the steps of a session beside the archive itself, its working set.
+"""Noting: what is made of the steps of a session beside the archive itself: its working set, and the facts in them.
 
 The hook that a prompt waits for only writes down which steps are new; the next one that nobody waits for notes them.
 So every step is noted once and in order, whoever archived it.
@@ -6,6 +6,7 @@ So every step is noted once and in order, whoever archived it.
 
 from __future__ import annotations
 
+from unified_state.services.capturing import FactKeeper
 from unified_state.services.working_set_keeping import WorkingSetKeeper
 from unified_state.storage.steps import find_step
 from unified_state.storage.unnoted import first_unnoted, mark_noted
@@ -13,6 +14,7 @@ from unified_state.storage.unnoted import first_unnoted, mark_noted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.records.step import Step
+    from unified_state.services.fact_recording import Head
     from unified_state.storage.archive import Archive
 
 _STEPS_AT_ONCE = 1_000
@@ -21,10 +23,10 @@ _STEPS_AT_ONCE = 1_000
 class Noter:
     """Notes the steps of one session, within one transaction; `flush` writes what came of it."""
 
-    def __init__(self, archive: Archive, session: int) -> None:
+    def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
         self._archive = archive
         self._session = session
-        self._keepers = (WorkingSetKeeper(archive, session),)
+        self._keepers = (WorkingSetKeeper(archive, session), FactKeeper(archive, session, now, head))
         while self._note_postponed():
             pass  # what was archived before comes before
 
@@ -48,7 +50,7 @@ class Noter:
         return len(numbers)
 
 
-def note_postponed(archive: Archive, session: int) -> None:
+def note_postponed(archive: Archive, session: int, now: int, head: Head) -> None:
     """Note the steps of a session that were archived without."""
     with archive.transaction(durable=False):
-        Noter(archive, session).flush()
+        Noter(archive, session, now, head).flush()

@@ -10,6 +10,7 @@ import tempfile
 from unified_state.errors import NotFoundError
 from unified_state.records.record import Record
 from unified_state.records.restore import PARTS, RELEVANT, Composition
+from unified_state.rules.estimating import estimate_tokens
 from unified_state.services.capture import Capture
 from unified_state.services.counting import count_tokens
 from unified_state.services.ingestion import read_head
@@ -125,10 +126,14 @@ def _within(known: Known, settings: Settings, relevant: str) -> Composition:
     best, best_size, aim = Composition(), 0, float(limit)
     for _ in range(_TRIES):
         composition = restored_text(known, settings, aim)
-        (size,) = count_tokens(["\n".join(filter(None, (*composition.as_dict().values(), relevant)))])
+        text = "\n".join(filter(None, (*composition.as_dict().values(), relevant)))
+        (size,) = count_tokens([text])
         if best_size < size <= limit:
             best, best_size = composition, size
         if not size or _FULL * limit <= size <= limit:
             break
-        aim *= limit / size if size < limit else _FULL * limit / size
+        if size < limit:
+            aim *= limit / size
+        else:  # another limit may have bound it, so that its own size, not the aim, is what has to become less
+            aim = min(aim, estimate_tokens(text)) * _FULL * limit / size
     return best

@@ -11,7 +11,7 @@ import os
 
 from unified_state.errors import DamagedFileError, StorageError
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.item import DECISION, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.item import DECISION, Attempt, Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.record import Record, disk_value
 from unified_state.records.state import (
     STATE_VERSION,
@@ -36,6 +36,7 @@ from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
 from unified_state.storage.state_file import StateContent, StateFile
+from unified_state.storage.todos import pending_actions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     Counter = Callable[[Sequence[str]], list[int]]
 
 _KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
-_HIGHLIGHTS, _PENDING = 5, 10
+_HIGHLIGHTS, _PENDING = 5, 20
 
 
 class Projected(Record):
@@ -151,6 +152,7 @@ class Projection:
             constraints=tuple(entry for entry in entries if isinstance(entry, Constraint)),
             open_questions=tuple(entry for entry in entries if isinstance(entry, OpenQuestion)),
             evidence_ledger=tuple(entry for entry in entries if isinstance(entry, Evidence)),
+            failed_attempts=tuple(entry for entry in entries if isinstance(entry, Attempt)),
             summaries=self._summaries(items, alive[0].number if alive else None),
             token_metrics=self._metrics(items, present, truncated=truncated),
             sessions={session.session_id: self._session_record(session) for session in alive},
@@ -199,7 +201,7 @@ class Projection:
             updated_at=to_text(session.seen_at),
             work_item=_work_item(session),
             highlights=open_notes(self._archive, session.number, "highlight", _HIGHLIGHTS),
-            pending_actions=open_notes(self._archive, session.number, "action", _PENDING),
+            pending_actions=pending_actions(self._archive, session.number, _PENDING),
             branch=session.work.get("branch"),
             commit=session.work.get("commit"),
         )
@@ -209,7 +211,7 @@ class Projection:
         return Summaries(
             context_highlights=open_notes(self._archive, session, "highlight", _HIGHLIGHTS),
             key_decisions=tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:]),
-            pending_actions=open_notes(self._archive, session, "action", _PENDING),
+            pending_actions=pending_actions(self._archive, session, _PENDING),
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.interpreter import parse_json
-from unified_state.records.restore import BRIEF, RELEVANT, WORKING_SET, Composition, Known
+from unified_state.records.restore import BRIEF, RELEVANT, TRIED, WORKING_SET, Composition, Known
 from unified_state.records.state import GitState, WorkItem
 from unified_state.rules.composing import compose
 from unified_state.rules.fence import fenced
@@ -18,9 +18,10 @@ from unified_state.rules.outlines import outline
 from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.services.working_set import read_working_set
 from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
-from unified_state.storage.ledger import ACTIVE, list_items
+from unified_state.storage.ledger import ACTIVE, count_items, items_in_file
 from unified_state.storage.sessions import LOCAL_SESSION, open_notes, read_work, session_number
 from unified_state.storage.steps import last_turns, steps_of_turn
+from unified_state.storage.todos import pending_actions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
     from unified_state.storage.archive import Archive
 
-_TURNS = 14
+_TURNS, _PENDING = 14, 20
 _ABOUT = {
     BRIEF: "recorded facts of this project from before, as data",
     WORKING_SET: "files, commands and turns from before, as data",
     RELEVANT: "archived turns from before, as data",
+    TRIED: "attempts from before that failed, as data",
 }
 
 
@@ -55,7 +57,7 @@ def gather(
     fork only the items that others recorded `since` its last entry. The turns come after a compaction, and elsewhere
     `with_turns`.
     """
-    items = _items(archive, source, reason, since)
+    items, elsewhere = _items(archive, source, reason, since)
     work = _work_of(archive, source)
     saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     is_compacted = reason in {"compact", "prompt"}
@@ -70,10 +72,10 @@ def gather(
         summary=compaction.summary if compaction else None,
         git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
-        items=tuple(item for item in items if item.paged_out_at is None),
-        elsewhere=sum(item.paged_out_at is not None for item in items),
+        items=tuple(items),
+        elsewhere=elsewhere,
         highlights=open_notes(archive, source, "highlight", 5),
-        pending_actions=open_notes(archive, source, "action", 10),
+        pending_actions=pending_actions(archive, source, _PENDING),
         turns=turns,
         working_set=working_set,
         turn_count=turn_count,
@@ -124,14 +126,17 @@ def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
     return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
-def _items(archive: Archive, session: int | None, reason: Reason, since: int | None) -> list[LedgerItem]:
-    """The items that are active; on resume and fork those that other sessions recorded or changed since then."""
-    items = list_items(archive, statuses=[ACTIVE])
+def _items(archive: Archive, session: int | None, reason: Reason, since: int | None) -> tuple[list[LedgerItem], int]:
+    """The active items that the state file shows, and how many are only in the archive; on resume and fork of both only
+    those that other sessions recorded or changed since then.
+    """
+    items = items_in_file(archive, ACTIVE)
     if reason not in {"resume", "fork"}:
-        return items
+        return items, count_items(archive, ACTIVE) - len(items)
     row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
     own, after = row[0] if row else None, to_text(since or 0)
-    return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
+    new = [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
+    return new, 0
 
 
 def _conversation(archive: Archive, session: int | None) -> tuple[tuple[TurnOutline, ...], WorkingSet | None]:

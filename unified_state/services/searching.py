@@ -18,7 +18,7 @@ from unified_state.rules.relevance import MOST, Looked, coverage, inverse_freque
 from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.storage.accesses import access_weights
 from unified_state.storage.full_text import Filters, best_matches, count_having, count_steps, count_words
-from unified_state.storage.ledger import ACTIVE, list_items
+from unified_state.storage.ledger import ACTIVE, searched_items
 from unified_state.storage.sessions import session_number
 from unified_state.storage.steps import DATA_URL, Placed, find_placed, readable
 
@@ -179,7 +179,7 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], words: list[str]
 
 def _items(archive: Archive, asked: _Query, session_id: str | None, filters: Filters) -> list[Hit]:
     """Items are few, so they are looked through; one that has half of the words is a hit."""
-    items = [item for item in list_items(archive) if _passes(item, session_id, filters)]
+    items = [item for item in searched_items(archive, _kind(filters)) if _passes(item, session_id, filters)]
     texts = list(map(_item_text, items))
     counts = count_words(list(map(index_text, texts)), asked.words)
     shares = [len(found) / len(asked.words) for found in counts]
@@ -199,6 +199,10 @@ def _items(archive: Archive, asked: _Query, session_id: str | None, filters: Fil
         )
         for item, text, share in matches
     ]
+
+
+def _kind(filters: Filters) -> str | None:
+    return filters.kind if filters.kind in ALIAS_LETTERS else None
 
 
 def _passes(item: LedgerItem, session_id: str | None, filters: Filters) -> bool:

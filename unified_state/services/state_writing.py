@@ -9,6 +9,7 @@ from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.projection import Projected, Projection
+from unified_state.services.proposing import accept, dismiss
 from unified_state.services.recording import record_item, resolve
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
 
@@ -51,6 +52,14 @@ class StateWriter:
         return short_form(
             self._write(lambda archive, now: resolve(archive, ref, resolution, masker=self._workspace.masker, now=now))
         )
+
+    def accept(self, ref: str) -> Entry:
+        """Make a proposal a fact."""
+        return short_form(self._write(lambda archive, now: accept(archive, ref, now)))
+
+    def dismiss(self, ref: str) -> Entry:
+        """Make a proposal none."""
+        return short_form(self._write(lambda archive, now: dismiss(archive, ref, now)))
 
     def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Change the given fields of what the session works on; the whole work item as it is now."""

@@ -6,7 +6,6 @@ import os
 
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
-from unified_state.storage.ledger import list_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,11 +37,13 @@ def read_status(workspace: Workspace, now: int) -> Status:
     """The status of a workspace whose archive exists."""
 
     def action(archive: Archive) -> Status:
-        items = list_items(archive)
         counts: dict[str, dict[str, int]] = {}
-        for item in items:
-            of_kind = counts.setdefault(item.kind, {})
-            of_kind[item.status] = of_kind.get(item.status, 0) + 1
+        outside = 0
+        for kind, status, count, paged_out in archive.rows(
+            "SELECT kind, status, count(*), count(paged_out_at) FROM item GROUP BY kind, status ORDER BY min(id)"
+        ):
+            counts.setdefault(kind, {})[status] = count
+            outside += paged_out
         place = workspace.place
         saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
         return Status(
@@ -56,7 +57,7 @@ def read_status(workspace: Workspace, now: int) -> Status:
             steps=archive.row("SELECT count(*) FROM step")[0],
             compactions=archive.row("SELECT count(*) FROM compaction")[0],
             items=counts,
-            paged_out=sum(item.paged_out_at is not None for item in items),
+            paged_out=outside,
             newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
             saved_at=saved[0] if saved else None,
             health=health_line(place.folder, now),

@@ -13,7 +13,7 @@ from unified_state.records.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.rules.lrfu import growth, raised
 from unified_state.rules.sightings import NO_FILE, read_call, sightings
 from unified_state.storage.steps import call_of_result, find_step, sessions_of_step, step_numbers
-from unified_state.storage.unnoted import mark_all_noted
+from unified_state.storage.unnoted import all_unnoted
 from unified_state.storage.working_set import (
     Entry,
     clear_working_set,
@@ -142,10 +142,10 @@ def rebuild_working_sets(archive: Archive, sessions: Iterable[int]) -> None:
     for session in sorted(sessions):
         with archive.transaction(durable=False):
             clear_working_set(archive, session)
-            mark_all_noted(archive, session)
+            later = set(all_unnoted(archive, session))
             keeper = WorkingSetKeeper(archive, session)
             for number in step_numbers(archive, session):
-                step = find_step(archive, number)
+                step = None if number in later else find_step(archive, number)
                 if step is not None:
                     keeper.note(step)
             keeper.flush()

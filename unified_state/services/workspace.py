@@ -74,10 +74,15 @@ class Workspace:
     def author(self) -> Author:
         """Who records something here now, and where HEAD is."""
         from unified_state.services.recording import Author
+
+        commit, branch = self.head()
+        return Author(origin=self.origin, session_id=self.session_id, commit=commit, branch=branch)
+
+    def head(self) -> tuple[str | None, str | None]:
+        """Commit and branch of the worktree's HEAD now."""
         from unified_state.sources.repository import read_head
 
-        commit, branch = read_head(self.place.repository)
-        return Author(origin=self.origin, session_id=self.session_id, commit=commit, branch=branch)
+        return read_head(self.place.repository)
 
     def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
         """The number of this workspace's session."""

@@ -5,6 +5,7 @@ them.
 from __future__ import annotations
 
 from unified_state.errors import DamagedArchiveError, NewerVersionError
+from unified_state.storage.capture_schema import CAPTURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ CREATE TABLE unnoted (            -- steps that the working set has still to tak
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES)
+MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES + CAPTURE)
 _ABSURD_VERSION = 1000
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.rules.packing import UNREADABLE, pack, unpack
 
 TYPE_CHECKING = False
@@ -25,6 +25,7 @@ _UNREADABLE_BODIES: dict[str, dict[str, Any]] = {
     CONSTRAINT: {"constraint": UNREADABLE, "source": "", "blocking": False},
     QUESTION: {"question": UNREADABLE, "context": "", "priority": "medium"},
     EVIDENCE: {"type": "observation", "content": UNREADABLE, "source": ""},
+    ATTEMPT: {"attempt": UNREADABLE, "outcome": ""},
 }
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
@@ -133,18 +134,68 @@ def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str
     return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item{where} ORDER BY id", *values)]
 
 
-def items_in_file(archive: Archive) -> list[LedgerItem]:
-    """The items that the state file shows."""
+def searched_items(archive: Archive, kind: str | None) -> list[LedgerItem]:
+    """The items among which a search looks: all of a kind; else all but captured evidence, whose steps are found."""
+    condition, values = ("kind = ?", (kind,)) if kind else ("(kind != 'evidence' OR rule IS NULL)", ())
+    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item WHERE {condition} ORDER BY id", *values)]
+
+
+def newest_items(archive: Archive, kind: str, limit: int) -> list[LedgerItem]:
+    """The newest active items of a kind, the newest first."""
     rows = archive.rows(
-        f"SELECT {_COLUMNS} FROM item WHERE paged_out_at IS NULL AND status != ? ORDER BY id",
-        DISMISSED,
+        f"SELECT {_COLUMNS} FROM item WHERE kind = ? AND status = ? ORDER BY id DESC LIMIT ?", kind, ACTIVE, limit
     )
     return [_item(row) for row in rows]
 
 
+def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerItem]:
+    """The items that the state file shows, or those of them in one status; the oldest first."""
+    condition, value = ("status != ?", DISMISSED) if status is None else ("status = ?", status)
+    rows = archive.rows(f"SELECT {_COLUMNS} FROM item WHERE paged_out_at IS NULL AND {condition} ORDER BY id", value)
+    return [_item(row) for row in rows]
+
+
+def captured_items(archive: Archive) -> list[LedgerItem]:
+    """All items that a rule captured."""
+    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item WHERE rule NOT NULL ORDER BY id")]
+
+
+def count_items(archive: Archive, status: str) -> int:
+    """How many items there are in a status."""
+    return int(archive.row("SELECT count(*) FROM item WHERE status = ?", status)[0])
+
+
+def items_of_rule(archive: Archive, rule: str, session_id: str, limit: int) -> list[LedgerItem]:
+    """The newest active items that a rule captured in a session, the newest first."""
+    rows = archive.rows(
+        f"SELECT {_COLUMNS} FROM item WHERE rule = ? AND session_id = ? AND status = ? ORDER BY id DESC LIMIT ?",
+        rule,
+        session_id,
+        ACTIVE,
+        limit,
+    )
+    return [_item(row) for row in rows]
+
+
+def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str) -> None:
+    """Of what a rule captured, only the newest stay in the state file."""
+    archive.run(
+        "UPDATE item SET paged_out_at = ? WHERE rule = ? AND paged_out_at IS NULL AND id NOT IN "
+        "(SELECT id FROM item WHERE rule = ? AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?)",
+        at,
+        rule,
+        rule,
+        limit,
+    )
+
+
 def forget_item(archive: Archive, uuid: str) -> None:
-    """Take an item out of the ledger. Its alias stays taken, and no state file brings it back."""
+    """Take an item out of the ledger. Its alias stays taken, no state file brings it back, and it is not captured
+    again.
+    """
     archive.run("INSERT OR REPLACE INTO item_alias SELECT alias, '' FROM item WHERE uuid = ?", uuid)
+    archive.run("INSERT OR IGNORE INTO uncaptured SELECT capture_key FROM item WHERE uuid = ? AND rule NOT NULL", uuid)
+    archive.run("DELETE FROM failing WHERE item = ?", uuid)
     archive.run("DELETE FROM item_link WHERE from_uuid = ?1 OR to_uuid = ?1", uuid)
     archive.run("DELETE FROM item WHERE uuid = ?", uuid)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from unified_state.interpreter import parse_json
 from unified_state.records.record import Record
-from unified_state.records.step import KINDS, TOOL_CALL, Step
+from unified_state.records.step import KINDS, TEXT, TOOL_CALL, Step
 from unified_state.rules.indexing import index_text, strings_of
 from unified_state.rules.packing import escape_surrogates, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from unified_state.storage.archive import Archive
@@ -109,6 +109,25 @@ def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | N
     return None
 
 
+def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator[Step]:
+    """The tool calls and texts of the same session or subagent among the `limit` steps of the archive before this one,
+    the newest first.
+    """
+    row = archive.row(
+        "SELECT step.id, session, agent FROM step JOIN turn ON turn.id = turn WHERE uuid = ? AND block = ?",
+        uuid_key(step.uuid),
+        step.block,
+    )
+    if row is not None:
+        number, session, agent = row
+        for found in archive.execute(
+            _SELECT_STEPS + "step.id < ? AND step.id >= ? AND session = ? AND agent IS ? AND kind IN (?, ?) "
+            "ORDER BY step.id DESC",
+            (number, number - limit, session, agent, KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TEXT]),
+        ):
+            yield _numbered_step(found)[1]
+
+
 def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
     """The newest turns of a session, newest first, also those it shares with the session it was forked from."""
     rows = archive.rows(
@@ -136,6 +155,13 @@ def step_numbers(archive: Archive, session: int) -> list[int]:
 def turn_of_step(archive: Archive, number: int) -> int:
     """The turn that a step belongs to."""
     return int(archive.row("SELECT turn FROM step WHERE id = ?", number)[0])
+
+
+def uuids_of_turns_with(archive: Archive, numbers: Sequence[int]) -> set[str]:
+    """The uuids of all entries in the turns of some steps."""
+    turns = {turn_of_step(archive, number) for number in numbers}
+    rows = (archive.rows("SELECT DISTINCT uuid FROM step WHERE turn = ?", turn) for turn in turns)
+    return {uuid_text(uuid) for found in rows for (uuid,) in found}
 
 
 def sessions_of_step(archive: Archive, number: int) -> list[int]:

@@ -26,6 +26,6 @@ def mark_noted(archive: Archive, session: int, steps: Iterable[int]) -> None:
         archive.run("DELETE FROM unnoted WHERE session = ? AND step = ?", session, step)
 
 
-def mark_all_noted(archive: Archive, session: int) -> None:
-    """All of the session's are."""
-    archive.run("DELETE FROM unnoted WHERE session = ?", session)
+def all_unnoted(archive: Archive, session: int) -> list[int]:
+    """All of them."""
+    return [step for (step,) in archive.rows("SELECT step FROM unnoted WHERE session = ?", session)]

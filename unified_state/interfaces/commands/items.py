@@ -1,15 +1,16 @@
-"""`decision`, `constraint`, `question`, `evidence`: record and list the four kinds of items."""
+"""`decision`, `constraint`, `question`, `evidence`, `attempt`: record and list the kinds of items."""
 
 from __future__ import annotations
 
 import sys
 
 from unified_state.interfaces.context import Context
-from unified_state.records.item import EVIDENCE_TYPES, PRIORITIES
+from unified_state.records.item import ATTEMPT, EVIDENCE_TYPES, PRIORITIES
 from unified_state.records.record import disk_value
 from unified_state.rules.lines import item_line
 from unified_state.rules.short_form import short_form
 from unified_state.services.manager import UnifiedStateManager
+from unified_state.services.state_writing import StateWriter
 from unified_state.storage.ledger import list_items
 
 TYPE_CHECKING = False
@@ -46,6 +47,8 @@ def configure(name: str, parser: ArgumentParser) -> None:
             resolve.add_argument("id", metavar="ID")
             resolve.add_argument("text", metavar="TEXT", help="what was found; `-` reads it from stdin")
             _common(resolve, _resolve)
+        case "attempt":
+            add.add_argument("--outcome", required=True, metavar="TEXT", help="how it failed")
         case "evidence":
             add.add_argument("type", choices=EVIDENCE_TYPES, metavar="TYPE", help=", ".join(EVIDENCE_TYPES))
             add.add_argument("text", metavar="TEXT", help="verbatim; `-` reads it from stdin")
@@ -78,6 +81,9 @@ def _add(arguments: Namespace) -> int:
             entry = manager.add_constraint(text, arguments.source, arguments.blocking)
         case "question":
             entry = manager.add_open_question(text, arguments.context, arguments.priority)
+        case "attempt":
+            tried = {"attempt": text, "outcome": arguments.outcome}
+            entry = StateWriter(context.workspace(create=True)).add(ATTEMPT, tried)
         case _:
             entry = manager.add_evidence(arguments.type, text, arguments.source)
     return _show(context, entry)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.builders import NOW, SESSION, item, prompt
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.records.item import CONSTRAINT
+from unified_state.services.proposing import accept, dismiss
+from unified_state.services.restore import gather
+from unified_state.storage.archive import Archive
+from unified_state.storage.ledger import find_item, insert_item, link_items
+from unified_state.storage.sessions import session_number
+
+Keep = Callable[..., None]
+
+
+@pytest.fixture
+def proposal(keep: Keep) -> str:
+    """The ref of a rule that the user said and that was captured."""
+    keep(prompt(1, "Always run the linter."))
+    return "C1"
+
+
+def told(archive: Archive) -> list[str]:
+    return [one.alias for one in gather(archive, "", session_number(archive, SESSION), "compact", NOW).items]
+
+
+def test_an_accepted_proposal_is_a_fact_and_given_back(archive: Archive, proposal: str) -> None:
+    assert told(archive) == []
+    accepted = accept(archive, proposal, NOW)
+    assert (accepted.status, accepted.origin) == ("active", "user_said")
+    assert told(archive) == [proposal]
+
+
+def test_a_dismissed_proposal_is_none(archive: Archive, proposal: str) -> None:
+    dismiss(archive, proposal, NOW)
+    assert told(archive) == []
+    assert find_item(archive, proposal).status == "dismissed"
+
+
+@pytest.mark.parametrize("decide", [accept, dismiss])
+def test_only_a_proposal_can_be_decided_on(archive: Archive, proposal: str, decide: Callable[..., object]) -> None:
+    dismiss(archive, proposal, NOW)
+    with pytest.raises(UsageError, match="C1 is dismissed, not proposed"):
+        decide(archive, proposal, NOW)
+    with pytest.raises(NotFoundError):
+        decide(archive, "C7", NOW)
+
+
+def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive) -> None:
+    older, newer = item(1, CONSTRAINT), item(2, CONSTRAINT, status="proposed")
+    for one in (older, newer):
+        insert_item(archive, one)
+    link_items(archive, newer, "changes", older, newer.created_at)
+    accept(archive, "C2", NOW)
+    assert (find_item(archive, "C1").status, find_item(archive, "C1").superseded_by) == ("superseded", newer.uuid)

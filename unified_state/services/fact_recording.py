@@ -1,0 +1,158 @@
+"""Recording facts: what a rule of capture found becomes an item of the ledger, once, whatever became of it since.
+
+What the state file shows of it is bounded here, since hooks never count tokens: it has the newest facts of each rule,
+and the ledger has all.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.item import LedgerItem
+from unified_state.rules.capturing.answers import ANSWER
+from unified_state.rules.capturing.attempts import FAILED_EDIT, REFUSED_CALL
+from unified_state.rules.capturing.commits import COMMIT, PULL_REQUEST
+from unified_state.rules.capturing.errors import ERROR
+from unified_state.rules.capturing.plans import APPROVED_PLAN
+from unified_state.rules.mentions import mentioned_files
+from unified_state.rules.packing import escape_surrogates
+from unified_state.rules.timestamps import to_text
+from unified_state.rules.vocabulary import relative_path
+from unified_state.services.recording import new_uuid
+from unified_state.storage.capturing import add_failing, fails_any, take_failing, was_captured
+from unified_state.storage.ledger import (
+    ACTIVE,
+    RESOLVED,
+    SUPERSEDED,
+    find_item,
+    insert_item,
+    items_of_rule,
+    keep_newest_in_file,
+    link_items,
+    next_alias,
+    update_item,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.records.fact import Fact
+    from unified_state.records.step import Step
+    from unified_state.storage.archive import Archive
+
+    Head = Callable[[], tuple[str | None, str | None]]
+
+# How many of what a rule captured the state file shows, and so a session start reads.
+_IN_FILE = {ANSWER: 20, APPROVED_PLAN: 4, ERROR: 3, COMMIT: 3, PULL_REQUEST: 2, FAILED_EDIT: 5, REFUSED_CALL: 5}
+_RECENT = 600_000  # milliseconds; where HEAD is now tells nothing of a step that is older
+_EARLIER = 30  # items among which the one is looked for that a new one supersedes
+
+
+class FactRecorder:
+    """Records the facts of one session, within one transaction."""
+
+    def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
+        self._archive = archive
+        self._session_id, root = archive.row("SELECT session_id, root FROM session WHERE id = ?", session)
+        self.root: str = root or ""
+        self._now = now
+        self._head = head
+        self._at_head: tuple[str | None, str | None] | None = None
+        self._failing: dict[str, bool] = {}  # whether a tool has failures that a success could close
+        self._grown: dict[str, int] = {}  # the rules that recorded something, and when
+
+    def record(self, fact: Fact, step: Step, number: int = 0) -> LedgerItem | None:
+        """The new item; None where this fact of this step was captured before. `number` tells the facts of one rule in
+        one step apart.
+        """
+        key = f"{fact.rule}:{step.uuid}:{step.block}:{number}"
+        if was_captured(self._archive, key):
+            return None
+        at = to_text(step.at)
+        commit, branch = self._head_at(step)
+        quote = escape_surrogates(fact.quote)
+        item = LedgerItem(
+            uuid=new_uuid(max(0, step.at)),
+            alias=next_alias(self._archive, fact.kind),
+            kind=fact.kind,
+            body=fact.body,
+            status=fact.status,
+            origin=fact.origin,
+            created_at=at,
+            session_id=self._session_id,
+            source_uuid=step.uuid,
+            commit=commit,
+            branch=branch,
+            files=self._files(fact),
+            paged_out_at=None if fact.status == ACTIVE else at,
+            quote=quote,
+            quote_hash=_sha256(quote),
+            rule=fact.rule,
+            capture_key=key,
+        )
+        older = self._superseded(fact)
+        insert_item(self._archive, item)
+        self._grown[fact.rule] = step.at
+        for one in older:
+            update_item(self._archive, one.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at))
+            link_items(self._archive, item, "supersedes", one, at)
+        return item
+
+    def fails(self, item: LedgerItem, tool: str, call: str, step: Step) -> None:
+        """The item tells of a call that failed: when the same call succeeds later on, it is resolved."""
+        if call:
+            add_failing(self._archive, self.root, tool, _sha256(call), item.uuid, step.at)
+            self._failing[tool] = True
+
+    def is_failing(self, tool: str) -> bool:
+        """Whether a success of the tool could resolve anything."""
+        if tool not in self._failing:
+            self._failing[tool] = fails_any(self._archive, self.root, tool)
+        return self._failing[tool]
+
+    def succeeds(self, tool: str, call: str, step: Step) -> None:
+        """A call succeeded: what told of its failures is resolved, and leaves the state file."""
+        taken = take_failing(self._archive, self.root, tool, _sha256(call), step.at)
+        at = to_text(step.at)
+        for uuid in taken:
+            item = find_item(self._archive, uuid)
+            if item.status == ACTIVE:
+                body = {**item.body, "resolution": "the same call succeeded", "resolvedAt": at}
+                update_item(
+                    self._archive,
+                    item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None),
+                )
+        if taken:
+            self._failing.pop(tool)
+
+    def flush(self) -> None:
+        """What was recorded is bounded in the state file."""
+        for rule, at in self._grown.items():
+            if rule in _IN_FILE:
+                keep_newest_in_file(self._archive, rule, _IN_FILE[rule], to_text(at))
+        self._grown.clear()
+
+    def _superseded(self, fact: Fact) -> list[LedgerItem]:
+        """What the fact takes the place of: an earlier answer to the same question, an earlier form of the plan."""
+        if not fact.replaces or fact.status != ACTIVE:
+            return []
+        earlier = items_of_rule(self._archive, fact.rule, self._session_id, _EARLIER)
+        return [item for item in earlier if fact.replaces in {item.body.get("question"), item.body.get("title")}]
+
+    def _files(self, fact: Fact) -> tuple[str, ...]:
+        texts = [value for value in fact.body.values() if isinstance(value, str)]
+        named = fact.files or mentioned_files("\n".join(texts))
+        return tuple(dict.fromkeys(relative_path(path, self.root) for path in named))
+
+    def _head_at(self, step: Step) -> tuple[str | None, str | None]:
+        """Commit and branch when the step was made, where that is now."""
+        if abs(self._now - step.at) > _RECENT:
+            return None, None
+        if self._at_head is None:
+            self._at_head = self._head()
+        return self._at_head
+
+
+def _sha256(text: str) -> str:
+    from hashlib import sha256  # a millisecond, only where something was captured
+
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,64 @@
+"""Forgetting what was captured: facts that were taken from forgotten steps go with them, and leave no trace in the
+session's list or work item.
+"""
+
+from __future__ import annotations
+
+from unified_state.interpreter import parse_json
+from unified_state.records.item import ATTEMPT
+from unified_state.records.step import TEXT, TOOL_CALL
+from unified_state.rules.capturing.todos import TOOLS
+from unified_state.rules.cutting import one_line
+from unified_state.rules.indexing import strings_of
+from unified_state.storage.ledger import captured_items
+from unified_state.storage.sessions import change_work, read_work
+from unified_state.storage.steps import find_step, sessions_of_step, uuids_of_turns_with
+from unified_state.storage.todos import forget_todos
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.records.item import LedgerItem
+    from unified_state.storage.archive import Archive
+
+_QUOTED = 60  # characters of a text by which an attempt that repeats it is known
+
+
+def captured_from(archive: Archive, steps: Sequence[int]) -> list[LedgerItem]:
+    """The items captured from the turns of some steps, and the attempts that repeat what one of the steps says."""
+    uuids = uuids_of_turns_with(archive, steps)
+    found = [find_step(archive, number) for number in steps]
+    said = [one_line(step.text)[:_QUOTED] for step in found if step is not None and step.kind == TEXT]
+    return [
+        item
+        for item in captured_items(archive)
+        if item.source_uuid in uuids
+        or (item.kind == ATTEMPT and any(text and text in item.body["attempt"] for text in said))
+    ]
+
+
+def forget_lists(archive: Archive, steps: Sequence[int]) -> None:
+    """Take the entries of a list that some steps wrote out of it; call it before the steps are forgotten."""
+    for number in steps:
+        step = find_step(archive, number)
+        if step is not None and step.kind == TOOL_CALL and step.tool in TOOLS:
+            written = set(strings_of(parse_json(step.text)).split("\n"))
+            for session in sessions_of_step(archive, number):
+                forget_todos(archive, session, written)
+
+
+def plan_titles(archive: Archive) -> set[str]:
+    """The titles of the plans that the sessions work on."""
+    sessions = archive.rows("SELECT id FROM session WHERE work NOT NULL")
+    return {title for (session,) in sessions if (title := read_work(archive, session).get("planTitle"))}
+
+
+def forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
+    """Take the titles of forgotten plans out of what the sessions work on."""
+    titles = {title for item in items if isinstance(title := item.body.get("title"), str)}
+    for (session,) in archive.rows("SELECT id FROM session WHERE work NOT NULL") if titles else ():
+        work = read_work(archive, session)
+        if work.get("planTitle") in titles:
+            kept = {name: value for name, value in work.get("workItem", {}).items() if value not in titles}
+            change_work(archive, session, {"planTitle": None, "workItem": kept})
