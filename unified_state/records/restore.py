@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.records.item import LedgerItem
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, WorkItem
+from unified_state.records.survival import Survival
 from unified_state.records.working_set import WorkingSet
 
 TYPE_CHECKING = False
@@ -51,6 +52,7 @@ class Known(Record):
     turn_count: int = 0
     last_turn_at: int | None = None
     health: str | None = None
+    survival: Survival | None = None
 
 
 class Composition(Record):

@@ -1,4 +1,4 @@
-"""PreCompact, the compaction's own SubagentStop, PostCompact: nothing is lost, the summary is steered and kept.
+"""PreCompact, the compaction's own SubagentStop, PostCompact: nothing is lost, the summary is steered, kept and read.
 
 PreCompact archives to the end, saves the state with git, and prints what the summary should contain. Between it and
 SessionStart(compact) the client fires a SubagentStop with an empty agent type whose last message is the raw summary;
@@ -10,6 +10,7 @@ from __future__ import annotations
 from unified_state.errors import CompactionRefusedError
 from unified_state.rules.steering import keep_list
 from unified_state.services.projection import Projection
+from unified_state.services.summary_intake import take_in
 from unified_state.sources.git import start_git
 from unified_state.storage.compactions import (
     POST_COMPACT,
@@ -68,10 +69,17 @@ def on_post_compact(call: HookCall, archive: Archive) -> str:
 
 
 def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
-    if text:
-        with archive.transaction():
-            compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
-            keep_summary(archive, compaction, call.workspace.masker.text(text), source)
+    """Keep the summary, then see what it kept and what it reports; the first does not depend on the second."""
+    if not text:
+        return
+    text = call.workspace.masker.text(text)
+    with archive.transaction():
+        compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+        keep_summary(archive, compaction, text, source)
+    with archive.transaction():
+        added = take_in(archive, compaction, text, call.now)
+    if added:
+        Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).refresh()
 
 
 def _summary_part(message: str) -> str:

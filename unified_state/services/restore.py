@@ -21,6 +21,7 @@ from unified_state.storage.compactions import Restore, keep_restore, latest_comp
 from unified_state.storage.ledger import ACTIVE, list_items
 from unified_state.storage.sessions import LOCAL_SESSION, open_notes, read_work, session_number
 from unified_state.storage.steps import last_turns, steps_of_turn
+from unified_state.storage.survival import find_survival
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import Reason, TurnOutline
+    from unified_state.records.survival import Survival
     from unified_state.records.working_set import WorkingSet
     from unified_state.settings import Settings
     from unified_state.storage.archive import Archive
+    from unified_state.storage.compactions import Compaction
 
 _TURNS = 14
 _ABOUT = {
@@ -79,7 +82,14 @@ def gather(
         turn_count=turn_count,
         last_turn_at=last_turn_at,
         health=health,
+        survival=_survival(archive, compaction),
     )
+
+
+def _survival(archive: Archive, compaction: Compaction | None) -> Survival | None:
+    """What the summary of a compaction kept, where it was seen."""
+    found = find_survival(archive, compaction.id) if compaction is not None and compaction.summary else None
+    return None if found is None else found.survival
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
