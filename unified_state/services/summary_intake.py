@@ -68,7 +68,7 @@ def _record(
     added = 0
     for line in reported:
         if line.kind != NEXT and _key(compaction, line) not in own:
-            repeats = told_before(line, known)
+            repeats = told_before(line.text, known)
             if repeats != KNOWN:
                 status = _status(line.kind) if repeats == NEW else PROPOSED
                 known.append(_insert(archive, compaction, line, status, now))

@@ -1,30 +1,129 @@
-"""Judging a summary: of each item of the state whether it was kept, is missing or is told otherwise."""
+"""Judging a summary: of each item of the state whether it was kept, is missing or is told otherwise.
+
+A statement that names the item's ref is about it; any other has to share most of its words. Where an item is told twice
+and once wrongly under its ref, it is told wrongly. What one item says word for word says nothing of another.
+"""
 
 from __future__ import annotations
 
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.records.survival import KEPT, MISSING, Judged, Named, Survival
+from unified_state.records.survival import DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
+from unified_state.rules.surviving.comparing import BESIDE, LED, UNNAMED, compare
+from unified_state.rules.surviving.readings import read
+from unified_state.rules.surviving.statements import statements
+from unified_state.rules.surviving.status import is_called_open, is_called_past
 from unified_state.rules.vocabulary import identifiers, stands_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from unified_state.records.item import LedgerItem
     from unified_state.records.working_set import WorkingSet
+    from unified_state.rules.surviving.readings import Reading
+    from unified_state.rules.surviving.statements import Statement
 
 CLAIMS = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}
+_MOST_CANDIDATES = 5
+_LONGEST_CLAIM = 600  # characters
+_SUPERSEDED = "superseded"
 
 
-def judge(items: Iterable[LedgerItem], summary: str) -> Survival:
-    """What a summary kept of some items, superseded ones among them."""
-    judged = []
-    for item in items:
-        if item.status == "superseded":
-            continue
-        place = summary.find(str(item.body[CLAIMS[item.kind]]))
-        judged.append(Judged(item.alias, KEPT if place >= 0 else MISSING))
-    return Survival(tuple(judged))
+def claim_of(item: LedgerItem) -> str:
+    """What an item says, in the words that a summary has to keep."""
+    text = str(item.body.get(CLAIMS[item.kind]) or "").strip()
+    return (text.splitlines() or [""])[0][:_LONGEST_CLAIM] if item.kind == EVIDENCE else text[:_LONGEST_CLAIM]
+
+
+def judge(items: Sequence[LedgerItem], summary: str) -> Survival:
+    """What a summary kept of some items; of superseded ones, which it tells as if they still held."""
+    told = _Told(summary, items)
+    found = [told.judge(item) for item in items if item.status != _SUPERSEDED]
+    stated = {judged.begin for judged in found if judged.verdict == KEPT}
+    found = [told.without_others(judged, stated) for judged in found]
+    past = [told.judge(item) for item in items if item.status == _SUPERSEDED]
+    found += [
+        judged.replace(verdict=STALE)
+        for judged in past
+        if judged.verdict == KEPT and judged.begin not in stated and not told.is_past(judged)
+    ]
+    return Survival(tuple(found))
+
+
+class _Told:
+    """A summary, read once: its statements and which words stand in which."""
+
+    def __init__(self, summary: str, items: Iterable[LedgerItem]) -> None:
+        self._refs = frozenset(item.alias for item in items)
+        self._statements = statements(summary)
+        self._readings = [read(statement.text, statement.refs & self._refs) for statement in self._statements]
+        self._where: dict[str, list[int]] = {}
+        for number, reading in enumerate(self._readings):
+            for key in reading.terms:
+                self._where.setdefault(key, []).append(number)
+        self._common = max(8, len(self._statements) // 4)
+
+    def judge(self, item: LedgerItem) -> Judged:
+        """The verdict on one item."""
+        claim = read(claim_of(item))
+        best = Judged(item.alias, MISSING)
+        for number in self._named(item.alias):
+            statement = self._statements[number]
+            how = LED if statement.led_by == item.alias else BESIDE
+            verdict = compare(claim, self._readings[number], how)
+            if how == LED and verdict != DISTORTED and _is_told_done(item, statement):
+                verdict = DISTORTED
+            if verdict == DISTORTED:
+                return _judged(item, DISTORTED, statement)
+            best = _judged(item, KEPT, statement) if verdict == KEPT else best
+        return best if best.verdict == KEPT else self._unnamed(item, claim)
+
+    def without_others(self, judged: Judged, stated: set[int]) -> Judged:
+        """The verdict; nothing is distorted by a statement that says word for word what another item says."""
+        is_others = judged.verdict == DISTORTED and judged.begin in stated
+        statement = self._at(judged.begin)
+        return Judged(judged.ref, MISSING) if is_others and judged.ref not in {*statement.refs, statement.led_by} else judged
+
+    def is_past(self, judged: Judged) -> bool:
+        """Whether what was kept is told as something of the past."""
+        return is_called_past(self._at(judged.begin).text)
+
+    def _at(self, begin: int) -> Statement:
+        return next(statement for statement in self._statements if statement.begin == begin)
+
+    def _named(self, ref: str) -> list[int]:
+        return [n for n, said in enumerate(self._statements) if ref == said.led_by or (ref in said.refs and not said.led_by)]
+
+    def _unnamed(self, item: LedgerItem, claim: Reading) -> Judged:
+        """The verdict by the statements that share most words with the claim and name no other item."""
+        shared: dict[int, float] = {}
+        for key, term in claim.terms.items():
+            places = self._where.get(key, ())
+            if len(places) <= self._common:
+                for number in places:
+                    shared[number] = shared.get(number, 0.0) + term.weight
+        best = Judged(item.alias, MISSING)
+        for number in sorted(shared, key=lambda number: (-shared[number], number))[:_MOST_CANDIDATES]:
+            statement = self._statements[number]
+            if statement.led_by or statement.refs & self._refs:
+                continue
+            verdict = compare(claim, self._readings[number], UNNAMED)
+            if verdict == KEPT and not is_called_past(statement.text):
+                return _judged(item, KEPT, statement)
+            if verdict == DISTORTED and best.verdict == MISSING and not is_called_past(statement.text):
+                best = _judged(item, DISTORTED, statement)
+        return best
+
+
+def _judged(item: LedgerItem, verdict: str, statement: Statement) -> Judged:
+    return Judged(item.alias, verdict, statement.begin, statement.end)
+
+
+def _is_told_done(item: LedgerItem, statement: Statement) -> bool:
+    """Whether a statement under its ref says that what is open or in force is not so any more."""
+    if len(statement.refs) > 1 or item.status == _SUPERSEDED:
+        return False
+    return is_called_past(statement.text) or (item.kind == QUESTION and not is_called_open(statement.text))
 
 
 def named_in(working_set: WorkingSet, summary: str) -> tuple[Named, ...]:
