@@ -77,7 +77,7 @@ def _differs(matched: Matched, how: int) -> bool:
     extra = sum(term.key not in WEAK for term in matched.extra)
     turned = is_turned_round(matched)
     others = tuple(substituted(matched))
-    if others and not turned and _is_about(matched, how, others):
+    if others and not turned and _is_about(matched, how, others) and (how != UNNAMED or extra <= len(others) + 1):
         return True
     if prefers_another(matched) and _is_about(matched, how):
         return True

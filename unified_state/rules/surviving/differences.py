@@ -20,6 +20,7 @@ from unified_state.rules.surviving.word_senses import (
     ONLY,
     SHOULD,
     SOME,
+    TO,
     UNTIL,
     WEAK,
 )
@@ -237,7 +238,25 @@ def is_in_other_order(matched: Matched) -> bool:
                 last = {matched.pairs.get(key) for key in ours[1]} - {None}
                 if first & theirs[1] - theirs[0] and last & theirs[0] - theirs[1]:
                     return True
-    return _is_permuted(matched)
+    return _is_renamed_back(matched) or _is_permuted(matched)
+
+
+def _is_renamed_back(matched: Matched) -> bool:
+    """Whether two names have changed sides: `rename A to B`, `rename B to A`."""
+    ours, theirs = _ends(matched.claim), _ends(matched.said)
+    first, last = ({matched.pairs.get(key) for key in keys} - {None} for keys in ours)
+    return bool(first & theirs[1] - theirs[0]) and bool(last & theirs[0] - theirs[1])
+
+
+def _ends(reading: Reading) -> tuple[set[str], set[str]]:
+    """The names and numbers before and behind the `to` of a clause that has one."""
+    for clause in reading.clauses:
+        link = next((n for n, term in enumerate(clause.terms) if term.kind == SENSE and term.key == TO), None)
+        if link is not None:
+            sides = clause.terms[:link], clause.terms[link:]
+            before, behind = ({term.key for term in side if term.kind in {NAME, NUMBER}} for side in sides)
+            return before, behind
+    return set(), set()
 
 
 def _sides(clause: Clause) -> tuple[set[str], set[str]] | None:

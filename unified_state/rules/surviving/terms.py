@@ -14,10 +14,12 @@ from unified_state.rules.surviving.word_senses import (
     AT_LEAST,
     AT_MOST,
     CJK_SENSES,
+    COMPOUNDS,
     LIGHT,
     PHRASES,
     SAME,
     SENSES,
+    VERBS,
     WEAK,
     stem,
 )
@@ -157,14 +159,18 @@ def _read_one(tokens: list[str], position: int, terms: list[Term]) -> int:
         if sense != LIGHT:
             terms.append(Term(BREAK if sense == AND else SENSE, sense, token, 0.0))
         return 1
-    is_first = (not terms or terms[-1].kind == BREAK) and not _is_subject(following)
+    if f"{low}{following.lower()}" in COMPOUNDS:
+        token, low, following = f"{low}{following.lower()}", f"{low}{following.lower()}", "-"
+    is_first = (not terms or terms[-1].kind == BREAK) and not _is_subject(low, following)
     terms.append(_word(token, low, is_first=is_first))
-    return 1
+    return 2 if following == "-" else 1
 
 
-def _is_subject(following: str) -> bool:
-    """Whether what stands before this word does something: `Alice owns …`, `Redis stores …`, `Coverage must …`."""
-    word = following.lower()
+def _is_subject(first: str, following: str) -> bool:
+    """Whether a first word does something by the next one: `Alice owns …`, `Redis stores …`, `Coverage must …`."""
+    key, word = stem(first), following.lower()
+    if SAME.get(key, key) in VERBS:
+        return False
     return word in _AUXILIARIES or (word.islower() and word.endswith("s") and not word.endswith("ss"))
 
 
@@ -173,7 +179,7 @@ def _word(token: str, low: str, *, is_first: bool) -> Term:
     if token.isalpha():
         key = stem(low)
         key = SAME.get(low, SAME.get(key, key))
-        capital = token[:1].isupper() and (not is_first or not token[1:].islower()) and len(token) > 1
+        capital = len(token) > 1 and (not token[1:].islower() or (token[:1].isupper() and not is_first))
         return Term(NAME if capital else WORD, key, token, _WEAK_WEIGHT if key in WEAK else 1.0)
     key = low.removesuffix("()").strip("_")
     key = SAME.get(key, key)

@@ -33,6 +33,7 @@ _WORDS = {
         may might could optional optionally perhaps maybe possibly consider considering considered tentatively
         kann können optionale peut puede pode kan может можно
     """,
+    CAN: "can able allowed capable",
     ONLY: "only solely exclusively sole nur seulement uniquement solo solamente somente apenas alleen только",
     ALL: "all every each everywhere everyone any",
     SOME: "some several few sometimes partly partially selected certain",
@@ -204,6 +205,23 @@ limit limited cap
 """
 SAME = {stem(word): stem(group[0]) for line in _SAME.strip().splitlines() if (group := line.split()) for word in group}
 WEAK = {stem(line.split()[0]) for line in _SAME.strip().splitlines()[:10]}
+
+_VERBS = """
+abort adopt answer archive ask assign assume batch begin block bump bundle cache call cap catch close compile compress copy
+create deny deploy describe disable document drain drop enable encrypt escalate expect export expose extract favor favour
+format freeze grant group handle hash hide ignore import index inline lint listen lock log mail mask measure merge
+migrate minify mirror mock monitor name notify pad page parse pin prefer prefix print publish queue raise rebase redact
+release reload rename render replace report reserve reset restart retry return reuse review revoke rotate round scale
+seed send ship show sign skip sort split squash strip stub support sync tag target test throttle throw track treat trim
+upgrade validate wait wrap
+"""
+VERBS = {SAME.get(key, key) for word in _VERBS.split() for key in (stem(word),)} | {
+    stem(line.split()[0]) for line in _SAME.strip().splitlines()[:43]
+}  # with which an instruction begins
+COMPOUNDS = frozenset(
+    "shutdown timeout startup setup cleanup login logout rollback rollout fallback backup lookup checkout filename "
+    "callback teardown username codebase".split()
+)
 
 # Words of which a statement says the contrary when one stands for the other.
 _CONTRARY = """
