@@ -232,7 +232,10 @@ def test_a_session_on_windows_comes_back(project: Project, tmp_path: Path) -> No
     work.run("pytest -q", "FAILED tests\\test_parser.py::test_empty\r\n1 failed\r\n", error=True)
     lines = work.told()
     assert line_of(lines, "src/parser.py: ") == "src/parser.py: parse_all"
-    assert line_of(lines, "command: pytest") == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    assert (
+        line_of(lines, "command: pytest")
+        == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    )
     assert not any("\r" in line for line in lines)
 
 

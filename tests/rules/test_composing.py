@@ -87,7 +87,7 @@ knowns = st.builds(
     work_item=st.none()
     | st.builds(WorkItem, st.none() | hostile, st.none() | hostile, st.none() | hostile, st.none() | st.floats(0, 1)),
     items=st.lists(ledger_items(), max_size=25).map(tuple),
-    elsewhere=st.integers(0, 5000),
+    paged_out=st.lists(st.integers(1, 999).map("D{}".format), max_size=600).map(tuple),
     highlights=st.lists(hostile, max_size=3).map(tuple),
     pending_actions=st.lists(hostile, max_size=3).map(tuple),
     turns=st.lists(turns, max_size=6).map(tuple),
@@ -196,7 +196,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
             item(2, QUESTION),
             item(1, EVIDENCE),
         ),
-        elsewhere=3,
+        paged_out=("D7", "D8", "D9"),
         highlights=("It works",),
         pending_actions=("Run it",),
         turn_count=1234,

@@ -44,7 +44,7 @@ class Known(Record):
     git: GitState | None = None
     work_item: WorkItem | None = None
     items: tuple[LedgerItem, ...] = ()
-    elsewhere: int = 0
+    paged_out: tuple[str, ...] = ()  # the refs of items that are active and not in the state file
     highlights: tuple[str, ...] = ()
     pending_actions: tuple[str, ...] = ()
     turns: tuple[TurnOutline, ...] = ()

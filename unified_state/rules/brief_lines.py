@@ -7,9 +7,10 @@ output that is too long: work item, blocking constraints, pending actions, irrev
 from __future__ import annotations
 
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.records.survival import DISTORTED, KEPT
+from unified_state.records.survival import DISTORTED
 from unified_state.rules.cutting import cut
 from unified_state.rules.lines import harmless, item_line
+from unified_state.rules.survival_lines import kept_refs
 from unified_state.rules.timestamps import age_text, to_text
 
 TYPE_CHECKING = False
@@ -74,11 +75,10 @@ def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
     """What a summary says otherwise, and the refs of what it says as recorded; what else is known."""
     if known.survival is None:
         return known
-    kept, distorted = set(known.survival.refs(KEPT)), set(known.survival.refs(DISTORTED))
-    kept |= {item.alias for item in known.items if item.compaction == known.compaction}  # what it reported itself
+    kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
     items = [item for item in known.items if item.alias in distorted]
     yield from _section("CORRECTIONS", f"{len(items)} told otherwise in the summary, recorded so", items, _ESSENTIAL)
-    told = [item.alias for item in known.items if item.alias in kept]
+    told = [ref for ref in (*(item.alias for item in known.items), *known.paged_out) if ref in kept]
     if told:
         yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
     return known.replace(items=tuple(item for item in known.items if item.alias not in distorted | kept))
@@ -90,14 +90,14 @@ _HOW_TO = "`unified-state recall REF` prints an item or turn whole, `unified-sta
 def pointer(known: Known) -> Iterator[str]:
     """The one line that tells, after a /clear, where all else is."""
     if known.turn_count:
-        count = len(known.items) + known.elsewhere
+        count = len(known.items) + len(known.paged_out)
         yield f"[ARCHIVE] {known.turn_count:,} turns and {count:,} items are kept. {_HOW_TO}"
 
 
 def closing(known: Known) -> Iterator[str]:
     if known.turn_count:
         last = f", the last one {age_text(known.now - known.last_turn_at)}" if known.last_turn_at else ""
-        outside = f", {known.elsewhere:,} items more" if known.elsewhere else ""
+        outside = f", {len(known.paged_out):,} items more" if known.paged_out else ""
         yield f"[ARCHIVE] {known.turn_count:,} turns are kept{last}{outside}. {_HOW_TO}"
     elif known.items:
         yield f"[ARCHIVE] {_HOW_TO}"

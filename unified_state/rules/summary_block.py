@@ -1,8 +1,8 @@
 """The block in a summary that says what is new: how the summariser is told of it, and how it is read.
 
-Its lines are `decision: …`, `constraint: …`, `question: …` and `next: …` between fences named `unified-state`. Anybody's
-text may imitate it, so only the last whole block that stands in no quotation counts, and only so many lines of it, each
-of which says something and is no novel. What is read here is a model's word and nothing more.
+Its lines are `decision: …`, `constraint: …`, `question: …` and `next: …` between fences named `unified-state`.
+Anybody's text may imitate it, so only the last whole block that stands in no quotation counts, and only so many lines
+of it, each of which says something and is no novel. What is read here is a model's word and nothing more.
 """
 
 from __future__ import annotations

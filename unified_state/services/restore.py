@@ -74,7 +74,7 @@ def gather(
         git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         items=tuple(item for item in items if item.paged_out_at is None),
-        elsewhere=sum(item.paged_out_at is not None for item in items),
+        paged_out=tuple(item.alias for item in items if item.paged_out_at is not None),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=open_notes(archive, source, "action", 10),
         turns=turns,

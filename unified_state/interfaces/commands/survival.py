@@ -54,6 +54,9 @@ def _table(table: list[dict[str, Any]]) -> str:
         rows.append((found["ref"], found["timestamp"][:16].replace("T", " "), *numbers))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join(cell.ljust(width) if place < 2 else cell.rjust(width) for place, (cell, width) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
+        f"{ref:<{widths[0]}}  {when:<{widths[1]}}  {_numbers(cells, widths[2:])}" for ref, when, *cells in rows
     )
+
+
+def _numbers(cells: list[str], widths: list[int]) -> str:
+    return "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from unified_state.records.survival import DISTORTED, KEPT, MISSING
 from unified_state.rules.indexing import is_cjk
 from unified_state.rules.surviving.differences import (
-    Matched,
     is_bound_otherwise,
     is_in_other_order,
     is_limited_otherwise,
@@ -19,8 +18,10 @@ from unified_state.rules.surviving.differences import (
     reworded,
     substituted,
 )
+from unified_state.rules.surviving.matched import Matched
+from unified_state.rules.surviving.meanings import WEAK
+from unified_state.rules.surviving.senses import ALL, MUST, NOT, ONLY
 from unified_state.rules.surviving.terms import NAME, NUMBER, SENSE
-from unified_state.rules.surviving.word_senses import ALL, MUST, NOT, ONLY, WEAK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,20 +76,22 @@ def _by_names(matched: Matched) -> str:
 def _differs(matched: Matched, how: int) -> bool:
     """Whether the statement is about the claim and says something else."""
     extra = sum(term.key not in WEAK for term in matched.extra)
-    turned = is_turned_round(matched)
     others = tuple(substituted(matched))
-    if others and not turned and _is_about(matched, how, others) and (how != UNNAMED or extra <= len(others) + 1):
-        return True
-    if prefers_another(matched) and _is_about(matched, how):
-        return True
-    if _is_about(matched, how, lost_limit(matched)) and is_limited_otherwise(matched):
-        return True
-    if extra <= _MOST_EXTRA[how] + bool(others) and _is_about(matched, how) and not _is_doubtful(matched):
-        if turned or is_bound_otherwise(matched):
-            return True
-    if _is_about(matched, how) and is_in_other_order(matched):
-        return True
-    return _is_reworded(matched, how)
+    turned = is_turned_round(matched)
+    is_about = _is_about(matched, how)
+    is_alone = extra <= _MOST_EXTRA[how] + len(others)
+    return (
+        (
+            bool(others)
+            and not turned
+            and _is_about(matched, how, others)
+            and (how != UNNAMED or extra <= len(others) + 1)
+        )
+        or (is_about and (prefers_another(matched) or is_in_other_order(matched)))
+        or (is_limited_otherwise(matched) and _is_about(matched, how, lost_limit(matched)))
+        or (is_about and is_alone and (turned or is_bound_otherwise(matched)) and not _is_doubtful(matched))
+        or _is_reworded(matched, how)
+    )
 
 
 def _is_about(matched: Matched, how: int, without: tuple[Term, ...] = ()) -> bool:

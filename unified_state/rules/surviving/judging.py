@@ -11,7 +11,7 @@ from unified_state.records.survival import DISTORTED, KEPT, MISSING, STALE, Judg
 from unified_state.rules.surviving.comparing import BESIDE, LED, UNNAMED, compare
 from unified_state.rules.surviving.readings import read
 from unified_state.rules.surviving.statements import statements
-from unified_state.rules.surviving.status import is_called_open, is_called_past
+from unified_state.rules.surviving.status import is_called_former, is_called_open, is_called_past
 from unified_state.rules.vocabulary import identifiers, stands_in
 
 TYPE_CHECKING = False
@@ -36,18 +36,33 @@ def claim_of(item: LedgerItem) -> str:
 
 
 def judge(items: Sequence[LedgerItem], summary: str) -> Survival:
-    """What a summary kept of some items; of superseded ones, which it tells as if they still held."""
+    """What a summary kept of some items; of superseded ones, which it tells as if they still held. What stands in the
+    place of such a one is told otherwise.
+    """
     told = _Told(summary, items)
-    found = [told.judge(item) for item in items if item.status != _SUPERSEDED]
-    stated = {judged.begin for judged in found if judged.verdict == KEPT}
-    found = [told.without_others(judged, stated) for judged in found]
-    past = [told.judge(item) for item in items if item.status == _SUPERSEDED]
-    found += [
-        judged.replace(verdict=STALE)
-        for judged in past
-        if judged.verdict == KEPT and judged.begin not in stated and not told.is_past(judged)
-    ]
-    return Survival(tuple(found))
+    found = {item.alias: told.judge(item) for item in items if item.status != _SUPERSEDED}
+    stated = {judged.begin for judged in found.values() if judged.verdict == KEPT}
+    found = {ref: told.without_others(judged, stated) for ref, judged in found.items()}
+    by_uuid = {item.uuid: item for item in items}
+    stale = []
+    for item in items:
+        judged = told.judge(item) if item.status == _SUPERSEDED else None
+        if judged is None or judged.verdict != KEPT or judged.begin in stated or told.is_former(judged):
+            continue
+        stale.append(judged.replace(verdict=STALE))
+        newer = _newest(item, by_uuid)
+        if newer is not None and newer.alias in found:
+            found[newer.alias] = judged.replace(ref=newer.alias, verdict=DISTORTED)
+    return Survival((*found.values(), *stale))
+
+
+def _newest(item: LedgerItem, by_uuid: dict[str, LedgerItem]) -> LedgerItem | None:
+    """What stands in the place of a superseded item now, as far as it is known."""
+    seen = set()
+    while item.superseded_by in by_uuid and item.uuid not in seen:
+        seen.add(item.uuid)
+        item = by_uuid[item.superseded_by]
+    return item if seen else None
 
 
 class _Told:
@@ -82,17 +97,23 @@ class _Told:
         """The verdict; nothing is distorted by a statement that says word for word what another item says."""
         is_others = judged.verdict == DISTORTED and judged.begin in stated
         statement = self._at(judged.begin)
-        return Judged(judged.ref, MISSING) if is_others and judged.ref not in {*statement.refs, statement.led_by} else judged
+        return (
+            Judged(judged.ref, MISSING)
+            if is_others and judged.ref not in {*statement.refs, statement.led_by}
+            else judged
+        )
 
-    def is_past(self, judged: Judged) -> bool:
-        """Whether what was kept is told as something of the past."""
-        return is_called_past(self._at(judged.begin).text)
+    def is_former(self, judged: Judged) -> bool:
+        """Whether what was kept is told as what was so before."""
+        return is_called_former(self._at(judged.begin).text)
 
     def _at(self, begin: int) -> Statement:
         return next(statement for statement in self._statements if statement.begin == begin)
 
     def _named(self, ref: str) -> list[int]:
-        return [n for n, said in enumerate(self._statements) if ref == said.led_by or (ref in said.refs and not said.led_by)]
+        return [
+            n for n, said in enumerate(self._statements) if ref == said.led_by or (ref in said.refs and not said.led_by)
+        ]
 
     def _unnamed(self, item: LedgerItem, claim: Reading) -> Judged:
         """The verdict by the statements that share most words with the claim and name no other item."""

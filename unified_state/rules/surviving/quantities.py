@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.records.record import Record
-from unified_state.rules.surviving.word_senses import AT_LEAST, AT_MOST
+from unified_state.rules.surviving.senses import AT_LEAST, AT_MOST
 
 _UNITS = """
 time .001 ms msec millisecond milliseconds 毫秒 ミリ秒
@@ -28,11 +28,11 @@ UNITS = {
     for unit in units
 }
 _MANY = {"k": 1e3, "m": 1e6, "million": 1e6, "thousand": 1e3, "billion": 1e9, "hundred": 1e2, "dozen": 12.0}
-_NAMED = dict(zip(
-    "zero two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty ninety "
-    "once twice thrice".split(),
-    (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 20, 30, 40, 50, 60, 90, 1, 2, 3), strict=True,
-))  # fmt: skip
+_NUMERALS = """
+zero=0 two=2 three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10 eleven=11 twelve=12 fifteen=15 twenty=20
+thirty=30 forty=40 fifty=50 sixty=60 ninety=90 once=1 twice=2 thrice=3
+"""
+_NAMED = dict(numeral.split("=") for numeral in _NUMERALS.split())
 _BOUNDS = {"≥": AT_LEAST, ">=": AT_LEAST, ">": AT_LEAST, "≤": AT_MOST, "<=": AT_MOST, "<": AT_MOST}
 _VERSION, _MONEY = "version", "$€£¥"
 
@@ -53,7 +53,7 @@ def read_quantity(token: str, following: str) -> Quantity | None:
     if digits[:1] in {"v", "V"} and digits[1:2].isdigit():
         digits = digits[1:]
     elif bare.lower() in _NAMED:
-        return _with_unit(str(_NAMED[bare.lower()]), "", following, bound)
+        return _with_unit(_NAMED[bare.lower()], "", following, bound)
     length = _number_length(digits)
     if not length:
         return None
@@ -78,7 +78,12 @@ def _number_length(text: str) -> int:
     """How many characters of a text are a number: `1,000`, `-3`, `3.11.2`, `2026-03-14`, `10:30`."""
     length = 1 if text[:1] == "-" and text[1:2].isdigit() else 0
     while length < len(text) and (
-        text[length].isdecimal() or (text[length] in ".,:-" and text[length - 1 : length].isdecimal() and text[length + 1 : length + 2].isdecimal())
+        text[length].isdecimal()
+        or (
+            text[length] in ".,:-"
+            and text[length - 1 : length].isdecimal()
+            and text[length + 1 : length + 2].isdecimal()
+        )
     ):
         length += 1
     return length if text[:length].lstrip("-")[:1].isdecimal() else 0

@@ -6,8 +6,9 @@ rather than B`, `from B to A`, `A, not B`).
 
 from __future__ import annotations
 
+from unified_state.rules.surviving.meanings import stem
+from unified_state.rules.surviving.senses import BY, EXCEPT, FROM, IF, NOT, OVER, TO, UNTIL
 from unified_state.rules.surviving.terms import BREAK, NAME, NUMBER, SENSE, Term, read_terms
-from unified_state.rules.surviving.word_senses import BY, EXCEPT, FROM, IF, NOT, OVER, TO, UNTIL, WEAK, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

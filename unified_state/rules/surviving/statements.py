@@ -80,7 +80,9 @@ def _refs(line: str) -> list[tuple[int, int, str]]:
             while end < len(line) and line[end].isdigit():
                 end += 1
             around = line[max(0, position - 1) : position] + line[end : end + 1]
-            if line[position + 1 : end].isascii() and not any(sign.isascii() and (sign.isalnum() or sign in "_./#") for sign in around.rstrip(".")):
+            if line[position + 1 : end].isascii() and not any(
+                sign.isascii() and (sign.isalnum() or sign in "_./#") for sign in around.rstrip(".")
+            ):
                 found.append((position, end, line[position:end].upper()))
     return found
 
@@ -93,7 +95,9 @@ def _sentences(line: str, start: int, stop: int, *, whole: bool) -> Iterator[tup
     begin = start
     for position in range(start, stop):
         is_end = line[position] in _CJK_ENDS or (
-            line[position] in _ENDS and line[position + 1 : position + 2].isspace() and not _is_abbreviation(line, position)
+            line[position] in _ENDS
+            and line[position + 1 : position + 2].isspace()
+            and not _is_abbreviation(line, position)
         )
         if is_end:
             yield begin, position + 1
@@ -105,4 +109,6 @@ def _sentences(line: str, start: int, stop: int, *, whole: bool) -> Iterator[tup
 def _is_abbreviation(line: str, position: int) -> bool:
     """Whether a full stop belongs to `e.g.`, `i.e.`, `vs.` or the number of a list."""
     word = line[:position].rsplit(None, 1)[-1:] or [""]
-    return line[position] == "." and (word[0].lstrip("(").lower() in {"e.g", "i.e", "vs", "etc", "no"} or word[0].isdigit())
+    return line[position] == "." and (
+        word[0].lstrip("(").lower() in {"e.g", "i.e", "vs", "etc", "no"} or word[0].isdigit()
+    )

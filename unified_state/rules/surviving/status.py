@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-_PAST = frozenset(
-    "superseded formerly previously obsolete outdated originally abandoned reverted rejected deprecated revoked withdrawn "
-    "cancelled canceled lifted retired undone discarded scrapped overruled rescinded".split()
+_PAST_WORDS = """
+superseded formerly previously obsolete outdated originally abandoned reverted rejected deprecated revoked withdrawn
+cancelled canceled lifted retired undone discarded scrapped overruled rescinded
+"""
+_FORMER_WORDS = """
+replaced replaces supersedes instead earlier initially switched changed moved migrated dropped removed old considered
+considering history
+"""
+_SETTLED_WORDS = "resolved answered settled closed decided solved"
+_STILL_WORDS = "still open pending yet unresolved undecided unanswered tbd unclear until not awaiting remains"
+_PAST, _FORMER, _SETTLED, _STILL = (
+    frozenset(words.split()) for words in (_PAST_WORDS, _PAST_WORDS + _FORMER_WORDS, _SETTLED_WORDS, _STILL_WORDS)
 )
-_SETTLED = frozenset("resolved answered settled closed decided solved".split())
-_STILL = frozenset("still open pending yet unresolved undecided unanswered tbd unclear until not awaiting remains".split())
 
 
 def _words(text: str) -> set[str]:
@@ -17,7 +24,12 @@ def _words(text: str) -> set[str]:
 def is_called_past(text: str) -> bool:
     """Whether it says that something held once: superseded, reverted, no longer."""
     words = _words(text)
-    return bool(words & _PAST) and not ("not" in words or "never" in words) or "no longer" in text.lower()
+    return (bool(words & _PAST) and not words & {"not", "never"}) or "no longer" in text.lower()
+
+
+def is_called_former(text: str) -> bool:
+    """Whether it may be told as what was so before; of what is known to be superseded little is enough."""
+    return bool(_words(text) & _FORMER) or "no longer" in text.lower()
 
 
 def is_called_open(text: str) -> bool:

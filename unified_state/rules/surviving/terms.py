@@ -8,21 +8,9 @@ pairs of characters.
 from __future__ import annotations
 
 from unified_state.rules.indexing import is_cjk
+from unified_state.rules.surviving.meanings import COMPOUNDS, VERBS, WEAK, meaning
 from unified_state.rules.surviving.quantities import read_quantity
-from unified_state.rules.surviving.word_senses import (
-    AND,
-    AT_LEAST,
-    AT_MOST,
-    CJK_SENSES,
-    COMPOUNDS,
-    LIGHT,
-    PHRASES,
-    SAME,
-    SENSES,
-    VERBS,
-    WEAK,
-    stem,
-)
+from unified_state.rules.surviving.senses import AND, AT_LEAST, AT_MOST, CJK_SENSES, LIGHT, PHRASES, SENSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +22,7 @@ _AROUND = "`'\"()[]{},;:!?*~|“”‘’«»「」『』（）【】。、，�
 _BREAKS = frozenset(",;:|—–()（），；：、。")
 _FIRST_CJK = "\u2e80"
 _LONGEST_PHRASE = 5
-_AUXILIARIES = frozenset("is are was has must shall should may can cannot will does".split())
+_AUXILIARIES = {"is", "are", "was", "has", "must", "shall", "should", "may", "can", "cannot", "will", "does"}
 _SENSES_OF_NUMBERS = {"over": AT_LEAST, "under": AT_MOST, "within": AT_MOST}  # else: `over` prefers, others say little
 
 
@@ -168,8 +156,8 @@ def _read_one(tokens: list[str], position: int, terms: list[Term]) -> int:
 
 def _is_subject(first: str, following: str) -> bool:
     """Whether a first word does something by the next one: `Alice owns …`, `Redis stores …`, `Coverage must …`."""
-    key, word = stem(first), following.lower()
-    if SAME.get(key, key) in VERBS:
+    word = following.lower()
+    if meaning(first) in VERBS:
         return False
     return word in _AUXILIARIES or (word.islower() and word.endswith("s") and not word.endswith("ss"))
 
@@ -177,12 +165,10 @@ def _is_subject(first: str, following: str) -> bool:
 def _word(token: str, low: str, *, is_first: bool) -> Term:
     """A word; one with a capital inside a sentence is a name."""
     if token.isalpha():
-        key = stem(low)
-        key = SAME.get(low, SAME.get(key, key))
+        key = meaning(low)
         capital = len(token) > 1 and (not token[1:].islower() or (token[:1].isupper() and not is_first))
         return Term(NAME if capital else WORD, key, token, _WEAK_WEIGHT if key in WEAK else 1.0)
     key = low.removesuffix("()").strip("_")
-    key = SAME.get(key, key)
     has_sign = any(sign in "_./\\@#:$" or sign.isdigit() for sign in token.strip("-"))
     return Term(NAME if has_sign else WORD, key, token)
 
