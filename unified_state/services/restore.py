@@ -54,9 +54,8 @@ def gather(
     with_turns: bool = False,
     health: str | None = None,
 ) -> Known:
-    """All that a session could be given back now: of `source`, the session whose work and turns count; on resume and
-    fork only the items that others recorded `since` its last entry. The turns come after a compaction, and elsewhere
-    `with_turns`.
+    """All that a session could be given back now: of `source`, whose work and turns count; on resume and fork only what
+    others recorded `since` its last entry. The turns come after a compaction, else `with_turns`.
     """
     items = _items(archive, source, reason, since)
     work = _work_of(archive, source)
@@ -89,7 +88,7 @@ def gather(
 def _survival(archive: Archive, compaction: Compaction | None) -> Survival | None:
     """What the summary of a compaction kept, where it was seen."""
     found = find_survival(archive, compaction.id) if compaction is not None and compaction.summary else None
-    return None if found is None else found.survival
+    return found.survival if found is not None else None
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
