@@ -99,6 +99,8 @@ def plan(seed: int, number: int, refs: dict[str, str]) -> Plan:
     drawn.shuffle(lines)
     new = NEW[number - 1]
     block = [*drawn.sample(IMITATIONS, 3), *(f"{kind}: {text}" for kind, text in new)]
+    if any(SUPERSEDED in line for line in block):
+        fates[refs[CURRENT]], tells_superseded = DISTORTED, True
     drawn.shuffle(block)
     text = "\n".join(
         ["1. Primary Request and Intent:", "   The importer was split and its tests were extended.", "2. Rules:", *lines]

@@ -10,6 +10,7 @@ from unified_state.records.survival import DISTORTED, KEPT, MISSING
 from unified_state.rules.indexing import is_cjk
 from unified_state.rules.surviving.differences import (
     is_bound_otherwise,
+    is_exchanged,
     is_in_other_order,
     is_limited_otherwise,
     is_turned_round,
@@ -19,7 +20,7 @@ from unified_state.rules.surviving.differences import (
     substituted,
 )
 from unified_state.rules.surviving.matched import Matched
-from unified_state.rules.surviving.meanings import WEAK
+from unified_state.rules.surviving.meanings import VERBS, WEAK
 from unified_state.rules.surviving.senses import ALL, MUST, NOT, ONLY
 from unified_state.rules.surviving.terms import NAME, NUMBER, SENSE
 
@@ -32,6 +33,7 @@ UNNAMED, BESIDE, LED = 0, 1, 2  # a statement without the item's ref, with it, o
 # What of the claim must stand in a statement, apart from what differs, for it to be about the claim.
 _ABOUT = {UNNAMED: 0.75, BESIDE: 0.5, LED: 0.01}
 _LEAST_WEIGHT = {UNNAMED: 2.0, BESIDE: 1.0, LED: 0.5}
+_LEAST_REWORDED = {UNNAMED: 2.0, BESIDE: 2.0, LED: 1.0}
 _KEEPS = {UNNAMED: 0.8, BESIDE: 0.75, LED: 0.6}
 _MOST_EXTRA = {UNNAMED: 0, BESIDE: 2, LED: 6}  # words more, where a statement is turned round or bound otherwise
 
@@ -48,10 +50,16 @@ def compare(claim: Reading, statement: Reading, how: int) -> str:
     if how == LED and _is_foreign(matched):
         return _by_names(matched)
     lost = [term for term in matched.missing if term.kind in {NAME, NUMBER} and claim.weight_of(term.key) >= 1]
-    is_whole = matched.coverage() >= _KEEPS[how] and not lost
+    is_whole = matched.coverage() >= _KEEPS[how] and not lost and not reworded(matched)
     if how == UNNAMED and (matched.weight() < _LEAST_WEIGHT[how] or _says_too_much(matched)):
         return MISSING
-    return KEPT if is_whole and not _is_doubtful(matched) else MISSING
+    return KEPT if is_whole and _says_the_same(matched) else MISSING
+
+
+def _says_the_same(matched: Matched) -> bool:
+    """Whether nothing speaks against it, sure or not."""
+    doubts = (_is_doubtful, is_turned_round, is_bound_otherwise, is_limited_otherwise, prefers_another)
+    return not any(doubts_it(matched) for doubts_it in doubts)
 
 
 def _is_foreign(matched: Matched) -> bool:
@@ -97,7 +105,7 @@ def _differs(matched: Matched, how: int) -> bool:
 def _is_about(matched: Matched, how: int, without: tuple[Term, ...] = ()) -> bool:
     """Whether enough of the claim stands there, apart from what differs; of a short one all of it, and nothing more."""
     coverage = matched.coverage(without)
-    is_same_otherwise = coverage == 1 and len(matched.extra) <= len(without)
+    is_same_otherwise = coverage == 1 and len(matched.extra) <= len(without) <= 1
     least = min(1.0, _LEAST_WEIGHT[how]) if is_same_otherwise else _LEAST_WEIGHT[how]
     return coverage >= _ABOUT[how] and matched.weight() >= least
 
@@ -116,10 +124,11 @@ def _is_reworded(matched: Matched, how: int) -> bool:
     """
     pairs = reworded(matched)
     if len(pairs) != 1 or len(matched.missing) != 1:
-        return False
+        return how == LED and is_exchanged(matched)
     (lost, _), first = pairs[0], matched.claim.sequence()[0]
+    is_verb = lost is first and lost.key in VERBS
     most_extra = 1 if how == UNNAMED else 2
-    return lost is not first and len(matched.extra) <= most_extra and matched.weight() >= 2  # noqa: PLR2004
+    return not is_verb and len(matched.extra) <= most_extra and matched.weight() >= _LEAST_REWORDED[how]
 
 
 def _is_doubtful(matched: Matched) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from unified_state.rules.indexing import is_cjk
 from unified_state.rules.surviving.matched import Matched, slots
-from unified_state.rules.surviving.meanings import CONTRARY, KIND, WEAK
+from unified_state.rules.surviving.meanings import CONTRARY, KIND, WEAK, meaning
 from unified_state.rules.surviving.senses import (
     ALL,
     AT_LEAST,
     AT_MOST,
+    BY,
     CAN,
     EXCEPT,
     FIRST,
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from unified_state.rules.surviving.readings import Clause, Reading
     from unified_state.rules.surviving.terms import Term
 
+_FIRST_IDEOGRAPH = "\u3100"  # behind the Japanese syllables
+_PARTICLES = frozenset("为是的了在和与")
+_MOST_EXCHANGED = 4
 _OPENINGS = {EXCEPT, UNTIL, IF}
 
 
@@ -106,13 +110,27 @@ def reworded(matched: Matched) -> list[tuple[Term, Term]]:
         (lost[0], put[0])
         for lost, put in slots(matched)
         if len(lost) == len(put) == 1
-        and lost[0].key in missing
-        and put[0].key in extra
-        and lost[0].kind == put[0].kind == WORD
+        and lost[0].key in missing - WEAK
+        and put[0].key in extra - WEAK
+        and lost[0].kind == WORD
+        and put[0].kind in {WORD, NAME}
         and not is_cjk(lost[0].text[0])
-        and lost[0].key not in WEAK
-        and put[0].key not in WEAK
     ]
+
+
+def is_exchanged(matched: Matched) -> bool:
+    """Whether a few signs of a text without spaces were exchanged in its middle, and all round them is the same."""
+    ours, theirs = (list(filter(str.isalnum, reading.text)) for reading in (matched.claim, matched.said))
+    if not any(map(is_cjk, ours)):
+        return False
+    begin = next((n for n in range(len(theirs)) if theirs[n : n + 2] == ours[:2]), len(theirs))
+    theirs = theirs[begin:]
+    same = next((n for n, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), 0)
+    pairs = zip(reversed(ours[same:]), reversed(theirs[same:]), strict=False)
+    behind = next((n for n, (one, other) in enumerate(pairs) if one != other), 0)
+    lost, put = ours[same : len(ours) - behind], theirs[same : len(theirs) - behind]
+    is_telling = any(is_cjk(sign) and sign >= _FIRST_IDEOGRAPH for sign in lost) and not {*lost, *put} & _PARTICLES
+    return is_telling and len(lost) <= _MOST_EXCHANGED >= len(put) > 0 and min(same, behind) > 1
 
 
 def is_bound_otherwise(matched: Matched) -> bool:
@@ -191,11 +209,16 @@ def _sides(clause: Clause) -> tuple[set[str], set[str]] | None:
 
 def _is_permuted(matched: Matched) -> bool:
     """Whether two things have changed places and nothing else differs: the client calls the server."""
-    ours = [term for clause in matched.claim.clauses for term in clause.terms]
-    theirs = [term for clause in matched.said.clauses for term in clause.terms]
-    if len(ours) != len(theirs) or len(matched.claim.clauses) != len(matched.said.clauses):
+    ours, theirs = [term.key for term in matched.claim.sequence()], [term.key for term in matched.said.sequence()]
+    words, said = (_meanings(reading.text) for reading in (matched.claim, matched.said))
+    if ours == theirs or sorted(ours) != sorted(theirs) or BY in matched.claim.senses() ^ matched.said.senses():
         return False
-    moved = [n for n, (one, other) in enumerate(zip(ours, theirs, strict=True)) if one.key != other.key]
-    if len(moved) != 2 or sorted(term.key for term in ours) != sorted(term.key for term in theirs):  # noqa: PLR2004
-        return False
-    return any(term.is_content for term in ours[moved[0] + 1 : moved[1]])
+    if any(said.count(word) < words.count(word) for word in words):
+        return False  # `images are resized on the client`, `the client resizes images`
+    if meaning("then") in words:
+        return True
+    return any(ours[place + 1 :] + ours[place : place + 1] + ours[:place] == theirs for place in range(1, len(ours) - 1))
+
+
+def _meanings(text: str) -> list[str]:
+    return [meaning(word.strip(".,;:!?()*`\"'")) for word in text.lower().split()]

@@ -95,13 +95,11 @@ class _Told:
 
     def without_others(self, judged: Judged, stated: set[int]) -> Judged:
         """The verdict; nothing is distorted by a statement that says word for word what another item says."""
-        is_others = judged.verdict == DISTORTED and judged.begin in stated
+        if judged.verdict != DISTORTED or judged.begin not in stated:
+            return judged
         statement = self._at(judged.begin)
-        return (
-            Judged(judged.ref, MISSING)
-            if is_others and judged.ref not in {*statement.refs, statement.led_by}
-            else judged
-        )
+        is_named = judged.ref in {*statement.refs, statement.led_by}
+        return judged if is_named else Judged(judged.ref, MISSING)
 
     def is_former(self, judged: Judged) -> bool:
         """Whether what was kept is told as what was so before."""
@@ -129,9 +127,9 @@ class _Told:
             if statement.led_by or statement.refs & self._refs:
                 continue
             verdict = compare(claim, self._readings[number], UNNAMED)
-            if verdict == KEPT and not is_called_past(statement.text):
+            if verdict == KEPT and not is_called_past(statement.text, claim_of(item)):
                 return _judged(item, KEPT, statement)
-            if verdict == DISTORTED and best.verdict == MISSING and not is_called_past(statement.text):
+            if verdict == DISTORTED and best.verdict == MISSING and not is_called_past(statement.text, claim_of(item)):
                 best = _judged(item, DISTORTED, statement)
         return best
 
@@ -144,7 +142,7 @@ def _is_told_done(item: LedgerItem, statement: Statement) -> bool:
     """Whether a statement under its ref says that what is open or in force is not so any more."""
     if len(statement.refs) > 1 or item.status == _SUPERSEDED:
         return False
-    return is_called_past(statement.text) or (item.kind == QUESTION and not is_called_open(statement.text))
+    return is_called_past(statement.text, claim_of(item)) or (item.kind == QUESTION and not is_called_open(statement.text))
 
 
 def named_in(working_set: WorkingSet, summary: str) -> tuple[Named, ...]:

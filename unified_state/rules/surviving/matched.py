@@ -45,7 +45,7 @@ def _same_thing(term: Term, said: Reading) -> str | None:
     """
     for key, other in said.terms.items():
         if term.kind == NUMBER == other.kind:
-            if not other.label and key == term.key.split(" ")[0] == term.text.rstrip("abcdefghijklmnopqrstuvwxyz%"):
+            if not other.label and key == term.text.rstrip("abcdefghijklmnopqrstuvwxyz%"):
                 return key
         elif "/" in term.key or "/" in key:
             if f"/{term.key}".endswith(f"/{key}") or f"/{key}".endswith(f"/{term.key}"):

@@ -164,7 +164,7 @@ persistent/ephemeral persistent/transient stateful/stateless visible/hidden insi
 parallel/serial parallel/sequentially concurrent/sequential horizontal/vertical whitelist/blacklist allowlist/denylist
 high/low higher/lower compressed/uncompressed cached/uncached relative/absolute explicit/implicit
 explicitly/implicitly same/different loud/silent verbose/quiet authenticated/anonymous authenticated/unauthenticated
-singular/plural odd/even
+singular/plural odd/even opt-in/opt-out foreground/background metric/imperial newer/older stdout/stderr
 """
 CONTRARY: dict[str, set[str]] = {}
 for _pair in _CONTRARY.split():
@@ -175,7 +175,7 @@ for _pair in _CONTRARY.split():
 # Things of one kind, as they are written: one for another is another statement.
 _KINDS = """
 monday tuesday wednesday thursday friday saturday sunday weekday weekend
-january february march april june july august september october november december
+january february march april may june july august september october november december
 hourly daily nightly weekly monthly quarterly yearly annually
 production prod staging development dev test local sandbox preview
 user admin guest owner maintainer reviewer operator customer

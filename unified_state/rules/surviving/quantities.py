@@ -93,6 +93,8 @@ def _with_unit(number: str, suffix: str, following: str, bound: str) -> Quantity
     word, taken = suffix, 1
     if not suffix and (following.lower() in UNITS or following.lower() in _MANY):
         word, taken = following.lower(), 2
+    elif not suffix:
+        word = next((following[:length] for length in (2, 1) if _is_unit_in_front(following[:length])), "")
     if not number.lstrip("-").replace(".", "", 1).isdecimal():
         return Quantity(number, "", bound, 1)  # a version, a date, a time of day
     if word in UNITS:
@@ -101,6 +103,11 @@ def _with_unit(number: str, suffix: str, following: str, bound: str) -> Quantity
     if word in _MANY:
         return Quantity(_short(float(number) * _MANY[word]), "", bound, taken)
     return Quantity(number.lstrip("0") or "0" if "." not in number else number, "", bound, 1)
+
+
+def _is_unit_in_front(text: str) -> bool:
+    """Whether a text without spaces begins with a unit: `分钟有效`."""
+    return text in UNITS and not text.isascii()
 
 
 def _short(value: float) -> str:

@@ -45,7 +45,8 @@ class Clause:
 class Reading:
     """A whole statement, or those of its clauses that speak of a claim."""
 
-    def __init__(self, clauses: Iterable[Clause]) -> None:
+    def __init__(self, text: str, clauses: Iterable[Clause]) -> None:
+        self.text = text
         self.clauses = list(clauses)
         self.terms: dict[str, Term] = {}
         self._denied: dict[str, bool | None] = {}
@@ -83,7 +84,7 @@ class Reading:
             was_chosen = found or (was_chosen and opens_limit)
             if was_chosen:
                 chosen.append(clause)
-        return Reading(chosen)
+        return Reading(self.text, chosen)
 
     def sequence(self) -> list[Term]:
         """What it speaks of, in order."""
@@ -93,7 +94,7 @@ class Reading:
 def read(text: str, without: frozenset[str] = frozenset()) -> Reading:
     """The reading of a statement, without some words (refs of items)."""
     terms = [term for term in read_terms(text) if term.text.upper() not in without]
-    return Reading(_clauses(terms))
+    return Reading(text, _clauses(terms))
 
 
 def _clauses(terms: list[Term]) -> Iterator[Clause]:
@@ -115,7 +116,8 @@ def _is_negation(term: Term) -> bool:
 
 def _rejects_a_name(terms: list[Term], position: int) -> bool:
     """`use SQLite not DuckDB`: the negation belongs to the name that follows, and begins a clause."""
-    return _is_negation(terms[position]) and position + 1 < len(terms) and terms[position + 1].kind in {NAME, NUMBER}
+    is_not = _is_negation(terms[position]) and terms[position].text.lower() == "not"
+    return is_not and position + 1 < len(terms) and terms[position + 1].kind in {NAME, NUMBER}
 
 
 def _given_up(terms: list[Term]) -> Iterator[int]:

@@ -38,7 +38,7 @@ _WORDS = {
     EXCEPT: "except unless excluding außer sauf excepto exceto кроме",
     UNTIL: "until till bis jusqu'à hasta até до",
     IF: "if",
-    AT_LEAST: "minimum min ≥ >= > mindestens",
+    AT_LEAST: "exceeding minimum min ≥ >= > mindestens",
     AT_MOST: "maximum max ≤ <= < under within höchstens",
     FIRST: "before precedes preceding vor avant antes перед",
     LAST: "after follows following nach après después depois после",
@@ -67,9 +67,9 @@ PHRASES = {
     tuple(phrase.split()): sense
     for sense, phrases in {
         AT_LEAST: "at least|no less than|not less than|no fewer than|or more|or higher|or newer|or later|or above|more "
-        "than|greater than|not below|and up|and newer|and above",
+        "than|greater than|larger than|bigger than|longer than|not below|and up|and newer|and above",
         AT_MOST: "at most|no more than|not more than|up to|or less|or fewer|or lower|or older|or below|less than|fewer "
-        "than|lower than|not above|not exceed|no longer than|a maximum of|not over",
+        "than|lower than|smaller than|shorter than|not above|not exceed|no longer than|a maximum of|not over",
         FIRST: "prior to|ahead of",
         OVER: "instead of|rather than|in place of|as opposed to|takes precedence over|in preference to",
         NOT: "no longer|off limits|out of bounds|not any|free of|do not ever|not ever",

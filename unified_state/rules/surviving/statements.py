@@ -12,7 +12,9 @@ _LETTERS = frozenset(ALIAS_LETTERS.values())
 _ENDS = frozenset(".!?;")
 _CJK_ENDS = frozenset("。！？；")
 _LEADS = frozenset(":：|=—–-)]*")  # behind a ref that begins a statement
-_SHORTEST = 2
+_MOST_REFS = 200  # in one line
+_NEAR = 80  # characters round a ref that say whether it begins a statement
+_MOST = 4_000  # statements that are looked at
 _LONGEST = 600  # characters of one statement that are compared
 
 
@@ -37,6 +39,8 @@ def statements(summary: str) -> list[Statement]:
             heading = stated[0].led_by if len(stated) == 1 and _is_ref_alone(stated[0]) else ""
         found += stated
         begin += len(line)
+        if len(found) > _MOST:
+            break
     return found
 
 
@@ -46,7 +50,7 @@ def _is_ref_alone(statement: Statement) -> bool:
 
 def _of_line(line: str, begin: int, heading: str) -> Iterator[Statement]:
     """The statements of a line: what each ref begins, else its sentences."""
-    places = _refs(line)
+    places = _refs(line)[:_MOST_REFS]
     leads = [(start, end, ref) for start, end, ref in places if _leads(line, start, end)]
     cuts = [0, *(start for start, _, _ in leads), len(line)]
     for number, start in enumerate(cuts[:-1]):
@@ -60,15 +64,16 @@ def _of_line(line: str, begin: int, heading: str) -> Iterator[Statement]:
 
 def _leads(line: str, start: int, end: int) -> bool:
     """Whether what follows a ref is what the item says: `D3: …`, `**D3** (irreversible): …`, `| D3 | …`, `(D3) …`."""
-    before, after = line[:start].rstrip(" \t([*`"), line[end:].lstrip("*`")
+    near = line[max(0, start - _NEAR) : start]
+    before, after = near.rstrip(" \t([*`"), line[end : end + _NEAR].lstrip("*`")
     opens = not before or before[-1] in ".;:,|!?。；，、-*•#>" or before[-1].isdigit()
-    if after[:1] in {")", "]"} and opens and line[:start].rstrip("*`")[-1:] in {"(", "["}:
+    if after[:1] in {")", "]"} and opens and near.rstrip("*`")[-1:] in {"(", "["}:
         return not before or not before[-1].isalnum()
     rest = after.lstrip(" ")
     if rest.startswith("("):
         rest = rest[rest.find(")") + 1 :].lstrip(" *") if ")" in rest else ""
         return rest[:1] in _LEADS and opens
-    return rest[:1] in _LEADS or (not line[:start].strip(" \t-*•#>|`([") and bool(rest.strip()))
+    return rest[:1] in _LEADS or (not near.strip(" \t-*•#>|`([") and bool(rest.strip()))
 
 
 def _refs(line: str) -> list[tuple[int, int, str]]:
@@ -108,7 +113,7 @@ def _sentences(line: str, start: int, stop: int, *, whole: bool) -> Iterator[tup
 
 def _is_abbreviation(line: str, position: int) -> bool:
     """Whether a full stop belongs to `e.g.`, `i.e.`, `vs.` or the number of a list."""
-    word = line[:position].rsplit(None, 1)[-1:] or [""]
+    word = line[max(0, position - _NEAR) : position].rsplit(None, 1)[-1:] or [""]
     return line[position] == "." and (
         word[0].lstrip("(").lower() in {"e.g", "i.e", "vs", "etc", "no"} or word[0].isdigit()
     )

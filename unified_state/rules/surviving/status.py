@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unified_state.rules.surviving.meanings import meaning
+
 _PAST_WORDS = """
 superseded formerly previously obsolete outdated originally abandoned reverted rejected deprecated revoked withdrawn
 cancelled canceled lifted retired undone discarded scrapped overruled rescinded
@@ -21,9 +23,10 @@ def _words(text: str) -> set[str]:
     return {word.strip("`'\"()[]{},;:!?*.|~") for word in text.lower().split()}
 
 
-def is_called_past(text: str) -> bool:
-    """Whether it says that something held once: superseded, reverted, no longer."""
-    words = _words(text)
+def is_called_past(text: str, claim: str = "") -> bool:
+    """Whether it says that something held once: superseded, reverted, no longer; what the claim itself says aside."""
+    own = set(map(meaning, _words(claim)))
+    words = {word for word in _words(text) if meaning(word) not in own}
     return (bool(words & _PAST) and not words & {"not", "never"}) or "no longer" in text.lower()
 
 

@@ -8,8 +8,8 @@ pairs of characters.
 from __future__ import annotations
 
 from unified_state.rules.indexing import is_cjk
-from unified_state.rules.surviving.meanings import COMPOUNDS, VERBS, WEAK, meaning
-from unified_state.rules.surviving.quantities import read_quantity
+from unified_state.rules.surviving.meanings import COMPOUNDS, CONTRARY, VERBS, WEAK, meaning
+from unified_state.rules.surviving.quantities import UNITS, read_quantity
 from unified_state.rules.surviving.senses import AND, AT_LEAST, AT_MOST, CJK_SENSES, LIGHT, PHRASES, SENSES
 
 TYPE_CHECKING = False
@@ -79,7 +79,7 @@ def _tokens(text: str) -> Iterator[str]:
     """The words of a text; an empty one stands for the end of a clause."""
     for chunk in text.split():
         bare = chunk.strip(_AROUND)
-        if not bare:
+        if not any(map(str.isalnum, bare)) and bare not in SENSES and bare not in UNITS:
             if not _BREAKS.isdisjoint(chunk):
                 yield ""
             continue
@@ -96,6 +96,8 @@ def _tokens(text: str) -> Iterator[str]:
 def _parts(word: str, *, quoted: bool) -> Iterator[str]:
     """A word, or those that a hyphen or a slash joins: `read-only`, `and/or`, `10-20`. Names stay whole."""
     if quoted or word[0] == "-" or "_" in word or "." in word or "://" in word or word.count("/") > 1:
+        yield word
+    elif word.lower() in CONTRARY:  # `opt-in`
         yield word
     elif "-" in word.strip("-") and (word.replace("-", "").isalpha() or _is_range_or_unit(word)):
         yield from filter(None, word.split("-"))
@@ -139,7 +141,7 @@ def _read_one(tokens: list[str], position: int, terms: list[Term]) -> int:
         terms.append(Term(NUMBER, quantity.key, token, 1.0, quantity.dimension))
         return quantity.tokens
     low = token.lower()
-    sense = SENSES.get(low)
+    sense = SENSES.get(low) if token != "May" or not terms else None  # the month
     if low in _SENSES_OF_NUMBERS:
         is_bound = bool(following) and read_quantity(following, "") is not None
         sense = _SENSES_OF_NUMBERS[low] if is_bound else sense if low == "over" else LIGHT
