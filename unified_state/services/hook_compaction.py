@@ -10,7 +10,6 @@ from __future__ import annotations
 from unified_state.errors import CompactionRefusedError
 from unified_state.rules.steering import keep_list
 from unified_state.services.projection import Projection
-from unified_state.services.summary_intake import take_in
 from unified_state.sources.git import start_git
 from unified_state.storage.compactions import (
     POST_COMPACT,
@@ -72,6 +71,8 @@ def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
     """Keep the summary, then see what it kept and what it reports; the first does not depend on the second."""
     if not text:
         return
+    from unified_state.services.summary_intake import take_in  # the matcher's tables, only where there is a summary
+
     text = call.workspace.masker.text(text)
     with archive.transaction():
         compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)

@@ -28,8 +28,11 @@ def stem(word: str) -> str:
 
 def meaning(word: str) -> str:
     """The key by which a word in small letters is compared: the stem of the commonest word that means the same."""
-    key = stem(word)
-    return _SAME.get(word) or _SAME.get(key) or key
+    found = _SAME.get(word)
+    if found is None:
+        key = stem(word)
+        found = _SAME.get(key, key)
+    return found
 
 
 def _same(table: str) -> dict[str, str]:

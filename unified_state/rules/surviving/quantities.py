@@ -48,6 +48,8 @@ class Quantity(Record):
 
 def read_quantity(token: str, following: str) -> Quantity | None:
     """The quantity that a token is, perhaps with the unit that follows it; None where it is none."""
+    if token.isalpha() and token.lower() not in _NAMED:
+        return None
     bare, bound = _bound(token)
     digits = bare.lstrip(_MONEY + "~≈+")
     if digits[:1] in {"v", "V"} and digits[1:2].isdigit():

@@ -22,6 +22,7 @@ _AROUND = "`'\"()[]{},;:!?*~|“”‘’«»「」『』（）【】。、，�
 _BREAKS = frozenset(",;:|—–()（），；：、。")
 _FIRST_CJK = "\u2e80"
 _LONGEST_PHRASE = 5
+_PHRASE_STARTS = {phrase[0] for phrase in PHRASES}
 _AUXILIARIES = {"is", "are", "was", "has", "must", "shall", "should", "may", "can", "cannot", "will", "does"}
 _SENSES_OF_NUMBERS = {"over": AT_LEAST, "under": AT_MOST, "within": AT_MOST}  # else: `over` prefers, others say little
 
@@ -117,6 +118,8 @@ def _is_range_or_unit(word: str) -> bool:
 
 def _phrase(tokens: list[str], position: int) -> tuple[int, str]:
     """The length and the sense of the phrase that begins here; the longest one counts."""
+    if tokens[position].lower() not in _PHRASE_STARTS:
+        return 0, ""
     for length in range(min(_LONGEST_PHRASE, len(tokens) - position), 1, -1):
         sense = PHRASES.get(tuple(token.lower() for token in tokens[position : position + length]))
         if sense is not None:
