@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo generate clean
+.PHONY: demo test lint structure real-client bench hindcast locomo survival generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -34,6 +34,11 @@ hindcast: $(VENV)/installed
 # What search finds, from LoCoMo's file of conversations: make locomo DATA=locomo10.json
 locomo: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.locomo $(DATA) $(OPTIONS)
+
+# What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
+survival: $(VENV)/real-client
+	@$(RUN)/python -m benchmarks.survival $(OPTIONS)
+	@$(RUN)/python -m benchmarks.survival_cost
 
 # Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
 generate: $(VENV)/installed

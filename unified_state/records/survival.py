@@ -5,8 +5,9 @@ from __future__ import annotations
 from unified_state.records.record import Record
 
 KEPT, MISSING, DISTORTED = "kept", "missing", "distorted"
+BARE = "bare"  # kept without its reason
 STALE = "stale"  # of a superseded item: the summary tells it as if it still held
-VERDICTS = (KEPT, MISSING, DISTORTED, STALE)
+VERDICTS = (KEPT, BARE, MISSING, DISTORTED, STALE)
 
 
 class Judged(Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.records.survival import DISTORTED, KEPT, MISSING, STALE
+from unified_state.records.survival import BARE, DISTORTED, KEPT, MISSING, STALE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ _MOST_UNTOLD = 400  # about as many tokens
 
 def survival_line(survival: Survival, restored: Sequence[str]) -> str:
     """`summary kept 9 of 14 items; restored D3, C1, Q2; distorted C4`; empty where there was nothing to keep."""
-    total = len(survival.refs(KEPT, MISSING, DISTORTED))
+    total = len(survival.refs(KEPT, BARE, MISSING, DISTORTED))
     if not total:
         return ""
-    parts = [f"summary kept {len(survival.refs(KEPT))} of {total} items"]
+    parts = [f"summary kept {len(survival.refs(KEPT, BARE))} of {total} items"]
     for what, refs in (
         ("restored", [ref for ref in restored if ref not in survival.refs(KEPT)]),
         ("distorted", survival.refs(DISTORTED)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.records.survival import DISTORTED, KEPT, MISSING, STALE
+from unified_state.records.survival import BARE, DISTORTED, KEPT, MISSING, STALE
 from unified_state.rules.estimating import estimate_tokens
 from unified_state.rules.refs import COMPACTION, parse_ref
 from unified_state.rules.survival_lines import survival_line, told_refs
@@ -66,8 +66,9 @@ def _numbers(compaction: Compaction, found: Survived) -> dict[str, Any]:
     return {
         "ref": f"K{compaction.id}",
         "timestamp": to_text(compaction.boundary_at or compaction.started_at),
-        "total": len(survival.refs(KEPT, MISSING, DISTORTED)),
+        "total": len(survival.refs(KEPT, BARE, MISSING, DISTORTED)),
         "kept": list(survival.refs(KEPT)),
+        "bare": list(survival.refs(BARE)),
         "missing": list(survival.refs(MISSING)),
         "distorted": list(survival.refs(DISTORTED)),
         "stale": list(survival.refs(STALE)),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.builders import item
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.records.survival import DISTORTED, KEPT, MISSING, STALE, Named
+from unified_state.records.survival import BARE, DISTORTED, KEPT, MISSING, STALE, Named
 from unified_state.records.working_set import RanCommand, WorkingFile, WorkingSet
 from unified_state.rules.surviving.judging import judge, named_in
 
@@ -32,7 +32,7 @@ def verdict(claim: str, said: str) -> str:
     if claim.endswith("?"):
         shown = item(7, QUESTION, question=claim)
     else:
-        shown = item(7, DECISION, decision=claim)
+        shown = item(7, DECISION, decision=claim, rationale="")
     return judge([shown], AROUND.format(said.replace("{}", shown.alias))).items[0].verdict
 
 
@@ -64,26 +64,26 @@ def test_what_is_said_is_mostly_found_and_what_is_not_said_never(path: Path) -> 
 
 
 def test_of_two_statements_under_the_ref_the_wrong_one_counts() -> None:
-    shown = item(1, decision="Retry 3 times")
+    shown = item(1, rationale="", decision="Retry 3 times")
     survival = judge([shown], "D1: Retry 3 times\n\nLater:\n- D1: Retry 5 times\n")
     assert survival.refs(DISTORTED) == ("D1",)
 
 
 def test_the_place_of_what_is_said_otherwise_is_known() -> None:
     summary = "Rules:\n- D1: Retry 5 times\n- go on"
-    (judged,) = judge([item(1, decision="Retry 3 times")], summary).items
+    (judged,) = judge([item(1, rationale="", decision="Retry 3 times")], summary).items
     assert summary[judged.begin : judged.end].strip() == "D1: Retry 5 times"
 
 
 def test_what_one_item_says_distorts_no_other() -> None:
-    items = [item(1, decision="The HTTP timeout is 30 seconds"), item(2, decision="The SQL timeout is 5 seconds")]
+    items = [item(1, rationale="", decision="The HTTP timeout is 30 seconds"), item(2, rationale="", decision="The SQL timeout is 5 seconds")]
     survival = judge(items, "The SQL timeout is 5 seconds.")
     assert (survival.refs(KEPT), survival.refs(MISSING)) == (("D2",), ("D1",))
 
 
 def superseded() -> list[LedgerItem]:
-    newer = item(2, decision="Use PostgreSQL for the orders")
-    return [item(1, decision="Use MySQL for the orders", status="superseded").replace(superseded_by=newer.uuid), newer]
+    newer = item(2, rationale="", decision="Use PostgreSQL for the orders")
+    return [item(1, rationale="", decision="Use MySQL for the orders", status="superseded").replace(superseded_by=newer.uuid), newer]
 
 
 def test_a_superseded_item_that_is_told_as_current_is_stale_and_the_newer_one_told_otherwise() -> None:
@@ -97,6 +97,15 @@ def test_a_superseded_item_that_is_told_as_current_is_stale_and_the_newer_one_to
 def test_a_superseded_item_that_is_not_told_as_current_is_nothing_to_correct(summary: str) -> None:
     survival = judge(superseded(), summary)
     assert (survival.refs(KEPT), survival.refs(STALE)) == (("D2",), ())
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("", BARE), (" It is one file and needs no server.", KEPT)],
+)
+def test_a_decision_that_is_kept_without_its_reason_is_bare(said: str, expected: str) -> None:
+    shown = item(1, decision="Use SQLite for the archive", rationale="one file, no server")
+    assert judge([shown], f"D1: Use SQLite for the archive.{said}\n").items[0].verdict == expected
 
 
 HOSTILE = [
@@ -116,7 +125,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("summary", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_summary_keeps_and_distorts_nothing(summary: str) -> None:
-    items = [item(1, decision="Use SQLite for the archive"), item(1, CONSTRAINT), item(1, QUESTION), item(1, EVIDENCE)]
+    items = [item(1, rationale="", decision="Use SQLite for the archive"), item(1, CONSTRAINT), item(1, QUESTION), item(1, EVIDENCE)]
     survival = judge(items, summary)
     assert set(survival.refs(MISSING)) == {"D1", "C1", "Q1", "E1"}
 
@@ -124,15 +133,15 @@ def test_a_hostile_summary_keeps_and_distorts_nothing(summary: str) -> None:
 @settings(max_examples=60)
 @given(st.text(max_size=200), st.text(max_size=400))
 def test_any_item_can_be_judged_by_any_summary(claim: str, summary: str) -> None:
-    (judged,) = judge([item(1, decision=claim)], summary).items
-    assert judged.verdict in {KEPT, MISSING, DISTORTED}
+    (judged,) = judge([item(1, rationale="", decision=claim)], summary).items
+    assert judged.verdict in {KEPT, BARE, MISSING, DISTORTED}
     assert 0 <= judged.begin <= judged.end <= len(summary)
 
 
 @settings(max_examples=60)
 @given(st.text("abcDEF 0123.,:;()-`*不没Dv%", max_size=60))
 def test_what_is_said_word_for_word_under_its_ref_is_never_told_otherwise(claim: str) -> None:
-    (judged,) = judge([item(1, decision=claim)], f"D1: {' '.join(claim.split())}\n").items
+    (judged,) = judge([item(1, rationale="", decision=claim)], f"D1: {' '.join(claim.split())}\n").items
     assert judged.verdict != DISTORTED
 
 

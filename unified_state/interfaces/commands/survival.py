@@ -47,9 +47,9 @@ def _one(found: dict[str, Any]) -> str:
 def _table(table: list[dict[str, Any]]) -> str:
     if not table:
         return ""
-    rows = [("", "when", "items", "kept", "missing", "distorted", "stale", "restored", "tokens")]
+    rows = [("", "when", "items", "kept", "bare", "missing", "distorted", "stale", "restored", "tokens")]
     for found in table:
-        counts = [len(found[name]) for name in ("kept", "missing", "distorted", "stale", "restored")]
+        counts = [len(found[name]) for name in ("kept", "bare", "missing", "distorted", "stale", "restored")]
         numbers = map(str, (found["total"], *counts, found["restored_tokens"]))
         rows.append((found["ref"], found["timestamp"][:16].replace("T", " "), *numbers))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

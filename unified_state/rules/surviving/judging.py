@@ -7,7 +7,7 @@ and once wrongly under its ref, it is told wrongly. What one item says word for 
 from __future__ import annotations
 
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.records.survival import DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
+from unified_state.records.survival import BARE, DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
 from unified_state.rules.surviving.comparing import BESIDE, LED, UNNAMED, compare
 from unified_state.rules.surviving.readings import read
 from unified_state.rules.surviving.statements import statements
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 CLAIMS = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}
 _MOST_CANDIDATES = 5
 _LONGEST_CLAIM = 600  # characters
+_LEAST_REASON, _REASON_SAID = 2, 0.6  # words of a reason, and the part of them that has to be said
 _SUPERSEDED = "superseded"
 
 
@@ -41,7 +42,7 @@ def judge(items: Sequence[LedgerItem], summary: str) -> Survival:
     """
     told = _Told(summary, items)
     found = {item.alias: told.judge(item) for item in items if item.status != _SUPERSEDED}
-    stated = {judged.begin for judged in found.values() if judged.verdict == KEPT}
+    stated = {judged.begin for judged in found.values() if judged.verdict in {KEPT, BARE}}
     found = {ref: told.without_others(judged, stated) for ref, judged in found.items()}
     by_uuid = {item.uuid: item for item in items}
     stale = []
@@ -91,7 +92,15 @@ class _Told:
             if verdict == DISTORTED:
                 return _judged(item, DISTORTED, statement)
             best = _judged(item, KEPT, statement) if verdict == KEPT else best
-        return best if best.verdict == KEPT else self._unnamed(item, claim)
+        best = best if best.verdict == KEPT else self._unnamed(item, claim)
+        is_bare = best.verdict == KEPT and item.status != _SUPERSEDED and not self._gives_reason(item)
+        return best.replace(verdict=BARE) if is_bare else best
+
+    def _gives_reason(self, item: LedgerItem) -> bool:
+        """Whether the reason of a decision is said too, wherever; one in a word or two says little by itself."""
+        reason = read(str(item.body.get("rationale") or "")[:_LONGEST_CLAIM]) if item.kind == DECISION else None
+        keys = [key for key, term in reason.terms.items() if term.weight >= 1] if reason else []
+        return len(keys) < _LEAST_REASON or sum(key in self._where for key in keys) >= _REASON_SAID * len(keys)
 
     def without_others(self, judged: Judged, stated: set[int]) -> Judged:
         """The verdict; nothing is distorted by a statement that says word for word what another item says."""
