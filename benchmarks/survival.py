@@ -68,7 +68,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def play(client: Path, seed: int) -> Iterator[Outcome]:
     """One session with its compactions."""
-    with tempfile.TemporaryDirectory(prefix="unified-state-") as folder, Scenario(Path(folder) / "w", client) as scenario:
+    with (
+        tempfile.TemporaryDirectory(prefix="unified-state-") as folder,
+        Scenario(Path(folder) / "w", client) as scenario,
+    ):
         product = Product(scenario)
         product.run("install")
         refs = _record(product)
@@ -121,7 +124,7 @@ def _outcomes(
     distorted = {item for item, verdict in told.items() if verdict == DISTORTED}
     said = {item for item, text in before.items() if planned.fates.get(item) == KEPT or text in summary}
     listed = {item for item in before if told.get(item) == KEPT and item in ours.split()} & said
-    new = _new(product, before, number)
+    new = _new(scenario, product, before, number)
     yield Outcome(
         OURS, ref, len(before), len({item for item, text in before.items() if text in ours} | listed),
         int(SUPERSEDED in ours), len(planted), len(planted & distorted), len(distorted - planted),
@@ -135,24 +138,20 @@ def _outcomes(
     yield Outcome(SEED, ref, len(before), len(said | shown), int(is_shown), len(planted), tokens=tokens)
 
 
-def _new(product: Product, before: dict[str, str], number: int) -> set[tuple[str, str]]:
+def _new(scenario: Scenario, product: Product, before: dict[str, str], number: int) -> set[tuple[str, str]]:
     """What was recorded from the summary: items, proposed or not, and next steps."""
     letters = {"D": "decision", "C": "constraint", "Q": "question"}
     now = _items(product) | _items(product, "proposed")
     new = {(letters[ref[0]], text) for ref, text in now.items() if ref not in before and _is_of(product, ref, number)}
     state = json.loads(product.run("load", "--json"))
     pending = state.get("state", state)["summaries"].get("pendingActions", [])
-    return new | {("next", text) for text in pending if text not in _pending_before(product, number)}
+    earlier = {text for (text,) in rows(scenario, "SELECT text FROM note WHERE compaction != ?", number)}
+    return new | {("next", text) for text in pending if text not in earlier}
 
 
 def _is_of(product: Product, ref: str, number: int) -> bool:
     found: dict[str, Any] = json.loads(product.run("recall", ref, "--json"))
     return bool(found["compaction"] == number)
-
-
-def _pending_before(product: Product, number: int) -> set[str]:
-    scenario = product._scenario
-    return {text for (text,) in rows(scenario, "SELECT text FROM note WHERE compaction != ?", number)}
 
 
 def _milliseconds(scenario: Scenario) -> int:
@@ -167,7 +166,9 @@ def seed_banner(items: dict[str, str], active: dict[str, str]) -> str:
     """
     decisions = [text for ref, text in items.items() if ref[0] == "D" or ref == "old"][-3:]
     lines = [f"  - {text[:50]}..." for text in decisions]
-    return "\n".join(["[CONTEXT RESTORED]", f"[DECISIONS] {len(active)} recorded", *lines, "[RESTORED] ready to continue"])
+    return "\n".join(
+        ["[CONTEXT RESTORED]", f"[DECISIONS] {len(active)} recorded", *lines, "[RESTORED] ready to continue"]
+    )
 
 
 def table(outcomes: list[Outcome]) -> str:

@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 from benchmarks.temporary_project import temporary_workspace
 from unified_state.records.item import DECISION
@@ -35,12 +36,12 @@ def main() -> int:
     print(f"{'items':>6} {'judging ms':>11} {'SessionStart ms':>16} {'without':>8} {'added':>6}")
     for size in SIZES:
         with temporary_workspace() as (workspace, _):
-            judging, with_delta, without = workspace.use(lambda archive, n=size: measure(archive, workspace, n))
+            judging, with_delta, without = workspace.use(partial(measure, workspace, size))
         print(f"{size:>6} {judging:>11.1f} {with_delta:>16.1f} {without:>8.1f} {with_delta - without:>6.1f}")
     return 0
 
 
-def measure(archive: Archive, workspace: Workspace, size: int) -> tuple[float, float, float]:
+def measure(workspace: Workspace, size: int, archive: Archive) -> tuple[float, float, float]:
     """Milliseconds: judging, gathering and composing with the delta, and without it."""
     with archive.transaction():
         compaction = begin_compaction(archive, touch_session(archive, "s", NOW), NOW)
@@ -66,7 +67,8 @@ def summary_of(items: int) -> str:
     lines = []
     for number in range(0, items, 3):
         kept = number + 3 + (number % 2)
-        lines.append(f"   - D{number + 1}: the {_PARTS[number % 10]} of stage {number} keeps {kept} entries in part_{number}.py\n")
+        what = f"the {_PARTS[number % 10]} of stage {number} keeps {kept} entries in part_{number}.py"
+        lines.append(f"   - D{number + 1}: {what}\n")
     while sum(map(len, lines)) < 20_000:
         lines.append(_PROSE.format(_PARTS[len(lines) % 10], len(lines)))
     return "".join(lines)

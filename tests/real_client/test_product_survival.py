@@ -1,4 +1,6 @@
-"""What of the state survives a compaction in the client: what its summary lost comes back, and what it reports stays."""
+"""What of the state survives a compaction in the client: what its summary lost comes back, and what it reports
+stays.
+"""
 
 from __future__ import annotations
 

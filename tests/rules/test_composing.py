@@ -280,7 +280,12 @@ def test_a_branch_cannot_look_like_a_tag_of_the_client() -> None:
 def test_after_clear_comes_what_binds_and_one_pointer() -> None:
     items = (item(1, CONSTRAINT), item(1, DECISION, reversible=False), item(1, QUESTION, priority="high"))
     state = known(
-        reason="clear", items=items, paged_out=("D8", "D9"), work_item=WorkItem(id="PROJ-1"), turn_count=7, turns=(turn(1),)
+        reason="clear",
+        items=items,
+        paged_out=("D8", "D9"),
+        work_item=WorkItem(id="PROJ-1"),
+        turn_count=7,
+        turns=(turn(1),),
     )
     texts = compose(state, 2000)
     assert texts.brief.split("\n")[2:] == [

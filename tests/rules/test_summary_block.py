@@ -27,7 +27,7 @@ def test_each_line_reports_one_thing() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["Decision: Use SQLite", "- **Decision**: Use SQLite", "  * decisions :  Use SQLite", "decision：Use SQLite"],
+    ["Decision: Use SQLite", "- **Decision**: Use SQLite", "  * decisions :  Use SQLite", "decision\uff1aUse SQLite"],
 )
 def test_a_line_may_be_written_in_many_ways(line: str) -> None:
     assert read_block(block(line)) == USE_SQLITE

@@ -7,12 +7,12 @@ import pytest
 
 from tests.builders import NOW, SESSION, boundary, prompt, summary
 from unified_state.records.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
+from unified_state.records.step import Boundary
 from unified_state.records.survival import DISTORTED, KEPT, MISSING, Survival
 from unified_state.services.masking import Masker
 from unified_state.services.recording import Author, record_item
 from unified_state.services.summary_intake import take_in
 from unified_state.storage.archive import Archive
-from unified_state.records.step import Boundary
 from unified_state.storage.compactions import SUBAGENT_STOP, Compaction, begin_compaction, keep_boundary, keep_summary
 from unified_state.storage.ledger import DISMISSED, PROPOSED, find_item, list_items, update_item
 from unified_state.storage.sessions import add_notes, open_notes, touch_session

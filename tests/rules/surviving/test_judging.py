@@ -1,4 +1,4 @@
-"""The matcher against labelled statements. Each set is a file; `held_out.tsv` was written last and not tuned on."""
+"""The matcher against labelled statements. Each set is a file, which says whether it was tuned on."""
 
 from __future__ import annotations
 
@@ -76,14 +76,22 @@ def test_the_place_of_what_is_said_otherwise_is_known() -> None:
 
 
 def test_what_one_item_says_distorts_no_other() -> None:
-    items = [item(1, rationale="", decision="The HTTP timeout is 30 seconds"), item(2, rationale="", decision="The SQL timeout is 5 seconds")]
+    items = [
+        item(1, rationale="", decision="The HTTP timeout is 30 seconds"),
+        item(2, rationale="", decision="The SQL timeout is 5 seconds"),
+    ]
     survival = judge(items, "The SQL timeout is 5 seconds.")
     assert (survival.refs(KEPT), survival.refs(MISSING)) == (("D2",), ("D1",))
 
 
 def superseded() -> list[LedgerItem]:
     newer = item(2, rationale="", decision="Use PostgreSQL for the orders")
-    return [item(1, rationale="", decision="Use MySQL for the orders", status="superseded").replace(superseded_by=newer.uuid), newer]
+    return [
+        item(1, rationale="", decision="Use MySQL for the orders", status="superseded").replace(
+            superseded_by=newer.uuid
+        ),
+        newer,
+    ]
 
 
 def test_a_superseded_item_that_is_told_as_current_is_stale_and_the_newer_one_told_otherwise() -> None:
@@ -125,7 +133,12 @@ HOSTILE = [
 
 @pytest.mark.parametrize("summary", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_summary_keeps_and_distorts_nothing(summary: str) -> None:
-    items = [item(1, rationale="", decision="Use SQLite for the archive"), item(1, CONSTRAINT), item(1, QUESTION), item(1, EVIDENCE)]
+    items = [
+        item(1, rationale="", decision="Use SQLite for the archive"),
+        item(1, CONSTRAINT),
+        item(1, QUESTION),
+        item(1, EVIDENCE),
+    ]
     survival = judge(items, summary)
     assert set(survival.refs(MISSING)) == {"D1", "C1", "Q1", "E1"}
 

@@ -217,7 +217,9 @@ def _is_permuted(matched: Matched) -> bool:
         return False  # `images are resized on the client`, `the client resizes images`
     if meaning("then") in words:
         return True
-    return any(ours[place + 1 :] + ours[place : place + 1] + ours[:place] == theirs for place in range(1, len(ours) - 1))
+    return any(
+        ours[place + 1 :] + ours[place : place + 1] + ours[:place] == theirs for place in range(1, len(ours) - 1)
+    )
 
 
 def _meanings(text: str) -> list[str]:

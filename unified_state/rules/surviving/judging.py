@@ -151,7 +151,9 @@ def _is_told_done(item: LedgerItem, statement: Statement) -> bool:
     """Whether a statement under its ref says that what is open or in force is not so any more."""
     if len(statement.refs) > 1 or item.status == _SUPERSEDED:
         return False
-    return is_called_past(statement.text, claim_of(item)) or (item.kind == QUESTION and not is_called_open(statement.text))
+    return is_called_past(statement.text, claim_of(item)) or (
+        item.kind == QUESTION and not is_called_open(statement.text)
+    )
 
 
 def named_in(working_set: WorkingSet, summary: str) -> tuple[Named, ...]:

@@ -96,9 +96,15 @@ def _tokens(text: str) -> Iterator[str]:
 
 def _parts(word: str, *, quoted: bool) -> Iterator[str]:
     """A word, or those that a hyphen or a slash joins: `read-only`, `and/or`, `10-20`. Names stay whole."""
-    if quoted or word[0] == "-" or "_" in word or "." in word or "://" in word or word.count("/") > 1:
-        yield word
-    elif word.lower() in CONTRARY:  # `opt-in`
+    if (
+        quoted
+        or word.lower() in CONTRARY
+        or word[0] == "-"
+        or "_" in word
+        or "." in word
+        or "://" in word
+        or word.count("/") > 1
+    ):
         yield word
     elif "-" in word.strip("-") and (word.replace("-", "").isalpha() or _is_range_or_unit(word)):
         yield from filter(None, word.split("-"))
@@ -144,7 +150,7 @@ def _read_one(tokens: list[str], position: int, terms: list[Term]) -> int:
         terms.append(Term(NUMBER, quantity.key, token, 1.0, quantity.dimension))
         return quantity.tokens
     low = token.lower()
-    sense = SENSES.get(low) if token != "May" or not terms else None  # the month
+    sense = SENSES.get(low) if token != "May" or not terms else None  # noqa: S105  # the month
     if low in _SENSES_OF_NUMBERS:
         is_bound = bool(following) and read_quantity(following, "") is not None
         sense = _SENSES_OF_NUMBERS[low] if is_bound else sense if low == "over" else LIGHT
