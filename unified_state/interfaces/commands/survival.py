@@ -51,7 +51,7 @@ def _table(table: list[dict[str, Any]]) -> str:
     for found in table:
         counts = [len(found[name]) for name in ("kept", "bare", "missing", "distorted", "stale", "restored")]
         numbers = map(str, (found["total"], *counts, found["restored_tokens"]))
-        rows.append((found["ref"], found["timestamp"][:16].replace("T", " "), *numbers))
+        rows.append((found["ref"], found["timestamp"][:16], *numbers))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         f"{ref:<{widths[0]}}  {when:<{widths[1]}}  {_numbers(cells, widths[2:])}" for ref, when, *cells in rows
