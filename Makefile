@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo captured generate clean
+.PHONY: demo test lint structure real-client bench hindcast locomo captured survival generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -39,6 +39,11 @@ locomo: $(VENV)/installed
 # What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
+
+# What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
+survival: $(VENV)/real-client
+	@$(RUN)/python -m benchmarks.survival $(OPTIONS)
+	@$(RUN)/python -m benchmarks.survival_cost
 
 # Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
 generate: $(VENV)/installed

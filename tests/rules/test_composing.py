@@ -10,6 +10,7 @@ from tests.builders import HOUR, MINUTE, NOW, item
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.records.restore import Known, TurnOutline
 from unified_state.records.state import GitState, WorkItem
+from unified_state.records.survival import DISTORTED, KEPT, MISSING, STALE, Judged, Survival
 from unified_state.records.working_set import RanCommand, WorkingFile, WorkingSet
 from unified_state.rules.composing import MOST_UNITS, compose
 from unified_state.rules.cutting import utf16_units
@@ -87,7 +88,7 @@ knowns = st.builds(
     work_item=st.none()
     | st.builds(WorkItem, st.none() | hostile, st.none() | hostile, st.none() | hostile, st.none() | st.floats(0, 1)),
     items=st.lists(ledger_items(), max_size=25).map(tuple),
-    elsewhere=st.integers(0, 5000),
+    paged_out=st.lists(st.integers(1, 999).map("D{}".format), max_size=600).map(tuple),
     highlights=st.lists(hostile, max_size=3).map(tuple),
     pending_actions=st.lists(hostile, max_size=3).map(tuple),
     turns=st.lists(turns, max_size=6).map(tuple),
@@ -197,6 +198,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
             item(1, EVIDENCE),
         ),
         elsewhere=3,
+        paged_out=("D7", "D8", "D9"),
         highlights=("It works",),
         pending_actions=("Run it",),
         turn_count=1234,
@@ -232,6 +234,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
         "  E1 (error, inferred): boom [from pytest]",
         "[HIGHLIGHTS]",
         "  - It works",
+        "[ALSO RECORDED] D9 D8 D7",
         (
             "[ARCHIVE] 1,234 turns are kept, the last one 1 h ago, 3 items more. `unified-state recall REF` prints "
             "an item or turn, `unified-state search WORDS` finds more."
@@ -278,7 +281,13 @@ def test_a_branch_cannot_look_like_a_tag_of_the_client() -> None:
 def test_after_clear_comes_what_binds_and_one_pointer() -> None:
     items = (item(1, CONSTRAINT), item(1, DECISION, reversible=False), item(1, QUESTION, priority="high"))
     state = known(
-        reason="clear", items=items, elsewhere=2, work_item=WorkItem(id="PROJ-1"), turn_count=7, turns=(turn(1),)
+        reason="clear",
+        items=items,
+        elsewhere=2,
+        paged_out=("D8", "D9"),
+        work_item=WorkItem(id="PROJ-1"),
+        turn_count=7,
+        turns=(turn(1),),
     )
     texts = compose(state, 2000)
     assert texts.brief.split("\n")[2:] == [
@@ -415,3 +424,43 @@ def test_the_newest_turns_are_worth_more_than_old_evidence() -> None:
     assert "E1 " not in texts.brief
     assert "T41 " in texts.working_set
     assert texts.working_set.count("prompt:") > 5
+
+
+def test_after_a_compaction_every_item_is_named_in_full_or_by_its_ref() -> None:
+    items = tuple(item(number, decision=f"{number} " + "and more " * 30) for number in range(1, 60))
+    texts = compose(known(reason="compact", items=items, paged_out=("D77",)), 900)
+    shown = {word for line in texts.brief.splitlines() for word in line.split()}
+    assert {entry.alias for entry in items} | {"D77"} <= shown
+    assert estimate_tokens(texts.brief) <= 900
+
+
+SURVIVED = Survival((Judged("D1", KEPT), Judged("D2", MISSING), Judged("C1", DISTORTED, 3, 9), Judged("D3", STALE)))
+
+
+def test_of_what_the_summary_kept_only_the_refs_are_told() -> None:
+    state = known(reason="compact", compaction=1, items=(item(1), item(2)), survival=SURVIVED)
+    brief = compose(state, 4000).brief
+    assert "[IN THE SUMMARY] as recorded: D1\n" in brief
+    assert "  D1 (" not in brief
+    assert "  D2 (inferred): Use SQLite." in brief
+
+
+def test_what_the_summary_tells_otherwise_is_told_first() -> None:
+    state = known(reason="compact", compaction=1, items=(item(1), item(1, CONSTRAINT)), survival=SURVIVED)
+    lines = compose(state, 4000).brief.split("\n")
+    place = lines.index("[CORRECTIONS] 1 told otherwise in the summary, recorded so")
+    assert place == 2
+    assert lines[place + 1].startswith("  C1 (inferred): API v1 stays.")
+
+
+def test_what_a_summary_reported_itself_is_not_told_again() -> None:
+    reported = item(9, decision="Use pytest").replace(compaction=1)
+    brief = compose(known(reason="compact", compaction=1, items=(reported,), survival=Survival()), 4000).brief
+    assert "[IN THE SUMMARY] as recorded: D9" in brief
+    assert "Use pytest" not in brief
+
+
+def test_of_the_summary_of_another_compaction_nothing_is_left_out() -> None:
+    reported = item(9, decision="Use pytest").replace(compaction=1)
+    brief = compose(known(reason="compact", compaction=2, items=(reported,), survival=Survival()), 4000).brief
+    assert "  D9 (inferred): Use pytest." in brief

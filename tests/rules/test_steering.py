@@ -7,6 +7,7 @@ from tests.builders import item
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.records.state import STATE_VERSION, State, Summaries, WorkItem
 from unified_state.rules.steering import compact_line, keep_list
+from unified_state.rules.summary_block import FORM, read_block
 
 EMPTY = State(version=STATE_VERSION, timestamp="2026-01-01T00:00:00.000Z", trigger="manual")
 WORKING = EMPTY.replace(
@@ -39,8 +40,9 @@ states = st.builds(
 
 
 def test_the_list_names_the_work_the_actions_and_each_item_with_its_id() -> None:
-    opening, *said = keep_list(ITEMS, WORKING, 2000).split("\n")
+    opening, *said = keep_list(ITEMS, WORKING, 2000).removesuffix(f"\n{FORM}").split("\n")
     assert opening.startswith("The summary contains")
+    assert opening.endswith("these recorded items, each with its id:")
     assert said == [
         "Work in hand: PROJ-12, Switch to SQLite, test",
         "To do: run the benchmarks",
@@ -52,8 +54,15 @@ def test_the_list_names_the_work_the_actions_and_each_item_with_its_id() -> None
     ]
 
 
-def test_there_is_no_list_where_there_is_nothing_to_say() -> None:
-    assert keep_list([], EMPTY, 2000) == ""
+def test_where_nothing_is_recorded_it_names_only_the_block() -> None:
+    opening, block = keep_list([], EMPTY, 2000).split("\n", 1)
+    assert "recorded items" not in opening
+    assert block == FORM
+
+
+def test_the_form_of_the_block_reports_nothing_by_itself() -> None:
+    """After a manual compaction the client repeats the text, and a summary may quote it."""
+    assert read_block(keep_list(ITEMS, WORKING, 2000)) == ()
 
 
 def test_there_is_no_list_where_there_is_no_room() -> None:
@@ -72,7 +81,7 @@ def test_half_an_emoji_in_an_item_does_not_hinder_the_list() -> None:
 @given(st.lists(items, max_size=30), states)
 def test_a_line_of_the_list_is_never_made_by_what_an_item_says(shown: list[LedgerItem], state: State) -> None:
     known = ("Work in hand:", "To do:", *(f"{entry.alias}:" for entry in shown))
-    _, *said = keep_list(shown, state, 100_000).splitlines() or [""]
+    _, *said = keep_list(shown, state, 100_000).removesuffix(FORM).splitlines()
     assert all(line.startswith(known) for line in said)
 
 

@@ -48,6 +48,7 @@ COMMANDS = {
     "search": ("archive", "find turns, steps and items"),
     "recall": ("archive", "print an item, a turn, a step or a compaction whole"),
     "restore": ("archive", "show what a session start would give back; changes nothing"),
+    "survival": ("survival", "what the summaries of compactions kept of the state, and what was told again"),
     "forget": ("archive", "remove for good"),
     "scan": ("archive", "look for secrets in what is archived"),
     "hook": ("hook", "handle one event of the client, its JSON on stdin"),

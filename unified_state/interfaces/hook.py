@@ -95,7 +95,8 @@ class _Run:
         output = workspace.use(lambda archive: handler(call, archive))
         if output and self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
-            output = dump_ascii_json({"hookSpecificOutput": context})
+            message = {"systemMessage": call.message} if call.message else {}
+            output = dump_ascii_json({"hookSpecificOutput": context, **message})
         if output:
             sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
             sys.stdout.flush()

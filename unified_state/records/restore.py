@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.records.item import LedgerItem
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, WorkItem
+from unified_state.records.survival import Survival
 from unified_state.records.working_set import WorkingSet
 
 TYPE_CHECKING = False
@@ -44,7 +45,8 @@ class Known(Record):
     git: GitState | None = None
     work_item: WorkItem | None = None
     items: tuple[LedgerItem, ...] = ()
-    elsewhere: int = 0
+    elsewhere: int = 0  # items that are active and not in the state file
+    paged_out: tuple[str, ...] = ()  # the refs of those among them that somebody stated
     highlights: tuple[str, ...] = ()
     pending_actions: tuple[str, ...] = ()
     turns: tuple[TurnOutline, ...] = ()
@@ -52,6 +54,7 @@ class Known(Record):
     turn_count: int = 0
     last_turn_at: int | None = None
     health: str | None = None
+    survival: Survival | None = None
 
 
 class Composition(Record):

@@ -7,13 +7,15 @@ output that is too long: work item, blocking constraints, pending actions, irrev
 from __future__ import annotations
 
 from unified_state.records.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.records.survival import DISTORTED
 from unified_state.rules.cutting import cut
 from unified_state.rules.lines import harmless, item_line
+from unified_state.rules.survival_lines import kept_refs
 from unified_state.rules.timestamps import age_text, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import Known
@@ -38,7 +40,11 @@ def sections_after_clear(known: Known) -> Iterator[Section]:
 
 
 def brief_sections(known: Known) -> Iterator[Section]:
+    """All that is recorded. Of what the client's summary kept only the refs are told; what it tells otherwise comes
+    first.
+    """
     yield from _work(known)
+    known = yield from _beside_the_summary(known)
     blocking = [item for item in known.items if item.kind == CONSTRAINT and item.body.get("blocking")]
     yield from _section("CONSTRAINTS", f"{len(blocking)} blocking", blocking, _ESSENTIAL)
     if known.pending_actions:
@@ -65,6 +71,19 @@ def brief_sections(known: Known) -> Iterator[Section]:
     yield from _items("EVIDENCE", known, EVIDENCE, _SEEN)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
+
+
+def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
+    """What a summary says otherwise, and the refs of what it says as recorded; what else is known."""
+    if known.survival is None:
+        return known
+    kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
+    items = [item for item in known.items if item.alias in distorted]
+    yield from _section("CORRECTIONS", f"{len(items)} told otherwise in the summary, recorded so", items, _ESSENTIAL)
+    told = [ref for ref in (*(item.alias for item in known.items), *known.paged_out) if ref in kept]
+    if told:
+        yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
+    return known.replace(items=tuple(item for item in known.items if item.alias not in distorted | kept))
 
 
 _HOW_TO = "`unified-state recall REF` prints an item or turn, `unified-state search WORDS` finds more."

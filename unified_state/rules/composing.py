@@ -12,6 +12,7 @@ from unified_state.rules.choosing import Group, Room, choose
 from unified_state.rules.cutting import utf16_units
 from unified_state.rules.estimating import estimate_tokens
 from unified_state.rules.story_lines import STORY_HEAD, story
+from unified_state.rules.survival_lines import refs_to_tell, told_refs, untold_line
 from unified_state.rules.working_lines import WorkingLines
 
 TYPE_CHECKING = False
@@ -36,10 +37,14 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
     if not all(room.take_line(BRIEF, line) for line in first):
         return Composition()
     last = [line for line in last if room.take_line(BRIEF, line)]
+    refs = refs_to_tell(known)
+    has_refs = bool(refs) and room.take_line(BRIEF, untold_line(refs))
     brief = _Brief(sections)
     work = _Work(known, room)
     choose([*brief.offers(), *work.offers()], {**brief.groups, **work.groups}, room)
     told = brief.lines()
+    left = [ref for ref in refs if ref not in told_refs(told, refs)]
+    told += [untold_line(left)] if has_refs and left else []
     return Composition(
         brief="\n".join([*first, *told, *last]) if told or last else "",
         working_set="\n".join(work.lines()),

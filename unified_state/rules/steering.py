@@ -1,4 +1,5 @@
-"""What PreCompact tells the summariser: a short factual list of what the summary contains, with item ids.
+"""What PreCompact tells the summariser: a short factual list of what the summary contains, with item ids, and the block
+in which it says what is new.
 
 Worded as a fact, not as an order: after a manual compaction the client repeats it in the conversation.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from unified_state.records.item import CONSTRAINT, DECISION, QUESTION
 from unified_state.rules.cutting import cut
 from unified_state.rules.lines import harmless
+from unified_state.rules.summary_block import FORM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,24 +22,28 @@ _FIELDS = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question"}
 _CHARACTERS = 160
 _OPENING = (
     "The summary contains, beside what was done last and what comes next: exact file paths, symbol names, commands "
-    "with their outcome, error messages and numbers as they were written; and these recorded items, each with its id:"
+    "with their outcome, error messages and numbers as they were written"
 )
+_ITEMS = "; and these recorded items, each with its id:"
 
 
 def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
-    """The text, at most `limit` bytes; empty where there is nothing to say."""
+    """The text, at most `limit` bytes; empty where not even its beginning and the block have room."""
     lines = [
         _work(state),
         *(f"To do: {cut(harmless(action), _CHARACTERS)}" for action in state.summaries.pending_actions),
     ]
     ordered = sorted((item for item in items if item.kind in _FIELDS), key=_rank)
     lines += [f"{item.alias}: {cut(harmless(item.body[_FIELDS[item.kind]]), _CHARACTERS)}" for item in ordered]
-    text = _OPENING
+    room = limit - len(f"{_OPENING}{_ITEMS}\n{FORM}".encode())
+    said: list[str] = []
     for line in filter(None, lines):
-        if len(f"{text}\n{line}".encode()) > limit:
+        room -= len(f"\n{line}".encode())
+        if room < 0:
             break
-        text += f"\n{line}"
-    return text if text != _OPENING else ""
+        said.append(line)
+    text = "\n".join([_OPENING + _ITEMS, *said, FORM] if said else [f"{_OPENING}.", FORM])
+    return text if len(text.encode()) <= limit else ""
 
 
 def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:

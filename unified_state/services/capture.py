@@ -241,6 +241,10 @@ class Capture:
             case Boundary():
                 keep_boundary(self._archive, session, found)
             case Summary():
-                keep_transcript_summary(self._archive, session, found)
+                compaction = keep_transcript_summary(self._archive, session, found)
+                if compaction is not None:  # no hook told of it: it is read here, late
+                    from unified_state.services.summary_intake import take_in
+
+                    take_in(self._archive, compaction, found.text, self._now)
             case Delivery():
                 mark_delivered(self._archive, found.nonces, self._now)

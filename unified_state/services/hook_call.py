@@ -43,6 +43,7 @@ class HookCall:
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.now = now
         self.started = started
+        self.message = ""  # one line that the client shows the user, beside what the model is given
 
     @property
     def settings(self) -> Settings:

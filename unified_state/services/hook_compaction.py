@@ -1,4 +1,4 @@
-"""PreCompact, the compaction's own SubagentStop, PostCompact: nothing is lost, the summary is steered and kept.
+"""PreCompact, the compaction's own SubagentStop, PostCompact: nothing is lost, the summary is steered, kept and read.
 
 PreCompact archives to the end, saves the state with git, and prints what the summary should contain. Between it and
 SessionStart(compact) the client fires a SubagentStop with an empty agent type whose last message is the raw summary;
@@ -19,7 +19,7 @@ from unified_state.storage.compactions import (
     latest_compaction,
     restart_compaction,
 )
-from unified_state.storage.ledger import ACTIVE, list_items
+from unified_state.storage.ledger import ACTIVE, stated_items
 from unified_state.storage.sessions import change_work, session_number
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     _refuse_if_asked(call, state.state)
     if not call.settings.steer_summary:
         return ""
-    return keep_list(list_items(archive, statuses=[ACTIVE]), state.state, call.settings.steer_bytes)
+    return keep_list(stated_items(archive, [ACTIVE]), state.state, call.settings.steer_bytes)
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:
@@ -68,10 +68,19 @@ def on_post_compact(call: HookCall, archive: Archive) -> str:
 
 
 def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
-    if text:
-        with archive.transaction():
-            compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
-            keep_summary(archive, compaction, call.workspace.masker.text(text), source)
+    """Keep the summary, then see what it kept and what it reports; the first does not depend on the second."""
+    if not text:
+        return
+    from unified_state.services.summary_intake import take_in  # the matcher's tables, only where there is a summary
+
+    text = call.workspace.masker.text(text)
+    with archive.transaction():
+        compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+        keep_summary(archive, compaction, text, source)
+    with archive.transaction():
+        added = take_in(archive, compaction, text, call.now)
+    if added:
+        Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).refresh()
 
 
 def _summary_part(message: str) -> str:

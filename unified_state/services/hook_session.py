@@ -8,6 +8,7 @@ from unified_state.records.restore import BRIEF
 from unified_state.services.health import health_line
 from unified_state.services.hook_prompt import register
 from unified_state.services.restore import fence_and_remember, gather, restored_text
+from unified_state.services.survival import note_restored
 from unified_state.storage.compactions import begin_compaction
 from unified_state.storage.sessions import cleared_by, end_session, session_number
 from unified_state.storage.steps import last_entry_at
@@ -50,6 +51,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         health=health_line(call.workspace.place.folder, call.now) if call.part == BRIEF else None,
     )
     text = restored_text(known, call.settings).as_dict()[call.part]
+    if call.part == BRIEF:
+        call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
 
 

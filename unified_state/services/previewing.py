@@ -11,12 +11,14 @@ from unified_state.errors import NotFoundError
 from unified_state.records.record import Record
 from unified_state.records.restore import PARTS, RELEVANT, Composition
 from unified_state.rules.estimating import estimate_tokens
+from unified_state.rules.surviving.judging import judge
 from unified_state.services.capture import Capture
 from unified_state.services.counting import count_tokens
 from unified_state.services.ingestion import read_head
 from unified_state.services.relevant_turns import relevant_turns
 from unified_state.services.restore import gather, restored_text
 from unified_state.storage.archive import Archive
+from unified_state.storage.ledger import ACTIVE, SUPERSEDED, stated_items
 from unified_state.storage.sessions import session_number
 
 _TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
@@ -96,7 +98,8 @@ def _session(archive: Archive, workspace: Workspace) -> int | None:
 def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, given: Given) -> Preview:
     known = gather(archive, workspace.place.state_path, session, "compact", now)
     if given.summary is not None:
-        known = known.replace(summary=given.summary)
+        survival = judge(stated_items(archive, [ACTIVE, SUPERSEDED]), given.summary)
+        known = known.replace(summary=given.summary, survival=survival)
     relevant = _relevant(archive, known, workspace.settings, given.prompt) if given.prompt else ""
     texts = {**_within(known, workspace.settings, relevant).as_dict(), RELEVANT: relevant}
     parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts[part]]

@@ -18,9 +18,10 @@ from unified_state.rules.outlines import outline
 from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.services.working_set import read_working_set
 from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
-from unified_state.storage.ledger import ACTIVE, count_items, items_in_file
+from unified_state.storage.ledger import ACTIVE, count_items, items_in_file, paged_out_refs
 from unified_state.storage.sessions import LOCAL_SESSION, open_notes, read_work, session_number
 from unified_state.storage.steps import last_turns, steps_of_turn
+from unified_state.storage.survival import find_survival
 from unified_state.storage.todos import pending_actions
 
 TYPE_CHECKING = False
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import Reason, TurnOutline
+    from unified_state.records.survival import Survival
     from unified_state.records.working_set import WorkingSet
     from unified_state.settings import Settings
     from unified_state.storage.archive import Archive
+    from unified_state.storage.compactions import Compaction
 
 _TURNS, _PENDING = 14, 20
 _ABOUT = {
@@ -53,11 +56,10 @@ def gather(
     with_turns: bool = False,
     health: str | None = None,
 ) -> Known:
-    """All that a session could be given back now: of `source`, the session whose work and turns count; on resume and
-    fork only the items that others recorded `since` its last entry. The turns come after a compaction, and elsewhere
-    `with_turns`.
+    """All that a session could be given back now: of `source`, whose work and turns count; on resume and fork only what
+    others recorded `since` its last entry. The turns come after a compaction, else `with_turns`.
     """
-    items, elsewhere = _items(archive, source, reason, since)
+    items, elsewhere, paged_out = _items(archive, source, reason, since)
     work = _work_of(archive, source)
     saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     is_compacted = reason in {"compact", "prompt"}
@@ -74,6 +76,7 @@ def gather(
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         items=tuple(items),
         elsewhere=elsewhere,
+        paged_out=paged_out,
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=pending_actions(archive, source, _PENDING),
         turns=turns,
@@ -81,7 +84,14 @@ def gather(
         turn_count=turn_count,
         last_turn_at=last_turn_at,
         health=health,
+        survival=_survival(archive, compaction),
     )
+
+
+def _survival(archive: Archive, compaction: Compaction | None) -> Survival | None:
+    """What the summary of a compaction kept, where it was seen."""
+    found = find_survival(archive, compaction.id) if compaction is not None and compaction.summary else None
+    return found.survival if found is not None else None
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
@@ -126,17 +136,19 @@ def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
     return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
-def _items(archive: Archive, session: int | None, reason: Reason, since: int | None) -> tuple[list[LedgerItem], int]:
-    """The active items that the state file shows, and how many are only in the archive; on resume and fork of both only
-    those that other sessions recorded or changed since then.
+def _items(
+    archive: Archive, session: int | None, reason: Reason, since: int | None
+) -> tuple[list[LedgerItem], int, tuple[str, ...]]:
+    """The active items that the state file shows, how many are only in the archive, and the refs of those among them
+    that nobody captured; on resume and fork only those that other sessions recorded or changed since then.
     """
     items = items_in_file(archive, ACTIVE)
     if reason not in {"resume", "fork"}:
-        return items, count_items(archive, ACTIVE) - len(items)
+        return items, count_items(archive, ACTIVE) - len(items), paged_out_refs(archive)
     row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
     own, after = row[0] if row else None, to_text(since or 0)
     new = [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
-    return new, 0
+    return new, 0, ()
 
 
 def _conversation(archive: Archive, session: int | None) -> tuple[tuple[TurnOutline, ...], WorkingSet | None]:

@@ -200,7 +200,20 @@ CREATE TABLE unnoted (            -- steps that the working set has still to tak
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES + CAPTURE)
+_SURVIVAL = """
+CREATE TABLE survival (           -- what of the state each compaction's summary kept
+    compaction INTEGER PRIMARY KEY REFERENCES compaction,
+    judged TEXT NOT NULL,         -- JSON: each item's ref, verdict and place in the summary; the working set in numbers
+    restored TEXT,                -- JSON: the refs that were told again
+    tokens INTEGER,               -- of the text that told them, estimated
+    told_at INTEGER               -- when the user was told, once
+);
+
+-- A next step that was read from the summary of a compaction: it is done with when the next summary names others.
+ALTER TABLE note ADD COLUMN compaction INTEGER;
+"""
+
+MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES + CAPTURE + _SURVIVAL)
 _ABSURD_VERSION = 1000
 
 

@@ -123,12 +123,16 @@ def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
     )
 
 
-def keep_transcript_summary(archive: Archive, session: int, summary: Summary) -> None:
-    """The transcript holds a summary: it belongs to the newest compaction whose boundary stands there too."""
+def keep_transcript_summary(archive: Archive, session: int, summary: Summary) -> Compaction | None:
+    """The transcript holds a summary: it belongs to the newest compaction whose boundary stands there too, which is
+    returned where no hook had told of its summary before.
+    """
     row = archive.row(_SELECT + "session = ? AND boundary_uuid NOT NULL ORDER BY id DESC LIMIT 1", session)
     compaction = _compaction(row)
-    if compaction is not None:
-        keep_summary(archive, compaction, summary.text, TRANSCRIPT)
+    if compaction is None or compaction.summary is not None:
+        return None
+    keep_summary(archive, compaction, summary.text, TRANSCRIPT)
+    return compaction
 
 
 def keep_restore(archive: Archive, restore: Restore) -> None:

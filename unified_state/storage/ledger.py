@@ -148,6 +148,19 @@ def newest_items(archive: Archive, kind: str, limit: int) -> list[LedgerItem]:
     return [_item(row) for row in rows]
 
 
+def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
+    """The items in some statuses, but for the evidence that was captured and is not in the state file, of which a long
+    session has thousands; the oldest first.
+    """
+    chosen = list(statuses)
+    rows = archive.rows(
+        f"SELECT {_COLUMNS} FROM item WHERE status IN ({', '.join('?' * len(chosen))}) "
+        "AND (rule IS NULL OR kind IN ('decision', 'constraint', 'question') OR paged_out_at IS NULL) ORDER BY id",
+        *chosen,
+    )
+    return [_item(row) for row in rows]
+
+
 def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerItem]:
     """The items that the state file shows, or those of them in one status; the oldest first."""
     condition, value = ("status != ?", DISMISSED) if status is None else ("status = ?", status)
@@ -158,6 +171,19 @@ def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerIte
 def captured_items(archive: Archive) -> list[LedgerItem]:
     """All items that a rule captured."""
     return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item WHERE rule NOT NULL ORDER BY id")]
+
+
+def paged_out_refs(archive: Archive, limit: int = 500) -> tuple[str, ...]:
+    """The newest items that are active and not in the state file, the oldest of them first: what somebody decided,
+    asked or recorded. What was captured as evidence is too much to name.
+    """
+    rows = archive.rows(
+        "SELECT alias FROM item WHERE status = ? AND paged_out_at NOT NULL "
+        "AND (rule IS NULL OR kind IN ('decision', 'constraint', 'question')) ORDER BY id DESC LIMIT ?",
+        ACTIVE,
+        limit,
+    )
+    return tuple(alias for (alias,) in reversed(rows))
 
 
 def count_items(archive: Archive, status: str) -> int:

@@ -155,6 +155,31 @@ def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
     )
 
 
+def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
+    """The next steps that the summary of a compaction names, as pending actions, in place of those of summaries before
+    it; what is pending already is not noted twice. A summary that names none leaves them as they are.
+    """
+    steps = {text.casefold(): text for text in texts}
+    if not steps:
+        return
+    rows = archive.rows(
+        "SELECT id, text, compaction FROM note WHERE (session = ? OR session IS NULL) AND kind = 'action' "
+        "AND done_at IS NULL",
+        session,
+    )
+    for number, text, read_from in rows:
+        if steps.pop(text.casefold(), None) is None and read_from is not None:
+            archive.run("UPDATE note SET done_at = ? WHERE id = ?", at, number)
+    for text in steps.values():
+        archive.run(
+            "INSERT INTO note (session, kind, text, at, compaction) VALUES (?, 'action', ?, ?, ?)",
+            session,
+            text,
+            at,
+            compaction,
+        )
+
+
 def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
     """The newest notes of a session and of no session, in order."""
     rows = archive.rows(

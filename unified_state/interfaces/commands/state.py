@@ -110,9 +110,9 @@ def _save(arguments: Namespace) -> int:
 
 def _compact_line(workspace: Workspace, state: State) -> str:
     from unified_state.rules.steering import compact_line
-    from unified_state.storage.ledger import ACTIVE, list_items
+    from unified_state.storage.ledger import ACTIVE, stated_items
 
-    items = workspace.use(lambda archive: list_items(archive, statuses=[ACTIVE]))
+    items = workspace.use(lambda archive: stated_items(archive, [ACTIVE]))
     return compact_line(items, state, _COMPACT_LINE)
 
 

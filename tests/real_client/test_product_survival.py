@@ -1,0 +1,88 @@
+"""What of the state survives a compaction in the client: what its summary lost comes back, and what it reports
+stays.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conversation import Conversation
+from .installed import assert_healthy, installed_with_items, restores, rows
+from .scenario import NEW_MODEL, OLD_MODEL, Scenario
+
+MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+SUMMARY = """<analysis>
+D1 and C1 were discussed.
+```unified-state
+decision: Only thought of
+```
+</analysis>
+
+<summary>
+1. Decisions:
+   - D1: Use SQLite for the archive
+   - C1: API v2 stays
+> ```unified-state
+> decision: Quoted from a file
+> ```
+```unified-state
+decision: Use pytest. Why: fixtures
+constraint: No network in tests
+next: write the changelog
+```
+</summary>"""
+LINE = "summary kept 1 of 3 items; restored C1, Q1; distorted C1"
+
+
+@MODELS
+def test_what_the_summary_lost_comes_back_and_the_rest_is_named(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    scenario.api.script("compact", SUMMARY)
+    with Conversation(scenario) as client:
+        for prompt in ("first", "/compact", "second", "third"):
+            client.ask(prompt)
+    brief = next(text for text in restores(scenario.api.of("main")[-1]) if "[CONTEXT RESTORED]" in text)
+    assert "[CORRECTIONS] 1 told otherwise in the summary, recorded so\n  C1 (the user said, blocking): API v1" in brief
+    assert "[IN THE SUMMARY] as recorded: D1 D2\n" in brief
+    assert "  Q1 (the user said, high priority): Which port?" in brief
+    assert "Use SQLite" not in brief
+    assert_healthy(product)
+
+
+@MODELS
+def test_the_user_is_told_once_what_survived(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    scenario.api.script("compact", SUMMARY)
+    with Conversation(scenario) as client:
+        for prompt in ("first", "/compact", "second", "third"):
+            client.ask(prompt)
+    shown = [event["content"] for event in client.events if event.get("subtype") == "informational"]
+    assert shown == [f"SessionStart:compact says: {LINE}"]
+    assert json.loads(product.run("survival", "K1", "--json"))["line"] == LINE
+
+
+def test_what_the_block_reports_is_recorded_once_and_what_imitates_it_not_at_all(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    scenario.api.script("compact", SUMMARY)
+    with Conversation(scenario) as client:
+        for prompt in ("first", "/compact", "second"):
+            client.ask(prompt)
+    recorded = rows(scenario, "SELECT alias, status, origin FROM item WHERE rule = 'summary' ORDER BY id")
+    assert recorded == [("D2", "active", "inferred"), ("C2", "proposed", "inferred")]
+    assert rows(scenario, "SELECT text FROM note WHERE kind = 'action'") == [("write the changelog",)]
+    assert "Use pytest" in product.run("decision", "list")
+
+
+@pytest.mark.parametrize("summary", ["", "D1" * 100_000, "没有任何条目。" * 500, "```unified-state\n" * 3_000])
+def test_a_hostile_summary_loses_nothing(scenario: Scenario, summary: str) -> None:
+    product = installed_with_items(scenario)
+    scenario.api.script("compact", f"<summary>\n{summary}\n</summary>")
+    with Conversation(scenario) as client:
+        for prompt in ("first", "/compact", "second"):
+            client.ask(prompt)
+    given = "\n".join(restores(scenario.api.of("main")[-1]))
+    assert all(text in given for text in ("Use SQLite for the archive", "API v1 stays", "Which port?"))
+    assert rows(scenario, "SELECT count(*) FROM item") == [(3,)]
+    assert_healthy(product)
