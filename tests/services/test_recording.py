@@ -58,6 +58,12 @@ def test_an_item_is_in_the_ledger_with_all_that_is_known_of_it(archive: Archive,
         "superseded_by": None,
         "estimate": None,
         "paged_out_at": None,
+        "quote": "Use SQLite",
+        "quote_hash": "231e7e56629e1feaedd56e732bd4c03ca33713592ec43b8432a10f17223f4775",
+        "rule": None,
+        "capture_key": None,
+        "compaction": None,
+        "file_hashes": {},
     }
 
 

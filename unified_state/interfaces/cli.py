@@ -45,6 +45,7 @@ COMMANDS = {
     "export": ("archive", "print the archive as JSON Lines, one step a line"),
     "search": ("archive", "find turns, steps and items"),
     "recall": ("archive", "print an item, a turn, a step or a compaction whole"),
+    "why": ("provenance", "where an item comes from: the words, the turn around them, what became of it"),
     "restore": ("archive", "show what a session start would give back; changes nothing"),
     "forget": ("archive", "remove for good"),
     "scan": ("archive", "look for secrets in what is archived"),

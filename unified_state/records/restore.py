@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.records.item import LedgerItem
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, WorkItem
+from unified_state.records.validity import Validity
 from unified_state.records.working_set import WorkingSet
 
 TYPE_CHECKING = False
@@ -32,7 +33,8 @@ class TurnOutline(Record):
 
 class Known(Record):
     """All that a restore chooses from. `reason` is the client's SessionStart source, or `prompt` for a late
-    delivery.
+    delivery. `validities` are those of the items that are not simply valid, by UUID; `ahead` names the items that know
+    more than the conversation or the worktree.
     """
 
     reason: Reason
@@ -51,6 +53,8 @@ class Known(Record):
     turn_count: int = 0
     last_turn_at: int | None = None
     health: str | None = None
+    validities: dict[str, Validity] = {}
+    ahead: tuple[str, ...] = ()
 
 
 class Composition(Record):

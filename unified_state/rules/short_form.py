@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, QUESTION, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.item import (
+    CONSTRAINT,
+    DECISION,
+    MAIN_FIELDS,
+    QUESTION,
+    Constraint,
+    Decision,
+    Evidence,
+    OpenQuestion,
+)
 from unified_state.rules.cutting import cut
 
 TYPE_CHECKING = False
@@ -51,6 +60,11 @@ def short_form(item: LedgerItem) -> Entry:
             )
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
     return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
+
+
+def main_text(item: LedgerItem) -> str:
+    """What an item says, without why, whence and what for."""
+    return str(item.body.get(MAIN_FIELDS[item.kind]) or "")
 
 
 def _text(body: dict[str, Any], name: str) -> str:

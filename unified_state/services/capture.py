@@ -9,16 +9,27 @@ from __future__ import annotations
 import os
 
 from unified_state.records.record import Record
-from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, TOOL_FILE, Boundary, Delivery, Step, Summary
+from unified_state.records.step import (
+    NOTICE,
+    PROMPT,
+    TOOL_CALL,
+    TOOL_FILE,
+    Boundary,
+    Continuation,
+    Delivery,
+    Step,
+    Summary,
+)
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.pending import settle_messages
+from unified_state.services.sourcing import SourceKeeper
+from unified_state.services.transcript_facts import keep_fact
 from unified_state.services.working_set import WorkingSetKeeper
 from unified_state.sources.claude_code import read_entry
-from unified_state.sources.entry_facts import cwd_of, parent_of
+from unified_state.sources.entry_facts import continuation_of, cwd_of, parent_of
 from unified_state.sources.session_folder import session_folder, subagent_transcripts, tool_result_files
 from unified_state.sources.transcript import parse_entries, read_lines
-from unified_state.storage.compactions import keep_boundary, keep_transcript_summary, mark_delivered
 from unified_state.storage.sessions import (
     Cursor,
     count_tool_calls,
@@ -35,9 +46,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unified_state.services.masking import Masker
+    from unified_state.services.transcript_facts import Fact
     from unified_state.storage.archive import Archive
 
-    Found = Step | Boundary | Summary | Delivery
+    Found = Step | Fact
     Prepared = tuple[Found, str | bytes]
 
 CHUNK_BYTES = 1 << 20
@@ -152,6 +164,9 @@ class Capture:
         end, parent, cwd = offset, None, None
         for end, line in read_lines(path, offset, to_end=to_end):
             for entry in parse_entries(line):
+                continuation = continuation_of(entry)
+                if continuation is not None:
+                    prepared.append((continuation, ""))
                 prepared.extend(map(self._prepare, read_entry(entry)))
                 parent = parent or parent_of(entry)
                 cwd = cwd or cwd_of(entry)
@@ -186,25 +201,19 @@ class Capture:
                 note_root(self._archive, cursor.session, chunk.cwd)
             writer = StepWriter(self._archive, cursor.session, cursor.turn)
             keeper = WorkingSetKeeper(self._archive, cursor.session)
+            sources = SourceKeeper(self._archive, cursor.session)
             for found, body in chunk.prepared:
                 if isinstance(found, Step):
                     if writer.add(found, body):
                         keeper.note(found)
+                        sources.note(found)
                 else:
-                    self._store_fact(cursor.session, found)
+                    keep_fact(self._archive, cursor, found, chunk.end, self._now)
             keeper.flush()
+            sources.flush()
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
             count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
-
-    def _store_fact(self, session: int, found: Boundary | Summary | Delivery) -> None:
-        match found:
-            case Boundary():
-                keep_boundary(self._archive, session, found)
-            case Summary():
-                keep_transcript_summary(self._archive, session, found)
-            case Delivery():
-                mark_delivered(self._archive, found.nonces, self._now)
 
     def _tool_file(self, path: str, transcript_path: str, session_id: str) -> int:
         name = os.path.basename(path)

@@ -17,6 +17,7 @@ from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
+from unified_state.services.requoting import drop_quotes
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.working_set import empty_working_sets, rebuild_working_sets
 from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
@@ -108,7 +109,7 @@ def forget_text(archive: Archive, text: str) -> Forgotten:
     holds = _holds(text)
     bodies = archive.execute("SELECT id, body FROM step WHERE kind NOT NULL")
     steps = [number for number, body in bodies if holds(unpack(body))]
-    items = [item for item in list_items(archive) if holds(dump_json(item.body))]
+    items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
     forget_messages(archive, lambda message: holds(message.text))
     return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free)
@@ -132,6 +133,7 @@ def _forget(
     times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]
     with archive.transaction():
         for number in steps:
+            drop_quotes(archive, number)
             forget_step(archive.execute, number)
         for item in items:
             forget_item(archive, item.uuid)

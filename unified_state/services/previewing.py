@@ -93,7 +93,7 @@ def _session(archive: Archive, workspace: Workspace) -> int | None:
 
 
 def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, given: Given) -> Preview:
-    known = gather(archive, workspace.place.state_path, session, "compact", now)
+    known = gather(archive, workspace.place, session, "compact", now)
     if given.summary is not None:
         known = known.replace(summary=given.summary)
     relevant = _relevant(archive, known, workspace.settings, given.prompt) if given.prompt else ""

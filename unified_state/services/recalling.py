@@ -8,6 +8,7 @@ from unified_state.rules.timestamps import to_text
 from unified_state.services.exporting import export_line
 from unified_state.storage.compactions import find_compaction, restores_of
 from unified_state.storage.ledger import find_item
+from unified_state.storage.provenance import links_of
 from unified_state.storage.steps import find_step, steps_of_turn
 
 TYPE_CHECKING = False
@@ -29,15 +30,14 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
 
 def _item(archive: Archive, ref: str) -> dict[str, Any]:
     item = find_item(archive, ref)
-    links = archive.rows(
-        "SELECT relation, alias FROM item_link JOIN item ON item.uuid = to_uuid WHERE from_uuid = ?", item.uuid
-    )
+    links = links_of(archive, item)
     newer = archive.row("SELECT alias FROM item WHERE uuid = ?", item.superseded_by)
     return {
         "ref": item.alias,
         **item.as_dict(),
         **({"superseded_by": newer[0]} if newer else {}),
-        "links": [{"relation": relation, "ref": alias} for relation, alias in links],
+        "links": [{"relation": link.relation, "ref": link.ref} for link in links if link.is_from],
+        "linked_from": [{"relation": link.relation, "ref": link.ref} for link in links if not link.is_from],
         "in_state_file": item.paged_out_at is None,
     }
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.records.item import ALIAS_LETTERS, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.records.record import Record
 from unified_state.rules.mentions import mentioned_files
+from unified_state.rules.quoting import quote_hash
 from unified_state.rules.timestamps import to_text
+from unified_state.sources.file_versions import file_versions
 from unified_state.storage.ledger import (
     ACTIVE,
     RESOLVED,
@@ -38,6 +40,7 @@ class Author(Record):
     source_uuid: str | None = None
     commit: str | None = None
     branch: str | None = None
+    worktree: str | None = None
 
 
 def record_item(
@@ -55,29 +58,39 @@ def record_item(
     masked.
     """
     body = {name: _checked(name, value, masker) for name, value in body.items()}
-    texts = [value for value in body.values() if isinstance(value, str)]
+    item = _unnamed(kind, body, author, now).replace(status=status)
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
-        item = LedgerItem(
-            uuid=new_uuid(now),
-            alias=next_alias(archive, kind),
-            kind=kind,
-            body=body,
-            status=status,
-            origin=author.origin,
-            created_at=to_text(now),
-            session_id=author.session_id,
-            source_uuid=author.source_uuid,
-            commit=author.commit,
-            branch=author.branch,
-            files=mentioned_files("\n".join(texts)),
-        )
+        item = item.replace(alias=next_alias(archive, kind))
         insert_item(archive, item)
         if older is not None:
             change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": to_text(now), "estimate": None}
             update_item(archive, older.replace(**change))
             link_items(archive, item, "supersedes", older, to_text(now))
     return item
+
+
+def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
+    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given."""
+    quote = body[MAIN_FIELDS[kind]]
+    files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+    return LedgerItem(
+        uuid=new_uuid(now),
+        alias="",
+        kind=kind,
+        body=body,
+        status=ACTIVE,
+        origin=author.origin,
+        created_at=to_text(now),
+        session_id=author.session_id,
+        source_uuid=author.source_uuid,
+        commit=author.commit,
+        branch=author.branch,
+        files=files,
+        file_hashes={} if author.worktree is None else file_versions(author.worktree, files, now),
+        quote=quote,
+        quote_hash=quote_hash(quote),
+    )
 
 
 def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:

@@ -16,6 +16,7 @@ from unified_state.rules.composing import compose
 from unified_state.rules.fence import fenced
 from unified_state.rules.outlines import outline
 from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.services.validity import with_validities
 from unified_state.services.working_set import read_working_set
 from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
 from unified_state.storage.ledger import ACTIVE, list_items
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import Reason, TurnOutline
     from unified_state.records.working_set import WorkingSet
+    from unified_state.services.place import Place
     from unified_state.settings import Settings
     from unified_state.storage.archive import Archive
 
@@ -42,7 +44,7 @@ _ABOUT = {
 
 def gather(
     archive: Archive,
-    state_path: str,
+    place: Place,
     source: int | None,
     reason: Reason,
     now: int,
@@ -55,20 +57,18 @@ def gather(
     fork only the items that others recorded `since` its last entry. The turns come after a compaction, and elsewhere
     `with_turns`.
     """
-    items = _items(archive, source, reason, since)
+    active = list_items(archive, statuses=[ACTIVE])
+    items = _by_others(archive, source, since, active) if reason in {"resume", "fork"} else active
     work = _work_of(archive, source)
-    saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     is_compacted = reason in {"compact", "prompt"}
     compaction = latest_compaction(archive, source) if is_compacted and source is not None else None
     turns, working_set = _conversation(archive, source) if is_compacted or with_turns else ((), None)
     turn_count, last_turn_at = archive.row("SELECT id, at FROM turn ORDER BY id DESC LIMIT 1") or (0, None)
-    return Known(
+    found = Known(
         reason=reason,
         now=now,
-        saved_at=to_milliseconds(saved[0]) if saved else None,
         compaction=compaction.id if compaction else None,
         summary=compaction.summary if compaction else None,
-        git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         items=tuple(item for item in items if item.paged_out_at is None),
         elsewhere=sum(item.paged_out_at is not None for item in items),
@@ -79,7 +79,9 @@ def gather(
         turn_count=turn_count,
         last_turn_at=last_turn_at,
         health=health,
+        **_saved(archive, place),
     )
+    return with_validities(archive, place.repository, found, active)
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
@@ -124,11 +126,14 @@ def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
     return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
-def _items(archive: Archive, session: int | None, reason: Reason, since: int | None) -> list[LedgerItem]:
-    """The items that are active; on resume and fork those that other sessions recorded or changed since then."""
-    items = list_items(archive, statuses=[ACTIVE])
-    if reason not in {"resume", "fork"}:
-        return items
+def _saved(archive: Archive, place: Place) -> dict[str, Any]:
+    """When the worktree's state was saved last, and how its git stood then."""
+    row = archive.row("SELECT at, git FROM saved WHERE state_path = ?", place.state_path)
+    return {} if row is None else {"saved_at": to_milliseconds(row[0]), "git": GitState.from_disk(parse_json(row[1]))}
+
+
+def _by_others(archive: Archive, session: int | None, since: int | None, items: list[LedgerItem]) -> list[LedgerItem]:
+    """Those of the items that other sessions recorded or changed since then."""
     row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
     own, after = row[0] if row else None, to_text(since or 0)
     return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]

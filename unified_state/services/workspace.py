@@ -77,7 +77,13 @@ class Workspace:
         from unified_state.sources.repository import read_head
 
         commit, branch = read_head(self.place.repository)
-        return Author(origin=self.origin, session_id=self.session_id, commit=commit, branch=branch)
+        return Author(
+            origin=self.origin,
+            session_id=self.session_id,
+            commit=commit,
+            branch=branch,
+            worktree=self.place.repository.worktree,
+        )
 
     def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
         """The number of this workspace's session."""

@@ -177,7 +177,7 @@ ALTER TABLE session ADD COLUMN root TEXT;
 _SOURCES = """
 -- Where an item comes from: the words it was taken from as archived (packed like a body) and their SHA-256; the rule
 -- that captured it (NULL where somebody recorded it) and what was captured, so that it is captured once; the compaction
--- from whose summary it was read; the git blob ids of its files when it was recorded, as JSON.
+-- from whose summary it was read; the versions of its files when it was recorded, as JSON.
 ALTER TABLE item ADD COLUMN quote;
 
 ALTER TABLE item ADD COLUMN quote_hash TEXT;
@@ -199,7 +199,20 @@ CREATE TABLE unnoted (            -- steps that the working set has still to tak
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES)
+_PROVENANCE = """
+CREATE INDEX item_without_source ON item (session_id, created_at) WHERE source_uuid IS NULL;
+
+CREATE INDEX item_link_to ON item_link (to_uuid);
+
+CREATE TABLE rewind (             -- what a session said in a part that its user took back
+    session INTEGER NOT NULL REFERENCES session,
+    after_at INTEGER NOT NULL,    -- the newest entry that still counts
+    until_at INTEGER NOT NULL,    -- the prompt with which the conversation went on from there
+    PRIMARY KEY (session, until_at)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES + _PROVENANCE)
 _ABSURD_VERSION = 1000
 
 

@@ -86,7 +86,7 @@ def update_item(archive: Archive, item: LedgerItem) -> None:
     """Write back an item that changed: its status, body, files, size, or whether it is in the state file."""
     archive.run(
         "UPDATE item SET body = ?, status = ?, files = ?, changed_at = ?, superseded_by = ?, estimate = ?, "
-        "paged_out_at = ? WHERE uuid = ?",
+        "paged_out_at = ?, file_hashes = ? WHERE uuid = ?",
         pack(dump_json(item.body)),
         item.status,
         dump_json(list(item.files)) if item.files else None,
@@ -94,6 +94,7 @@ def update_item(archive: Archive, item: LedgerItem) -> None:
         item.superseded_by,
         item.estimate,
         item.paged_out_at,
+        dump_json(item.file_hashes) if item.file_hashes else None,
         item.uuid,
     )
 

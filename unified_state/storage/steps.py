@@ -138,6 +138,11 @@ def turn_of_step(archive: Archive, number: int) -> int:
     return int(archive.row("SELECT turn FROM step WHERE id = ?", number)[0])
 
 
+def uuid_of_step(archive: Archive, number: int) -> str:
+    """The transcript entry that a step belongs to."""
+    return uuid_text(archive.row("SELECT uuid FROM step WHERE id = ?", number)[0])
+
+
 def sessions_of_step(archive: Archive, number: int) -> list[int]:
     """The numbers of the sessions that hold a step, or held it before it was forgotten."""
     rows = archive.rows(

@@ -146,14 +146,14 @@ def _age(arguments: Namespace) -> int:
 
 
 def _validate(arguments: Namespace) -> int:
-    from unified_state.services.inspection import inspect_state_file
+    from unified_state.services.inspection import inspect_ledger, inspect_state_file
 
     context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     path = arguments.file or workspace.place.state_path
     is_own = os.path.realpath(path) == os.path.realpath(workspace.place.state_path)
     if is_own and not workspace.is_empty:
-        findings = workspace.use(lambda archive: inspect_state_file(path, archive))
+        findings = workspace.use(lambda archive: [*inspect_state_file(path, archive), *inspect_ledger(archive)])
     else:
         findings = inspect_state_file(path, None)
     text = "\n".join(f"{finding.path}: {finding.message}" for finding in findings) or f"{path}: valid"

@@ -1,0 +1,163 @@
+"""Where items come from, how they are linked, and what was taken back: what the archive holds beside the ledger's rows.
+
+Invariant: an item's quote and its hash are only ever written together.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.record import Record
+from unified_state.rules.packing import pack
+from unified_state.storage.ledger import find_item
+from unified_state.storage.steps import KIND_NUMBERS, uuid_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.item import LedgerItem
+    from unified_state.storage.archive import Archive
+
+
+class Link(Record):
+    """How an item stands to another: `supersedes`, `duplicates`, `contradicts`, `changes`; `is_from` where the item
+    itself is the later one, which does so.
+    """
+
+    relation: str
+    ref: str
+    is_from: bool
+    status: str
+
+
+class EntryPlace(Record):
+    """Where a transcript entry stands in the archive: its turn, and when it was written."""
+
+    turn: int
+    at: int
+
+
+class Rewind(Record):
+    """A part of a session that its user took back: what it said after one time and until the other."""
+
+    session_id: str
+    after_at: int
+    until_at: int
+
+
+def set_source(archive: Archive, item: LedgerItem) -> None:
+    """Write where an item comes from: its origin, with the status that follows from it, its entry and its quote."""
+    archive.run(
+        "UPDATE item SET origin = ?, status = ?, source_uuid = ?, quote = ?, quote_hash = ? WHERE uuid = ?",
+        item.origin,
+        item.status,
+        item.source_uuid,
+        None if item.quote is None else pack(item.quote),
+        item.quote_hash,
+        item.uuid,
+    )
+
+
+def items_without_source(archive: Archive, session_id: str, since: str, limit: int) -> list[LedgerItem]:
+    """The items that a session recorded since then and whose entry is not known, the newest first; what the user said
+    in their own terminal needs none.
+    """
+    rows = archive.rows(
+        "SELECT uuid FROM item WHERE source_uuid IS NULL AND session_id = ? AND created_at >= ? "
+        "AND origin != 'user_said' ORDER BY created_at DESC LIMIT ?",
+        session_id,
+        since,
+        limit,
+    )
+    return [find_item(archive, uuid) for (uuid,) in rows]
+
+
+def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
+    """The items that were taken from a transcript entry."""
+    return [find_item(archive, item) for (item,) in archive.rows("SELECT uuid FROM item WHERE source_uuid = ?", uuid)]
+
+
+def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
+    """The links of an item, in both directions."""
+    rows = archive.rows(
+        "SELECT relation, alias, 1, status, at FROM item_link JOIN item ON item.uuid = to_uuid WHERE from_uuid = ?1 "
+        "UNION ALL "
+        "SELECT relation, alias, 0, status, at FROM item_link JOIN item ON item.uuid = from_uuid WHERE to_uuid = ?1 "
+        "ORDER BY 5, 2",
+        item.uuid,
+    )
+    return [Link(relation, alias, bool(is_from), status) for relation, alias, is_from, status, _ in rows]
+
+
+def entry_steps(archive: Archive, uuid: str) -> list[int]:
+    """The numbers of the steps of a transcript entry, in order, also of forgotten ones."""
+    return [row[0] for row in archive.rows("SELECT id FROM step WHERE uuid = ? ORDER BY id", uuid_key(uuid))]
+
+
+def steps_before(
+    archive: Archive, session: int, kinds: tuple[str, ...], after: int, until: int, limit: int
+) -> list[int]:
+    """The numbers of a session's steps of some kinds in a time, the newest first."""
+    numbers = [KIND_NUMBERS[kind] for kind in kinds]
+    rows = archive.rows(
+        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.at BETWEEN ? AND ? "
+        f"AND step.at <= ? AND kind IN ({', '.join('?' * len(numbers))}) ORDER BY step.id DESC LIMIT ?",
+        session,
+        after,
+        until,
+        until,
+        *numbers,
+        limit,
+    )
+    return [row[0] for row in rows]
+
+
+def turn_at(archive: Archive, session: int, at: int) -> int | None:
+    """The turn of a session that was under way at a time."""
+    row = archive.row(
+        "SELECT id FROM turn WHERE session = ? AND agent IS NULL AND at <= ? ORDER BY at DESC, id DESC LIMIT 1",
+        session,
+        at,
+    )
+    return None if row is None else row[0]
+
+
+def place_of_entry(archive: Archive, uuid: str) -> EntryPlace | None:
+    """Where an entry stands; None where it is not archived."""
+    row = archive.row("SELECT max(turn), max(at) FROM step WHERE uuid = ?", uuid_key(uuid))
+    return None if row[0] is None else EntryPlace(*row)
+
+
+def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
+    """Whether a session itself said something in a later turn. What only a hook told of (its entry's name is no UUID)
+    never stood in the conversation.
+    """
+    query = (
+        "SELECT 1 FROM turn JOIN step ON step.turn = turn.id WHERE session = ? AND turn.id > ? AND agent IS NULL "
+        "AND typeof(step.uuid) = 'blob' LIMIT 1"
+    )
+    return archive.row(query, session, turn) is not None
+
+
+def keep_rewind(archive: Archive, session: int, after_at: int, until_at: int) -> None:
+    """The user took back what the session said between two times."""
+    archive.run("INSERT OR REPLACE INTO rewind VALUES (?, ?, ?)", session, after_at, until_at)
+
+
+def read_rewinds(archive: Archive) -> list[Rewind]:
+    """Everything that was taken back, of all sessions."""
+    rows = archive.rows(
+        "SELECT session_id, after_at, until_at FROM rewind JOIN session ON session.id = session ORDER BY until_at"
+    )
+    return [Rewind(*row) for row in rows]
+
+
+def contradictions(archive: Archive) -> dict[str, tuple[str, ...]]:
+    """The refs of the active items that each active item contradicts, by its UUID."""
+    found: dict[str, tuple[str, ...]] = {}
+    rows = archive.rows(
+        "SELECT one.uuid, one.alias, other.uuid, other.alias FROM item_link JOIN item AS one ON one.uuid = from_uuid "
+        "JOIN item AS other ON other.uuid = to_uuid "
+        "WHERE relation = 'contradicts' AND one.status = 'active' AND other.status = 'active' ORDER BY other.id, one.id"
+    )
+    for uuid, alias, other_uuid, other_alias in rows:
+        found[uuid] = (*found.get(uuid, ()), other_alias)
+        found[other_uuid] = (*found.get(other_uuid, ()), alias)
+    return found
