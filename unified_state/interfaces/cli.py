@@ -34,7 +34,7 @@ COMMANDS = {
     "status": ("state", "what is recorded here, in a few lines"),
     "save": ("state", "save the state with git as it stands now"),
     "load": ("state", "show the state"),
-    "age": ("state", "how long ago the state was saved"),
+    "age": ("state", "how long ago the state was saved, and which items still hold"),
     "validate": ("state", "check a state file against the schema and the archive"),
     "work": ("state", "say what this session works on"),
     "decision": ("items", "decisions and why they were made"),

@@ -47,12 +47,12 @@ def ahead_lines(known: Known) -> Iterator[str]:
 
 
 def went_behind(visited: Sequence[str], head: str, commit: str) -> bool:
-    """Whether HEAD, which `visited` these commits in this order, was at `head` before it was at `commit` and has come
-    back.
+    """Whether HEAD, which `visited` these commits in this order, was at `head` before it ever was at `commit`, and has
+    come back.
     """
     if head == commit or commit not in visited or head not in visited:
         return False
-    return visited.index(head) < len(visited) - 1 - visited[::-1].index(commit)
+    return visited.index(head) < visited.index(commit)
 
 
 def _names(names: Sequence[str], most: int = _MOST_NAMES) -> str:

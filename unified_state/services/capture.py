@@ -14,9 +14,6 @@ from unified_state.records.step import (
     PROMPT,
     TOOL_CALL,
     TOOL_FILE,
-    Boundary,
-    Continuation,
-    Delivery,
     Step,
     Summary,
 )

@@ -10,6 +10,7 @@ from unified_state.records.record import Record
 from unified_state.rules.mentions import mentioned_files
 from unified_state.rules.quoting import quote_hash
 from unified_state.rules.timestamps import to_text
+from unified_state.services.relating import relate
 from unified_state.sources.file_versions import file_versions
 from unified_state.storage.ledger import (
     ACTIVE,
@@ -55,7 +56,7 @@ def record_item(
     status: str = ACTIVE,
 ) -> LedgerItem:
     """Put a new item into the ledger, with a fresh alias, in place of the one it supersedes, if any. Texts are
-    masked.
+    masked. It is linked to those that it repeats or contradicts.
     """
     body = {name: _checked(name, value, masker) for name, value in body.items()}
     item = _unnamed(kind, body, author, now).replace(status=status)
@@ -67,6 +68,7 @@ def record_item(
             change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": to_text(now), "estimate": None}
             update_item(archive, older.replace(**change))
             link_items(archive, item, "supersedes", older, to_text(now))
+        relate(archive, item)
     return item
 
 

@@ -10,6 +10,7 @@ from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.projection import Projected, Projection
 from unified_state.services.recording import record_item, resolve
+from unified_state.services.relating import hints
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ class StateWriter:
         """A new item; the one it supersedes, if any, is marked in the same transaction."""
 
         def action(archive: Archive, now: int) -> LedgerItem:
-            return record_item(
+            item = record_item(
                 archive,
                 kind,
                 body,
@@ -43,6 +44,9 @@ class StateWriter:
                 now=now,
                 supersedes=supersedes,
             )
+            for line in hints(archive, item):
+                self._workspace.advise(line)
+            return item
 
         return short_form(self._write(action))
 

@@ -4,12 +4,13 @@ is read only where its size is the same and its time is not.
 
 from __future__ import annotations
 
+from unified_state.records.record import Record
 from unified_state.records.validity import VALID, Validity
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.rules.validity import went_behind
 from unified_state.sources.file_versions import changed_since
 from unified_state.sources.repository import read_head, visited_commits
-from unified_state.storage.ledger import ACTIVE
+from unified_state.storage.ledger import ACTIVE, list_items
 from unified_state.storage.provenance import contradictions, place_of_entry, read_rewinds
 
 TYPE_CHECKING = False
@@ -30,6 +31,21 @@ def read_validities(archive: Archive, repository: Repository, items: Sequence[Le
     present = _Present(archive, repository)
     validities = {item.uuid: present.validity(item) for item in reversed(items)}  # the newest may look at files first
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
+
+
+class Standing(Record):
+    """How the active items of a repository stand: how many are simply valid, and what is to be said of the others."""
+
+    valid: int
+    others: tuple[tuple[str, Validity], ...]
+
+
+def standing(archive: Archive, repository: Repository) -> Standing:
+    """How the active items stand; the others by their refs."""
+    active = list_items(archive, statuses=[ACTIVE])
+    validities = read_validities(archive, repository, active)
+    others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
+    return Standing(len(active) - len(others), others)
 
 
 def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
