@@ -197,6 +197,8 @@ def back_to_first_version(path: Path) -> None:
         first.executescript(MIGRATIONS[0])
         for table in _tables(archive) - _tables(first):
             archive.execute(f"DROP TABLE {table}")
+        for index in _indexes(archive) - _indexes(first):
+            archive.execute(f"DROP INDEX {index}")
         for table in _tables(first):
             for column in _columns(archive, table) - _columns(first, table):
                 archive.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
@@ -207,6 +209,10 @@ def back_to_first_version(path: Path) -> None:
 
 def _tables(archive: sqlite3.Connection) -> set[str]:
     return {name for (name,) in archive.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def _indexes(archive: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in archive.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL")}
 
 
 def _columns(archive: sqlite3.Connection, table: str) -> set[str]:
@@ -232,7 +238,10 @@ def test_a_session_on_windows_comes_back(project: Project, tmp_path: Path) -> No
     work.run("pytest -q", "FAILED tests\\test_parser.py::test_empty\r\n1 failed\r\n", error=True)
     lines = work.told()
     assert line_of(lines, "src/parser.py: ") == "src/parser.py: parse_all"
-    assert line_of(lines, "command: pytest") == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    assert (
+        line_of(lines, "command: pytest")
+        == "command: pytest -q -> failed: FAILED tests\\test_parser.py::test_empty; 1 failed"
+    )
     assert not any("\r" in line for line in lines)
 
 

@@ -20,7 +20,7 @@ from unified_state.records.step import (
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.pending import settle_messages
-from unified_state.services.sourcing import SourceKeeper
+from unified_state.services.source_keeper import SourceKeeper
 from unified_state.services.transcript_facts import keep_fact
 from unified_state.services.working_set import WorkingSetKeeper
 from unified_state.sources.claude_code import read_entry

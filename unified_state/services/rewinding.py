@@ -7,7 +7,7 @@ Nothing else tells of it. What was archived stays; only the times are kept betwe
 from __future__ import annotations
 
 from unified_state.sources.transcript import ancestors
-from unified_state.storage.provenance import EntryPlace, has_later_turn, keep_rewind, place_of_entry
+from unified_state.storage.rewinds import EntryPlace, has_later_turn, keep_rewind, place_of_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from unified_state.records.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL
 from unified_state.rules.own_words import own_passages, said_in
 from unified_state.rules.quoting import find_quote, quote_hash
 from unified_state.rules.short_form import main_text
-from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.rules.timestamps import to_milliseconds
+from unified_state.services.source_keeper import CLOCK_SLACK
 from unified_state.storage.ledger import ACTIVE, PROPOSED
 from unified_state.storage.provenance import items_without_source, set_source, steps_before
 from unified_state.storage.steps import find_step, readable
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # what the world said
 _SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
-_TRIGGERS = frozenset((PROMPT, TOOL_CALL, TOOL_RESULT))
-_CLOCK_SLACK = 2_000  # milliseconds between the client's clock and that of a command it ran
 _LOOKS_BACK = 6 * 3_600_000  # milliseconds in which the words of an item are looked for
 _MOST_ITEMS, _MOST_STEPS, _MOST_CHARACTERS = 20, 300, 200_000
 _LEAST_WORDS = 4  # of a text of which it means something that it stood in a tool's output
@@ -43,37 +42,19 @@ class Source(Record):
     quote: str
 
 
-class SourceKeeper:
-    """Is told of each step of one session as it is archived; `flush` ties the items that were recorded meanwhile."""
-
-    def __init__(self, archive: Archive, session: int) -> None:
-        self._archive = archive
-        self._session = session
-        self._since: int | None = None
-
-    def note(self, step: Step) -> None:
-        """A step was archived."""
-        if step.kind in _TRIGGERS and (self._since is None or step.at < self._since):
-            self._since = step.at
-
-    def flush(self) -> None:
-        """Tie what can be tied now."""
-        if self._since is None:
-            return
-        (session_id,) = self._archive.row("SELECT session_id FROM session WHERE id = ?", self._session)
-        since = to_text(self._since - _CLOCK_SLACK)
-        for item in items_without_source(self._archive, session_id, since, _MOST_ITEMS):
-            source = find_source(self._archive, self._session, item)
-            if source is not None:
-                set_source(self._archive, _sourced(item, source))
-        self._since = None
+def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
+    """Tie the items that a session recorded since then to the words they came from, as far as these are archived."""
+    for item in items_without_source(archive, session_id, since, _MOST_ITEMS):
+        source = find_source(archive, session, item)
+        if source is not None:
+            set_source(archive, _sourced(item, source))
 
 
 def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | None:
     """The words in a session that an item came from, if they are archived. A tool call may say them as its shell wants
     them quoted.
     """
-    at = (to_milliseconds(item.created_at) or 0) + _CLOCK_SLACK
+    at = (to_milliseconds(item.created_at) or 0) + CLOCK_SLACK
     numbers = steps_before(archive, session, _SOURCES, at - _LOOKS_BACK, at, _MOST_STEPS)
     steps = [step for number in numbers if (step := find_step(archive, number)) is not None]
     said = main_text(item).strip()

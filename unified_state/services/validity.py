@@ -11,7 +11,8 @@ from unified_state.rules.validity import went_behind
 from unified_state.sources.file_versions import changed_since
 from unified_state.sources.repository import read_head, visited_commits
 from unified_state.storage.ledger import ACTIVE, list_items
-from unified_state.storage.provenance import contradictions, place_of_entry, read_rewinds
+from unified_state.storage.provenance import contradictions
+from unified_state.storage.rewinds import place_of_entry, read_rewinds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from unified_state.records.restore import Known
     from unified_state.sources.repository import Repository
     from unified_state.storage.archive import Archive
-    from unified_state.storage.provenance import Rewind
+    from unified_state.storage.rewinds import Rewind
 
 _MOST_FILES = 64
 

@@ -47,9 +47,8 @@ def continuation_of(entry: Entry) -> Continuation | None:
     ):
         return None
     content, uuid, parent = message.get("content"), entry.get("uuid"), entry.get("parentUuid")
-    kinds = (
-        {block.get("type") for block in content if isinstance(block, dict)} if isinstance(content, list) else {"text"}
-    )
+    blocks = content if isinstance(content, list) else [{"type": "text"}]
+    kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
     at = to_milliseconds(entry.get("timestamp"))
     if "text" not in kinds or "tool_result" in kinds or not isinstance(uuid, str) or at is None:
         return None
