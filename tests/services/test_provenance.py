@@ -14,12 +14,14 @@ from unified_state.services.masking import Masker
 from unified_state.services.place import Place
 from unified_state.services.provenance import check_provenance, explain
 from unified_state.services.recording import Author, record_item
-from unified_state.services.requoting import requote
+from unified_state.services.requoting import requote, requote_summary
 from unified_state.services.scanning import scan
 from unified_state.services.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.storage.archive import Archive
+from unified_state.storage.compactions import begin_compaction, keep_summary
 from unified_state.storage.ledger import find_item
+from unified_state.storage.sessions import touch_session
 from unified_state.storage.step_writing import replace_text
 from unified_state.storage.steps import find_step
 
@@ -164,3 +166,20 @@ def test_the_words_of_a_forgotten_session_leave_the_quote_too(decided: Archive) 
 def test_an_item_goes_whose_quote_holds_a_text_to_forget(decided: Archive) -> None:
     decided.run("UPDATE item SET body = ?", pack('{"decision":"x","rationale":"x","reversible":true}'))
     assert forget_text(decided, "sqlite FOR").items == 1
+
+
+def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: Archive, masker: Masker) -> None:
+    with archive.transaction():
+        session = touch_session(archive, SESSION, NOW)
+        compaction = begin_compaction(archive, session, NOW)
+        keep_summary(archive, compaction, f"Decisions: {SAID}.", "subagent_stop")
+    body = {**BODIES[DECISION], "decision": SAID}
+    item = record_item(archive, DECISION, body, Author("inferred"), masker=masker, now=NOW)
+    archive.run("UPDATE item SET compaction = ? WHERE uuid = ?", compaction.id, item.uuid)
+    assert faults(archive) == []
+    keep_summary(archive, compaction, "nothing", "subagent_stop")
+    assert faults(archive) == [("D1", "its quote does not stand in the summary it was read from, K1")]
+    requote_summary(archive, compaction.id, "nothing", masker)
+    assert faults(archive) == []
+    forget_ref(archive, "K1")
+    assert (find_item(archive, "D1").quote, faults(archive)) == (None, [])

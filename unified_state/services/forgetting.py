@@ -24,9 +24,10 @@ from unified_state.storage.compactions import find_compaction, forget_restores, 
 from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.pending import write_pending
+from unified_state.storage.provenance import items_of_entry, items_of_summary
 from unified_state.storage.sessions import read_work, session_number
 from unified_state.storage.step_writing import forget_step
-from unified_state.storage.steps import find_step, step_numbers
+from unified_state.storage.steps import find_step, step_numbers, uuid_of_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,11 +134,12 @@ def _forget(
     times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]
     with archive.transaction():
         for number in steps:
-            drop_quotes(archive, number)
+            drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
             forget_step(archive.execute, number)
         for item in items:
             forget_item(archive, item.uuid)
         for number in summaries:
+            drop_quotes(archive, items_of_summary(archive, number))
             forget_summary(archive, number)
         for found in free:
             forget_free_text(archive, found)

@@ -15,6 +15,7 @@ from unified_state.rules.timestamps import to_milliseconds
 from unified_state.rules.validity import validity_text
 from unified_state.services.exporting import export_line
 from unified_state.services.validity import read_validities
+from unified_state.storage.compactions import find_compaction
 from unified_state.storage.ledger import find_item, list_items
 from unified_state.storage.provenance import entry_steps, links_of, turn_at
 from unified_state.storage.sessions import session_number
@@ -78,6 +79,11 @@ def _faults(archive: Archive, item: LedgerItem) -> Iterator[Fault]:
         return  # recorded before there were quotes
     if item.quote == UNREADABLE or quote_hash(item.quote) != item.quote_hash:
         yield Fault(item.alias, f"its quote is not the one that was recorded: its SHA-256 is not {item.quote_hash}")
+        return
+    if item.compaction is not None:
+        compaction = find_compaction(archive, item.compaction)
+        if compaction is None or item.quote not in (compaction.summary or ""):
+            yield Fault(item.alias, f"its quote does not stand in the summary it was read from, K{item.compaction}")
         return
     if item.source_uuid is None:
         return

@@ -11,7 +11,7 @@ from unified_state.records.step import TOOL_CALL
 from unified_state.rules.mentions import mentioned_files
 from unified_state.services.forgetting import tidy
 from unified_state.services.health import problem_files
-from unified_state.services.requoting import quoted, requote
+from unified_state.services.requoting import quoted, requote, requote_summary
 from unified_state.services.state_files import existing_state_files, rewrite_state_files
 from unified_state.services.working_set import empty_working_sets, rebuild_working_sets
 from unified_state.storage.free_texts import free_texts, replace_free_text
@@ -103,7 +103,10 @@ def _free_texts(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
         if masked != found.text:
             refs.append(found.name)
             if fix:
-                replace_free_text(archive, found, masked)
+                with archive.transaction():
+                    replace_free_text(archive, found, masked)
+                    if found.is_summary:
+                        requote_summary(archive, found.key, masked, masker)
     return refs
 
 

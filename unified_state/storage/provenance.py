@@ -59,6 +59,13 @@ def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
     return [find_item(archive, item) for (item,) in archive.rows("SELECT uuid FROM item WHERE source_uuid = ?", uuid)]
 
 
+def items_of_summary(archive: Archive, compaction: int) -> list[LedgerItem]:
+    """The items that were read from the summary of a compaction."""
+    return [
+        find_item(archive, item) for (item,) in archive.rows("SELECT uuid FROM item WHERE compaction = ?", compaction)
+    ]
+
+
 def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
     """The links of an item, in both directions."""
     rows = archive.rows(
