@@ -28,19 +28,25 @@ def turns(*texts: str) -> list[dict[str, Any]]:
 def test_a_prompt_that_goes_on_from_an_earlier_turn_takes_the_later_ones_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two", "three"))
     keep(prompt(9, "another way", parentUuid=uuid_of(2)))
+    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 2999, until_at=NOW + 9000)]
+
+
+def test_a_prompt_that_goes_on_from_an_earlier_answer_takes_the_later_turns_back(keep: Keep, archive: Archive) -> None:
+    keep(*turns("one", "two", "three"))
+    keep(prompt(9, "another way", parentUuid=uuid_of(1)))
     assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 1000, until_at=NOW + 9000)]
 
 
 def test_it_is_seen_wherever_a_hook_cuts_the_transcript(keep: Keep, archive: Archive) -> None:
     for step in [*turns("one", "two"), prompt(6, "another way", parentUuid=uuid_of(2)), answer(7, "done")]:
         keep(step)
-    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 1000, until_at=NOW + 6000)]
+    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 2999, until_at=NOW + 6000)]
 
 
 def test_a_rewind_to_the_first_prompt_takes_all_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two"))
     keep(prompt(6, "anew", parentUuid=None))
-    assert read_rewinds(archive) == [Rewind(SESSION, after_at=0, until_at=NOW + 6000)]
+    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW - 1, until_at=NOW + 6000)]
 
 
 def test_a_conversation_that_simply_goes_on_takes_nothing_back(keep: Keep, archive: Archive) -> None:
@@ -72,7 +78,8 @@ def test_reading_the_transcript_again_takes_nothing_back(keep: Keep, archive: Ar
 def test_what_a_fork_copied_takes_nothing_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two"))
     keep(*turns("one", "two"), session="fork")
-    keep(prompt(6, "three", sessionId="fork"), session="fork")
+    keep(prompt(6, "three"))
+    keep(prompt(7, "three", sessionId="fork", parentUuid=uuid_of(5)), session="fork")
     assert read_rewinds(archive) == []
 
 

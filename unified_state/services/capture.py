@@ -205,7 +205,7 @@ class Capture:
                         keeper.note(found)
                         sources.note(found)
                 else:
-                    keep_fact(self._archive, cursor, found, chunk.end, self._now)
+                    keep_fact(self._archive, cursor.session, found, self._now)
             keeper.flush()
             sources.flush()
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))

@@ -9,19 +9,18 @@ from unified_state.storage.compactions import keep_boundary, keep_transcript_sum
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
-    from unified_state.storage.sessions import Cursor
 
     Fact = Boundary | Summary | Delivery | Continuation
 
 
-def keep_fact(archive: Archive, cursor: Cursor, found: Fact, end: int, now: int) -> None:
-    """Keep one of them, found in front of the byte offset `end`, within the transaction that archives the steps."""
+def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
+    """Keep one of them, within the transaction that archives the steps."""
     match found:
         case Boundary():
-            keep_boundary(archive, cursor.session, found)
+            keep_boundary(archive, session, found)
         case Summary():
-            keep_transcript_summary(archive, cursor.session, found)
+            keep_transcript_summary(archive, session, found)
         case Delivery():
             mark_delivered(archive, found.nonces, now)
         case Continuation():
-            keep_continuation(archive, cursor.session, found, cursor.path, end)
+            keep_continuation(archive, session, found)

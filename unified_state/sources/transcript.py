@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second one also stands inside of entries that begin as the first
 
-_FIRST_BACK, _FARTHEST_BACK, _MOST_ANCESTORS = 1 << 16, 1 << 26, 1000  # bytes, bytes, entries
-
 
 def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tuple[int, bytes]]:
     """The lines from a byte offset on, each with the offset behind it.
@@ -32,38 +30,6 @@ def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tupl
                 return
             offset += len(line)
             yield offset, line
-
-
-def ancestors(path: str, uuid: str, end: int) -> Iterator[str]:
-    """The uuids of the entries behind which an entry stands in its conversation, the nearest first; over a compaction
-    too. They are looked for in front of a byte offset, backwards, not without limit.
-    """
-    with open(path, "rb") as file:
-        begin, data = end, b""
-        for _ in range(_MOST_ANCESTORS):
-            while (entry := _last_entry(data, uuid)) is None:
-                if not begin or len(data) >= _FARTHEST_BACK:
-                    return
-                begin = max(0, begin - max(_FIRST_BACK, 3 * len(data)))
-                file.seek(begin)
-                data = file.read(end - begin)
-            found = entry.get("parentUuid") or entry.get("logicalParentUuid")
-            if not isinstance(found, str):
-                return
-            yield found
-            uuid = found
-
-
-def _last_entry(data: bytes, uuid: str) -> dict[str, Any] | None:
-    """The last whole entry of that uuid in a part of a transcript."""
-    wanted = f'"uuid":"{uuid}"'.encode()
-    at = len(data)
-    while (at := data.rfind(wanted, 0, at)) >= 0:
-        begin, line_end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-        for entry in parse_entries(data[begin : None if line_end < 0 else line_end]):
-            if entry.get("uuid") == uuid:
-                return entry
-    return None
 
 
 def parse_entries(line: bytes) -> list[dict[str, Any]]:

@@ -42,6 +42,13 @@ def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
     return archive.row(query, session, turn) is not None
 
 
+def keep_continuation_of(archive: Archive, session: int, parent: str, at: int) -> int:
+    """A prompt of the session stands behind an entry; when the first one there did."""
+    key = uuid_key(parent)
+    archive.run("INSERT OR IGNORE INTO continuation VALUES (?, ?, ?)", session, key, at)
+    return int(archive.row("SELECT at FROM continuation WHERE session = ? AND parent = ?", session, key)[0])
+
+
 def keep_rewind(archive: Archive, session: int, after_at: int, until_at: int) -> None:
     """The user took back what the session said between two times."""
     archive.run("INSERT OR REPLACE INTO rewind VALUES (?, ?, ?)", session, after_at, until_at)
