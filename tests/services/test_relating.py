@@ -43,7 +43,7 @@ def test_a_repeated_decision_is_linked_told_and_kept(record: Recorder, archive: 
 def test_a_contradicting_decision_is_linked_and_the_way_to_settle_it_told(record: Recorder) -> None:
     record(DECISION, "Use SQLite for the archive")
     assert record(DECISION, "Use PostgreSQL for the archive") == [
-        "D2 may contradict D1: `unified-state decision supersede D1 …` settles it"
+        "D2 may contradict D1: `unified-state decision supersede D1 --by D2` settles it"
     ]
 
 
@@ -63,7 +63,7 @@ def test_what_is_superseded_is_not_compared_any_more(record: Recorder) -> None:
     record(DECISION, "Use SQLite for the archive")
     record(DECISION, "Use DuckDB for the archive", supersedes="D1")
     assert record(DECISION, "Use SQLite for the archive") == [
-        "D3 may contradict D2: `unified-state decision supersede D2 …` settles it"
+        "D3 may contradict D2: `unified-state decision supersede D2 --by D3` settles it"
     ]
 
 

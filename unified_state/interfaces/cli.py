@@ -42,7 +42,7 @@ COMMANDS = {
     "question": ("items", "open questions"),
     "evidence": ("items", "verbatim errors, commands and outputs"),
     "ingest": ("archive", "archive sessions from transcript files or folders"),
-    "export": ("archive", "print the archive as JSON Lines, one step a line"),
+    "export": ("archive", "print the archive as JSON Lines, one step (or item) a line"),
     "search": ("archive", "find turns, steps and items"),
     "recall": ("archive", "print an item, a turn, a step or a compaction whole"),
     "why": ("provenance", "where an item comes from: the words, the turn around them, what became of it"),

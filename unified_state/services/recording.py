@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.records.item import ALIAS_LETTERS, MAIN_FIELDS, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.records.record import Record
 from unified_state.rules.mentions import mentioned_files
 from unified_state.rules.quoting import quote_hash
@@ -65,9 +65,7 @@ def record_item(
         item = item.replace(alias=next_alias(archive, kind))
         insert_item(archive, item)
         if older is not None:
-            change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": to_text(now), "estimate": None}
-            update_item(archive, older.replace(**change))
-            link_items(archive, item, "supersedes", older, to_text(now))
+            _replace(archive, older, item, now)
         relate(archive, item)
     return item
 
@@ -93,6 +91,23 @@ def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> Ledge
         quote=quote,
         quote_hash=quote_hash(quote),
     )
+
+
+def supersede(archive: Archive, ref: str, by: str, *, now: int) -> LedgerItem:
+    """Let one decision take the place of another, both of which are there; the one that holds now."""
+    with archive.transaction():
+        older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
+        if older.uuid == newer.uuid:
+            message = f"{older.alias} cannot take its own place"
+            raise UsageError(message, "name the decision that holds now with --by")
+        _replace(archive, older, newer, now)
+    return newer
+
+
+def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> None:
+    change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now), "estimate": None}
+    update_item(archive, older.replace(**change))
+    link_items(archive, newer, "supersedes", older, to_text(now))
 
 
 def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:

@@ -9,7 +9,7 @@ from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.projection import Projected, Projection
-from unified_state.services.recording import record_item, resolve
+from unified_state.services.recording import record_item, resolve, supersede
 from unified_state.services.relating import hints
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
 
@@ -49,6 +49,10 @@ class StateWriter:
             return item
 
         return short_form(self._write(action))
+
+    def supersede(self, ref: str, by: str) -> Entry:
+        """A decision takes the place of an earlier one, both of which are recorded; the one that holds now."""
+        return short_form(self._write(lambda archive, now: supersede(archive, ref, by, now=now)))
 
     def resolve(self, ref: str, resolution: str) -> Entry:
         """Close an open question."""

@@ -202,14 +202,12 @@ CREATE TABLE unnoted (            -- steps that the working set has still to tak
 _PROVENANCE = """
 CREATE INDEX item_without_source ON item (session_id, created_at) WHERE source_uuid IS NULL;
 CREATE INDEX item_link_to ON item_link (to_uuid);
-
 CREATE TABLE continuation (       -- where the prompts of a session go on, and when the first one did there
     session INTEGER NOT NULL REFERENCES session,
     parent NOT NULL,              -- the entry before, stored as in step; empty at the beginning
     at INTEGER NOT NULL,
     PRIMARY KEY (session, parent)
 ) WITHOUT ROWID;
-
 CREATE TABLE rewind (             -- what a session said between these times was taken back
     session INTEGER NOT NULL REFERENCES session,
     after_at INTEGER NOT NULL,
