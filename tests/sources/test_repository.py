@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.sources.repository import Repository, find_repository, read_head
+from unified_state.sources.repository import Repository, find_repository, read_head, visited_commits
 
 Git = Callable[..., str]
 MARK = ".claude/unified-state-id"

@@ -2,7 +2,8 @@
 
 What the client, a hook, a file, a web page, a mail or a log put into the user's place is left out: tagged blocks
 (`<system-reminder>`, `<pasted_content>`, `<task-notification>`, echoes of commands), fenced and indented code, quoted
-lines, a quoted mail. In doubt a part is not the user's. Invariant: every passage is a slice of the prompt.
+lines, a quoted mail, the plan that the client hands over, long blocks without a list. In doubt a part is not the
+user's. Invariant: every passage is a slice of the prompt.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 # What the client, and no person, begins a prompt with.
 _MACHINE_OPENINGS = (
     "Stop hook feedback:",
+    "Implement the following plan:",  # the model's own, which the user approved
     "Base directory for this skill:",
     "Caveat: The messages below were generated",
     "This session is being continued from a previous conversation",
@@ -34,18 +36,25 @@ _OPENERS = {
     "note", "now", "oh", "ok", "okay", "on", "please", "remember", "reminder", "rule", "so", "then", "yeah", "yes",
 }  # fmt: skip
 _ENDINGS, _ASIDES = ".!;\n", ",:-\u2013\u2014*\u2022)( \t0123456789."
-_LEAST_WORDS = 3
+_BULLETS = set("-*\u2022+0123456789")
+_LEAST_WORDS, _MOST_LINES, _LONGEST_PARAGRAPH = 3, 8, 2_000
 _MOST_TAGS = 200  # different ones in a prompt; what has more is no person's
 
 
 def own_passages(prompt: str) -> list[str]:
-    """The passages of a prompt that its user wrote, in order."""
+    """The paragraphs of a prompt that its user wrote, in order; what follows a block that nobody typed may belong to
+    it.
+    """
     if prompt.lstrip().startswith(_MACHINE_OPENINGS):
         return []
     passages: list[str] = []
     for part in _outside_tags(prompt):
-        passages += _outside_quotes(part)
-    return [passage for passage in passages if passage.strip()]
+        for paragraph in (paragraph for lines in _outside_quotes(part) for paragraph in lines.split("\n\n")):
+            if not _is_typed(paragraph):
+                return passages
+            if paragraph.strip():
+                passages.append(paragraph)
+    return passages
 
 
 def said_in(passages: list[str], text: str) -> str | None:
@@ -59,6 +68,13 @@ def said_in(passages: list[str], text: str) -> str | None:
         if words is not None:
             return words
     return None
+
+
+def _is_typed(paragraph: str) -> bool:
+    """Whether a person may have typed a paragraph: of many lines only a list, and not without end."""
+    lines = paragraph.strip().split("\n")
+    items = sum(line.lstrip()[:1] in _BULLETS for line in lines if line.strip())
+    return len(paragraph) <= _LONGEST_PARAGRAPH and (len(lines) <= _MOST_LINES or items > len(lines) / 2)
 
 
 def _outside_tags(text: str) -> Iterator[str]:
