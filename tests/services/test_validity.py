@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import BODIES, NOW, SESSION, answer, prompt, uuid_of
+from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, uuid_of
 from unified_state.records.item import DECISION
 from unified_state.records.restore import Known
 from unified_state.records.validity import Validity
@@ -66,6 +66,19 @@ def test_a_file_that_was_changed_since_is_named(decide: Decider, repository: Pat
     assert decide.standing() == {"D1": Validity(changed=("a.py",))}
     decide("Keep a.py as it is now")
     assert "D2" not in decide.standing()
+
+
+def test_a_file_that_is_named_without_its_folder_is_the_one_that_was_worked_with(
+    decide: Decider, repository: Path, keep: Callable[..., None]
+) -> None:
+    for number, path in enumerate(("src/store.py", "src/twice.py", "lib/twice.py")):
+        (repository / path).parent.mkdir(exist_ok=True)
+        (repository / path).write_text("x = 1\n", encoding="utf-8")
+        keep(answer(number, call(f"a{number}", "Edit", file_path=str(repository / path)), cwd=str(repository)))
+    decide("Keep store.py and twice.py short")
+    edit(repository / "src/store.py")
+    edit(repository / "src/twice.py")
+    assert decide.standing() == {"D1": Validity(changed=("src/store.py",))}
 
 
 def test_a_file_that_went_is_named(decide: Decider, repository: Path) -> None:

@@ -22,6 +22,7 @@ from unified_state.storage.ledger import (
     next_alias,
     update_item,
 )
+from unified_state.storage.working_set import files_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def record_item(
     """
     body = {name: _checked(name, value, masker) for name, value in body.items()}
     item = _unnamed(kind, body, author, now).replace(status=status)
+    item = item.replace(file_hashes=_versions(archive, item, author, now))
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
         item = item.replace(alias=next_alias(archive, kind))
@@ -87,10 +89,21 @@ def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> Ledge
         commit=author.commit,
         branch=author.branch,
         files=files,
-        file_hashes={} if author.worktree is None else file_versions(author.worktree, files, now),
         quote=quote,
         quote_hash=quote_hash(quote),
     )
+
+
+def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> dict[str, str]:
+    """The versions of the files that an item speaks of. One that is named without its folder is the only one of that
+    name that a session worked with.
+    """
+    if author.worktree is None:
+        return {}
+    versions = file_versions(author.worktree, item.files, now)
+    named = [path for path in item.files if path not in versions and "/" not in path]
+    found = [paths[0] for path in named if len(paths := files_named(archive, path)) == 1]
+    return {**versions, **file_versions(author.worktree, found, now)}
 
 
 def supersede(archive: Archive, ref: str, by: str, *, now: int) -> LedgerItem:

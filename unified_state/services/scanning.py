@@ -88,7 +88,7 @@ def _items(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
         refs.append(item.alias)
         if fix:
             files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
-            kept = {path: version for path, version in item.file_hashes.items() if path in files}
+            kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
             with archive.transaction():
                 update_item(archive, item.replace(body=body, files=files, file_hashes=kept, estimate=None))
                 if quote is not None and quote != item.quote:

@@ -36,7 +36,8 @@ class SourceKeeper:
         since, self._since = to_text(self._since - CLOCK_SLACK), None
         row = self._archive.row(
             "SELECT session.session_id FROM session JOIN item ON item.session_id = session.session_id "
-            "WHERE session.id = ? AND source_uuid IS NULL AND item.created_at >= ? AND origin != 'user_said' LIMIT 1",
+            "WHERE session.id = ? AND source_uuid IS NULL AND item.created_at >= ? AND origin != 'user_said' "
+            "AND rule IS NULL AND compaction IS NULL LIMIT 1",
             self._session,
             since,
         )

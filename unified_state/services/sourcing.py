@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # what the world said
 _SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
-_LOOKS_BACK = 6 * 3_600_000  # milliseconds in which the words of an item are looked for
+_LOOKS_BACK = 12 * 3_600_000  # milliseconds in which the words of an item are looked for
 _MOST_ITEMS, _MOST_STEPS, _MOST_CHARACTERS = 20, 300, 200_000
 _LEAST_WORDS = 4  # of a text of which it means something that it stood in a tool's output
 

@@ -42,11 +42,11 @@ def set_source(archive: Archive, item: LedgerItem) -> None:
 
 def items_without_source(archive: Archive, session_id: str, since: str, limit: int) -> list[LedgerItem]:
     """The items that a session recorded since then and whose entry is not known, the newest first; what the user said
-    in their own terminal needs none.
+    in their own terminal needs none, and what was captured or read from a summary has its own.
     """
     rows = archive.rows(
         "SELECT uuid FROM item WHERE source_uuid IS NULL AND session_id = ? AND created_at >= ? "
-        "AND origin != 'user_said' ORDER BY created_at DESC LIMIT ?",
+        "AND origin != 'user_said' AND rule IS NULL AND compaction IS NULL ORDER BY created_at DESC LIMIT ?",
         session_id,
         since,
         limit,
