@@ -5,8 +5,8 @@ from __future__ import annotations
 from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE
 from unified_state.rules.likeness import CONTRADICTS, DUPLICATES, read_statement, statement_relation
 from unified_state.rules.short_form import main_text
-from unified_state.storage.ledger import ACTIVE, PROPOSED, link_items, list_items
-from unified_state.storage.provenance import links_of
+from unified_state.storage.ledger import find_item, link_items
+from unified_state.storage.provenance import links_of, texts_with_a_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,18 +17,16 @@ if TYPE_CHECKING:
 
 _MOST = 300  # of the newest items are looked at
 _HINTS = (DUPLICATES, CONTRADICTS)
-_RULES = {DECISION, CONSTRAINT}  # a decision may contradict a constraint
+_RULES = (DECISION, CONSTRAINT)  # a decision may contradict a constraint
 
 
 def relate(archive: Archive, item: LedgerItem) -> None:
     """Link an item with those that it repeats or contradicts. Call it in the item's transaction."""
-    kinds = _RULES if item.kind in _RULES else {item.kind}
-    others = [other for other in list_items(archive, statuses=[ACTIVE, PROPOSED]) if other.kind in kinds]
-    statement = read_statement(main_text(item))
-    for other in others[-_MOST:]:
-        relation = None if other.uuid == item.uuid else _relation(item, statement, other)
-        if relation is not None:
-            link_items(archive, item, relation, other, item.created_at)
+    said, kinds = main_text(item), _RULES if item.kind in _RULES else (item.kind,)
+    statement = read_statement(said)
+    for uuid, kind, other in texts_with_a_word(archive, kinds, statement.content, _MOST):
+        if uuid != item.uuid and (relation := _relation(item.kind, said, statement, kind, other)):
+            link_items(archive, item, relation, find_item(archive, uuid), item.created_at)
 
 
 def hints(archive: Archive, item: LedgerItem) -> list[str]:
@@ -44,10 +42,10 @@ def _hint(ref: str, link: Link) -> str:
     return f"{ref} may contradict {link.ref}: `unified-state why {link.ref}` shows where that comes from"
 
 
-def _relation(item: LedgerItem, statement: Statement, other: LedgerItem) -> str | None:
-    if EVIDENCE in {item.kind, other.kind}:  # errors are much alike, and each is worth its line
-        return DUPLICATES if main_text(item) == main_text(other) else None
-    relation = statement_relation(statement, read_statement(main_text(other)))
+def _relation(kind: str, said: str, statement: Statement, other_kind: str, other: str) -> str | None:
+    if kind == EVIDENCE:  # errors are much alike, and each is worth its line
+        return DUPLICATES if said == other else None
+    relation = statement_relation(statement, read_statement(other))
     if relation == DUPLICATES:
-        return relation if item.kind == other.kind else None
-    return relation if item.kind in _RULES else None
+        return relation if kind == other_kind else None
+    return relation if kind in _RULES else None

@@ -157,14 +157,15 @@ def is_forgotten(archive: Archive, alias: str) -> bool:
 
 def _item(row: Any) -> LedgerItem:
     known = dict(zip(LedgerItem.names, row, strict=True))
-    known["body"] = _body(known["kind"], unpack(known["body"]))
+    known["body"] = read_body(known["kind"], unpack(known["body"]))
     known["files"] = tuple(parse_json(known["files"])) if known["files"] else ()
     known["quote"] = None if known["quote"] is None else unpack(known["quote"])
     known["file_hashes"] = parse_json(known["file_hashes"]) if known["file_hashes"] else {}
     return LedgerItem(**known)
 
 
-def _body(kind: str, text: str) -> dict[str, Any]:
+def read_body(kind: str, text: str) -> dict[str, Any]:
+    """The body of an item of that kind; one that says so where the disk has changed it."""
     try:
         body = parse_json(text)
     except ValueError:

@@ -5,13 +5,16 @@ Invariant: an item's quote and its hash are only ever written together.
 
 from __future__ import annotations
 
+from unified_state.records.item import MAIN_FIELDS
 from unified_state.records.record import Record
-from unified_state.rules.packing import pack
-from unified_state.storage.ledger import find_item
+from unified_state.rules.packing import pack, unpack
+from unified_state.storage.ledger import ACTIVE, PROPOSED, find_item, read_body
 from unified_state.storage.steps import KIND_NUMBERS, uuid_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from unified_state.records.item import LedgerItem
     from unified_state.storage.archive import Archive
 
@@ -52,6 +55,30 @@ def items_without_source(archive: Archive, session_id: str, since: str, limit: i
         limit,
     )
     return [find_item(archive, uuid) for (uuid,) in rows]
+
+
+def texts_with_a_word(
+    archive: Archive, kinds: Sequence[str], words: Iterable[str], most: int
+) -> list[tuple[str, str, str]]:
+    """The newest active and proposed items of some kinds that hold any of the words, in lower case: UUID, kind, what
+    they say; the oldest first.
+    """
+    rows = archive.rows(
+        f"SELECT uuid, kind, body FROM item WHERE kind IN ({', '.join('?' * len(kinds))}) AND status IN (?, ?) "
+        "ORDER BY id DESC LIMIT ?",
+        *kinds,
+        ACTIVE,
+        PROPOSED,
+        most,
+    )
+    wanted = tuple(words)
+    found = []
+    for uuid, kind, body in reversed(rows):
+        text = unpack(body)
+        lowered = text.lower()
+        if any(word in lowered for word in wanted):
+            found.append((uuid, kind, str(read_body(kind, text).get(MAIN_FIELDS[kind]) or "")))
+    return found
 
 
 def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
