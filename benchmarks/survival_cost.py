@@ -54,7 +54,7 @@ def measure(workspace: Workspace, size: int, archive: Archive) -> tuple[float, f
     judging = median(lambda: take_in(archive, compaction, summary, NOW))
 
     def restore() -> None:
-        known = gather(archive, workspace.place.state_path, compaction.session, "compact", NOW)
+        known = gather(archive, workspace.place, compaction.session, "compact", NOW)
         note_restored(archive, known, restored_text(known, workspace.settings).brief)
 
     with_delta = median(restore)

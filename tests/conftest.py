@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,13 @@ def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
     git("add", ".")
     git("commit", "--quiet", "--message", "first commit")
     return folder
+
+
+@pytest.fixture
+def alarm() -> Iterator[None]:
+    """Ends a test that would otherwise never end."""
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it hangs"))
+    signal.alarm(5)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)

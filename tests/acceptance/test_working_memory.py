@@ -199,6 +199,8 @@ def back_to_first_version(path: Path) -> None:
             archive.execute(f"DROP INDEX {index}")
         for table in _tables(archive) - _tables(first):
             archive.execute(f"DROP TABLE {table}")
+        for index in _indexes(archive) - _indexes(first):
+            archive.execute(f"DROP INDEX {index}")
         for table in _tables(first):
             for column in _columns(archive, table) - _columns(first, table):
                 archive.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
@@ -215,6 +217,10 @@ def _names(archive: sqlite3.Connection, kind: str) -> set[str]:
     """What the archive has of a kind and is not made by SQLite itself."""
     rows = archive.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql NOT NULL", (kind,))
     return {name for (name,) in rows}
+
+
+def _indexes(archive: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in archive.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL")}
 
 
 def _columns(archive: sqlite3.Connection, table: str) -> set[str]:

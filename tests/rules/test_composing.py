@@ -188,7 +188,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
         ),
         work_item=WorkItem(id="PROJ-12", title="Switch", phase="test", progress=0.75),
         items=(
-            item(1, CONSTRAINT, blocking=True),
+            item(1, CONSTRAINT, blocking=True, origin="user_said"),
             item(2, CONSTRAINT),
             item(1, DECISION, reversible=False),
             item(2, DECISION),
@@ -213,7 +213,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
         "=" * 60,
         "[WORK] PROJ-12 Switch; phase test; progress 75%",
         "[CONSTRAINTS] 1 blocking",
-        "  C1 (inferred, blocking): API v1 stays. Source: the user",
+        "  C1 (the user said, blocking): API v1 stays. Source: the user",
         "[TODO] Pending actions: 1",
         "  - Run it",
         "[DECISIONS] 1 irreversible",

@@ -20,7 +20,14 @@ from unified_state.rules.lines import harmless, item_line, turn_lines
         ),
         (item(7, rationale=""), "D7 (inferred): Use SQLite."),
         (item(3, CONSTRAINT), "C3 (inferred): API v1 stays. Source: the user"),
-        (item(3, CONSTRAINT, blocking=True, source=""), "C3 (inferred, blocking): API v1 stays."),
+        (
+            item(3, CONSTRAINT, blocking=True, source="", origin="user_said"),
+            "C3 (the user said, blocking): API v1 stays.",
+        ),
+        (
+            item(3, CONSTRAINT, blocking=True, source=""),
+            "C3 (inferred, meant as blocking, not confirmed by the user): API v1 stays.",
+        ),
         (item(1, QUESTION), "Q1 (inferred, medium priority): Which port? Context: the proxy"),
         (item(1, QUESTION, priority="high", context=""), "Q1 (inferred, high priority): Which port?"),
         (item(2, EVIDENCE, origin="observed"), "E2 (error, observed): boom [from pytest]"),

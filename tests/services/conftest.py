@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -78,13 +77,3 @@ def keep(archive: Archive, masker: Masker, tmp_path: Path) -> Callable[..., None
         Capture(archive, masker, NOW, lambda: True).transcript(str(path), session, to_end=True)
 
     return keep_entries
-
-
-@pytest.fixture
-def alarm() -> Iterator[None]:
-    """Ends a test that would otherwise never end."""
-    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it hangs"))
-    signal.alarm(5)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)

@@ -18,6 +18,7 @@ from unified_state.rules.timestamps import to_text
 from unified_state.services.capture import Capture
 from unified_state.services.forgetting import forget_ref, forget_session
 from unified_state.services.masking import Masker
+from unified_state.services.place import Place
 from unified_state.services.proposing import dismiss
 from unified_state.services.restore import gather
 from unified_state.storage.archive import Archive
@@ -140,7 +141,7 @@ def test_what_was_dismissed_stays_dismissed_in_a_fork(
     archive: Archive, capture: Keep, transcript: Path, tmp_path: Path
 ) -> None:
     (item,) = capture(prompt(1, "Always run make lint."))
-    dismiss(archive, item.alias, NOW)
+    dismiss(archive, item.alias, "user_said", NOW)
     fork = tmp_path / "projects" / f"{FORK}.jsonl"
     fork.write_bytes(transcript.read_bytes().replace(SESSION.encode(), FORK.encode()))
     assert shown(capture(path=fork, session=FORK)) == [("standing rule", "dismissed")]
@@ -187,10 +188,10 @@ def test_a_plan_does_not_rename_what_the_user_works_on(archive: Archive, capture
     assert work == {"id": "SHOP-7", "title": "Prices", "phase": "EXEC"}
 
 
-def test_a_rejected_plan_is_never_current(archive: Archive, capture: Keep) -> None:
+def test_a_rejected_plan_is_never_current(archive: Archive, place: Place, capture: Keep) -> None:
     (item,) = capture(*planned(1, "# Cache the prices", reason="fix the query"))
     assert (item.status, item.body["rationale"]) == ("dismissed", "fix the query")
-    known = gather(archive, "", session(archive), "compact", NOW)
+    known = gather(archive, place, session(archive), "compact", NOW)
     assert known.items == ()
     assert known.work_item is not None
     assert known.work_item.phase == "planning"
@@ -232,9 +233,9 @@ def test_a_list_that_the_client_refused_changes_nothing(archive: Archive, captur
     assert pending_actions(archive, session(archive), 10) == ()
 
 
-def test_a_restore_tells_the_list(archive: Archive, capture: Keep) -> None:
+def test_a_restore_tells_the_list(archive: Archive, place: Place, capture: Keep) -> None:
     capture(*used(1, "TodoWrite", todos=[{"content": "Fill the cache", "status": "in_progress"}]))
-    known = gather(archive, "", session(archive), "compact", NOW)
+    known = gather(archive, place, session(archive), "compact", NOW)
     assert known.pending_actions == ("[in progress] Fill the cache",)
 
 
@@ -312,10 +313,10 @@ def test_a_call_that_the_user_refused_is_an_attempt_with_their_words(capture: Ke
     assert (rule.kind, rule.status) == ("constraint", "proposed")
 
 
-def test_of_thousands_of_errors_a_session_start_reads_the_newest(archive: Archive, capture: Keep) -> None:
+def test_of_thousands_of_errors_a_session_start_reads_the_newest(archive: Archive, place: Place, capture: Keep) -> None:
     entries = [entry for n in range(1, 2_001, 2) for entry in ran(n, f"make t{n}", f"error {n}", fails=True)]
     assert len(capture(*entries)) == 1_000
-    known = gather(archive, "", session(archive), "compact", NOW)
+    known = gather(archive, place, session(archive), "compact", NOW)
     assert [item.body["content"] for item in known.items] == ["error 1995", "error 1997", "error 1999"]
     assert known.elsewhere == 997
 
@@ -335,11 +336,11 @@ def test_a_commit_and_a_pull_request_are_observed(capture: Keep) -> None:
 # The user's own words
 
 
-def test_a_rule_in_a_prompt_is_proposed_and_never_told(archive: Archive, capture: Keep) -> None:
+def test_a_rule_in_a_prompt_is_proposed_and_never_told(archive: Archive, place: Place, capture: Keep) -> None:
     (item,) = capture(prompt(1, "Fix the parser. From now on, ask before you push."))
     assert (item.kind, item.status, item.origin) == ("constraint", "proposed", "user_said")
     assert item.quote == "From now on, ask before you push."
-    assert gather(archive, "", session(archive), "compact", NOW).items == ()
+    assert gather(archive, place, session(archive), "compact", NOW).items == ()
 
 
 @pytest.mark.parametrize(

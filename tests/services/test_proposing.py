@@ -7,6 +7,8 @@ import pytest
 from tests.builders import NOW, SESSION, item, prompt
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.records.item import CONSTRAINT
+from unified_state.records.origin import INFERRED, USER_SAID
+from unified_state.services.place import Place
 from unified_state.services.proposing import accept, dismiss
 from unified_state.services.restore import gather
 from unified_state.storage.archive import Archive
@@ -23,30 +25,30 @@ def proposal(keep: Keep) -> str:
     return "C1"
 
 
-def told(archive: Archive) -> list[str]:
-    return [one.alias for one in gather(archive, "", session_number(archive, SESSION), "compact", NOW).items]
+def told(archive: Archive, place: Place) -> list[str]:
+    return [one.alias for one in gather(archive, place, session_number(archive, SESSION), "compact", NOW).items]
 
 
-def test_an_accepted_proposal_is_a_fact_and_given_back(archive: Archive, proposal: str) -> None:
-    assert told(archive) == []
-    accepted = accept(archive, proposal, NOW)
+def test_an_accepted_proposal_is_a_fact_and_given_back(archive: Archive, place: Place, proposal: str) -> None:
+    assert told(archive, place) == []
+    accepted = accept(archive, proposal, USER_SAID, NOW)
     assert (accepted.status, accepted.origin) == ("active", "user_said")
-    assert told(archive) == [proposal]
+    assert told(archive, place) == [proposal]
 
 
-def test_a_dismissed_proposal_is_none(archive: Archive, proposal: str) -> None:
-    dismiss(archive, proposal, NOW)
-    assert told(archive) == []
+def test_a_dismissed_proposal_is_none(archive: Archive, place: Place, proposal: str) -> None:
+    dismiss(archive, proposal, USER_SAID, NOW)
+    assert told(archive, place) == []
     assert find_item(archive, proposal).status == "dismissed"
 
 
 @pytest.mark.parametrize("decide", [accept, dismiss])
 def test_only_a_proposal_can_be_decided_on(archive: Archive, proposal: str, decide: Callable[..., object]) -> None:
-    dismiss(archive, proposal, NOW)
+    dismiss(archive, proposal, USER_SAID, NOW)
     with pytest.raises(UsageError, match="C1 is dismissed, not proposed"):
-        decide(archive, proposal, NOW)
+        decide(archive, proposal, USER_SAID, NOW)
     with pytest.raises(NotFoundError):
-        decide(archive, "C7", NOW)
+        decide(archive, "C7", USER_SAID, NOW)
 
 
 def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive) -> None:
@@ -54,5 +56,14 @@ def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive)
     for one in (older, newer):
         insert_item(archive, one)
     link_items(archive, newer, "changes", older, newer.created_at)
-    accept(archive, "C2", NOW)
+    accept(archive, "C2", USER_SAID, NOW)
     assert (find_item(archive, "C1").status, find_item(archive, "C1").superseded_by) == ("superseded", newer.uuid)
+
+
+@pytest.mark.parametrize("decide", [accept, dismiss])
+def test_an_agent_does_not_decide_what_is_proposed(
+    archive: Archive, proposal: str, decide: Callable[..., object]
+) -> None:
+    with pytest.raises(UsageError, match="only the user"):
+        decide(archive, proposal, INFERRED, NOW)
+    assert find_item(archive, proposal).status == "proposed"

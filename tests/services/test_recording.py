@@ -9,7 +9,7 @@ from tests.builders import BODIES, NOW
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.records.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
 from unified_state.services.masking import Masker
-from unified_state.services.recording import LONGEST_TEXT, Author, new_uuid, record_item, resolve
+from unified_state.services.recording import LONGEST_TEXT, Author, new_uuid, record_item, resolve, supersede
 from unified_state.storage.archive import Archive
 from unified_state.storage.ledger import find_item, list_items
 
@@ -58,8 +58,8 @@ def test_an_item_is_in_the_ledger_with_all_that_is_known_of_it(archive: Archive,
         "superseded_by": None,
         "estimate": None,
         "paged_out_at": None,
-        "quote": None,
-        "quote_hash": None,
+        "quote": "Use SQLite",
+        "quote_hash": "231e7e56629e1feaedd56e732bd4c03ca33713592ec43b8432a10f17223f4775",
         "rule": None,
         "capture_key": None,
         "compaction": None,
@@ -82,6 +82,24 @@ def test_a_decision_takes_the_place_of_an_earlier_one(archive: Archive, record: 
         "2026-09-21T14:13:20.005Z",
     )
     assert archive.row("SELECT from_uuid, to_uuid, relation FROM item_link") == (newer.uuid, older.uuid, "supersedes")
+
+
+def test_a_decision_takes_the_place_of_one_when_both_are_there(archive: Archive, record: Recorder) -> None:
+    older, newer = record(), record(decision="Use DuckDB")
+    assert supersede(archive, "d1", "D2", now=NOW + 5) == newer
+    assert (find_item(archive, "D1").status, find_item(archive, "D1").superseded_by) == ("superseded", newer.uuid)
+    assert archive.row("SELECT from_uuid, to_uuid, relation FROM item_link") == (newer.uuid, older.uuid, "supersedes")
+
+
+@pytest.mark.parametrize(
+    ("by", "message"), [("D1", "D1 cannot take its own place"), ("D9", "no item"), ("C1", "C1 is a")]
+)
+def test_only_another_decision_takes_its_place(archive: Archive, record: Recorder, by: str, message: str) -> None:
+    record()
+    record(CONSTRAINT)
+    with pytest.raises((UsageError, NotFoundError), match=message):
+        supersede(archive, "D1", by, now=NOW)
+    assert find_item(archive, "D1").status == "active"
 
 
 def test_what_is_superseded_already_cannot_be_again(archive: Archive, record: Recorder) -> None:

@@ -77,7 +77,9 @@ def test_an_author_says_who_it_is_and_where_head_is(repository: Path, settings: 
     place = locate(str(repository), str(data_dir), create=True)
     workspace = Workspace(place, settings, report=lambda _line: None, session_id="s", origin="user_said")
     author = workspace.author()
-    assert author == Author(origin="user_said", session_id="s", commit=author.commit, branch="main")
+    assert author == Author(
+        origin="user_said", session_id="s", commit=author.commit, branch="main", worktree=str(repository)
+    )
     assert len(str(author.commit)) == 40
 
 

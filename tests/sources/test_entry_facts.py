@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.builders import SESSION, answer, prompt
-from unified_state.records.step import Usage
-from unified_state.sources.entry_facts import parent_of, session_of, usage_of
+from tests.builders import NOW, SESSION, answer, prompt, result, uuid_of
+from unified_state.records.step import Continuation, Usage
+from unified_state.sources.entry_facts import continuation_of, parent_of, session_of, usage_of
 
 
 def test_an_entry_says_whose_it_is() -> None:
@@ -49,3 +49,28 @@ def test_an_entry_without_usage_says_nothing_of_it(value: dict[str, Any]) -> Non
 
 def test_a_subagents_conversation_is_another_one() -> None:
     assert usage_of({**with_usage({"input_tokens": 3}), "isSidechain": True}) is None
+
+
+def test_a_prompt_says_behind_which_entry_it_goes_on() -> None:
+    at = NOW + 1000
+    assert continuation_of(prompt(1, "x")) == Continuation(uuid=uuid_of(1), at=at, parent=uuid_of(0))
+    assert continuation_of(prompt(1, "x", parentUuid=None)) == Continuation(uuid=uuid_of(1), at=at, parent=None)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        answer(1, "x"),
+        result(1, "a", "x"),
+        prompt(1, "x", isMeta=True),
+        prompt(1, "x", isSidechain=True),
+        prompt(1, "x", isCompactSummary=True),
+        prompt(1, "x", timestamp=None),
+        prompt(1, "x", uuid=5),
+        prompt(1, "x", message=None),
+        prompt(1, "x", message={"content": [{"type": ["text"]}, 5, None]}),
+        {},
+    ],
+)
+def test_what_is_no_prompt_goes_on_from_nothing(entry: dict[str, Any]) -> None:
+    assert continuation_of(entry) is None

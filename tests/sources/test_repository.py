@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.sources.repository import Repository, find_repository, read_head
+from unified_state.sources.repository import Repository, find_repository, read_head, visited_commits
 
 Git = Callable[..., str]
 MARK = ".claude/unified-state-id"
@@ -131,3 +131,24 @@ def test_a_git_dir_that_vanished_has_no_head(repository: Path) -> None:
     found = located(repository)
     shutil.rmtree(repository / ".git")
     assert read_head(found) == (None, None)
+
+
+def test_the_reflog_tells_where_head_has_been(repository: Path, git: Git) -> None:
+    first = git(repository, "rev-parse", "HEAD")
+    git(repository, "commit", "--quiet", "--allow-empty", "--message", "second")
+    second = git(repository, "rev-parse", "HEAD")
+    git(repository, "reset", "--quiet", "--hard", "HEAD~1")
+    assert visited_commits(located(repository))[-3:] == [first, second, first]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\n", b"only\n", b"no end"])
+def test_a_reflog_that_is_not_there_or_damaged_tells_nothing(repository: Path, content: bytes | None) -> None:
+    log = repository / ".git/logs/HEAD"
+    log.unlink()
+    if content is not None:
+        log.write_bytes(content)
+    assert visited_commits(located(repository)) == []
+
+
+def test_outside_git_head_has_been_nowhere(tmp_path: Path) -> None:
+    assert visited_commits(Repository(worktree=str(tmp_path))) == []

@@ -30,7 +30,12 @@ class Context:
     def workspace(self, *, create: bool) -> Workspace:
         """The workspace of the current folder. Commands that only read do not create anything."""
         return open_workspace(
-            self.folder, self.session_id, report=self.say, origin=origin_of(environment()), create=create
+            self.folder,
+            self.session_id,
+            report=self.say,
+            advise=self.say,
+            origin=origin_of(environment()),
+            create=create,
         )
 
     def show(self, value: Any, text: str) -> None:

@@ -18,6 +18,13 @@ ATTEMPT = "attempt"
 ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E", ATTEMPT: "A"}
 PRIORITIES = ("high", "medium", "low")
 EVIDENCE_TYPES = ("error", "command", "output", "observation", "commit", "pull_request")
+MAIN_FIELDS = {
+    DECISION: "decision",
+    CONSTRAINT: "constraint",
+    QUESTION: "question",
+    EVIDENCE: "content",
+    ATTEMPT: "attempt",
+}
 
 
 class Decision(Record):
@@ -103,8 +110,8 @@ class LedgerItem(Record):
     transcript entry it came from, `quote` the words there, as archived, that say it, `quote_hash` the SHA-256 of their
     UTF-8 in hexadecimal digits. `rule` names what captured it, and `capture_key` what was captured, so that it is
     captured once. `compaction` is the number of the compaction from whose summary it was read. `file_hashes` are the
-    git blob ids of its files as they were when it was recorded. `estimate` is its size in tokens as the state file
-    shows it, or None as long as nobody has counted.
+    versions of its files when it was recorded: git blob id, size, time of the last change. `estimate` is its size in
+    tokens as the state file shows it, or None as long as nobody has counted.
     """
 
     uuid: str

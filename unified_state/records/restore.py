@@ -6,6 +6,7 @@ from unified_state.records.item import LedgerItem
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, WorkItem
 from unified_state.records.survival import Survival
+from unified_state.records.validity import Validity
 from unified_state.records.working_set import WorkingSet
 
 TYPE_CHECKING = False
@@ -34,7 +35,8 @@ class TurnOutline(Record):
 
 class Known(Record):
     """All that a restore chooses from. `reason` is the client's SessionStart source, or `prompt` for a late
-    delivery.
+    delivery. `validities` are those of the items that are not simply valid, by UUID; `ahead` names the items that know
+    more than the conversation or the worktree.
     """
 
     reason: Reason
@@ -55,6 +57,8 @@ class Known(Record):
     last_turn_at: int | None = None
     health: str | None = None
     survival: Survival | None = None
+    validities: dict[str, Validity] = {}
+    ahead: tuple[str, ...] = ()
 
 
 class Composition(Record):

@@ -43,6 +43,16 @@ class Boundary(Record):
     kept_from: str | None = None
 
 
+class Continuation(Record):
+    """Where a prompt goes on: behind the entry `parent`; None where it begins a conversation. After a rewind that is an
+    entry of long ago.
+    """
+
+    uuid: str
+    at: int
+    parent: str | None
+
+
 class Summary(Record):
     """What the client put in place of what it cut away (an isCompactSummary entry)."""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from unified_state.records.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.records.survival import DISTORTED
+from unified_state.rules.binding import is_binding
 from unified_state.rules.cutting import cut
 from unified_state.rules.lines import harmless, item_line
 from unified_state.rules.survival_lines import kept_refs
 from unified_state.rules.timestamps import age_text, to_text
+from unified_state.rules.validity import ahead_lines, with_validity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,9 +46,14 @@ def brief_sections(known: Known) -> Iterator[Section]:
     first.
     """
     yield from _work(known)
+    for line in ahead_lines(known):
+        yield "", [line], _ESSENTIAL
     known = yield from _beside_the_summary(known)
     blocking = [item for item in known.items if item.kind == CONSTRAINT and item.body.get("blocking")]
-    yield from _section("CONSTRAINTS", f"{len(blocking)} blocking", blocking, _ESSENTIAL)
+    binding = list(filter(is_binding, blocking))
+    yield from _section("CONSTRAINTS", f"{len(binding)} blocking", binding, _ESSENTIAL, known)
+    unconfirmed = [item for item in blocking if item not in binding]
+    yield from _section("CONSTRAINTS", f"{len(unconfirmed)} not confirmed by the user", unconfirmed, _ESSENTIAL, known)
     if known.pending_actions:
         yield (
             f"[TODO] Pending actions: {len(known.pending_actions)}",
@@ -55,19 +62,19 @@ def brief_sections(known: Known) -> Iterator[Section]:
         )
     decisions = [item for item in known.items if item.kind == DECISION]
     firm = [item for item in decisions if not item.body.get("reversible", True)]
-    yield from _section("DECISIONS", f"{len(firm)} irreversible", firm, _ESSENTIAL)
+    yield from _section("DECISIONS", f"{len(firm)} irreversible", firm, _ESSENTIAL, known)
     questions = [item for item in known.items if item.kind == QUESTION]
     urgent = [item for item in questions if item.body.get("priority") == "high"]
-    yield from _section("QUESTIONS", f"{len(urgent)} open, high priority", urgent, _ESSENTIAL)
+    yield from _section("QUESTIONS", f"{len(urgent)} open, high priority", urgent, _ESSENTIAL, known)
     yield from _git(known)
     others = [item for item in decisions if item not in firm]
-    yield from _section("DECISIONS", f"{len(others)} reversible", others, _DECIDED)
+    yield from _section("DECISIONS", f"{len(others)} reversible", others, _DECIDED, known)
     others = [item for item in known.items if item.kind == CONSTRAINT and item not in blocking]
-    yield from _section("CONSTRAINTS", f"{len(others)} not blocking", others, _DECIDED)
+    yield from _section("CONSTRAINTS", f"{len(others)} not blocking", others, _DECIDED, known)
     others = [item for item in questions if item not in urgent]
-    yield from _section("QUESTIONS", f"{len(others)} open", others, _ASKED)
+    yield from _section("QUESTIONS", f"{len(others)} open", others, _ASKED, known)
     tried = [item for item in known.items if item.kind == ATTEMPT]
-    yield from _section("FAILED ATTEMPTS", f"{len(tried)} that did not work", tried, _TRIED)
+    yield from _section("FAILED ATTEMPTS", f"{len(tried)} that did not work", tried, _TRIED, known)
     yield from _items("EVIDENCE", known, EVIDENCE, _SEEN)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
@@ -79,7 +86,7 @@ def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
         return known
     kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
     items = [item for item in known.items if item.alias in distorted]
-    yield from _section("CORRECTIONS", f"{len(items)} told otherwise in the summary, recorded so", items, _ESSENTIAL)
+    yield from _section("CORRECTIONS", f"{len(items)} told otherwise in the summary, recorded so", items, _ESSENTIAL, known)
     told = [ref for ref in (*(item.alias for item in known.items), *known.paged_out) if ref in kept]
     if told:
         yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
@@ -133,11 +140,12 @@ def _git(known: Known) -> Iterator[Section]:
 
 
 def _items(name: str, known: Known, kind: str, worth: float) -> Iterator[Section]:
-    yield from _section(name, "recorded", [item for item in known.items if item.kind == kind], worth)
+    yield from _section(name, "recorded", [item for item in known.items if item.kind == kind], worth, known)
 
 
-def _section(name: str, what: str, items: list[LedgerItem], worth: float) -> Iterator[Section]:
+def _section(name: str, what: str, items: list[LedgerItem], worth: float, known: Known) -> Iterator[Section]:
     if items:
         limit = _ESSENTIAL_CHARACTERS if worth == _ESSENTIAL else _USUAL_CHARACTERS
         count = "" if what[:1].isdigit() else f"{len(items)} "
-        yield f"[{name}] {count}{what}", [f"  {item_line(item, limit)}" for item in reversed(items)], worth
+        lines = [with_validity(f"  {item_line(item, limit)}", item, known) for item in reversed(items)]
+        yield f"[{name}] {count}{what}", lines, worth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unified_state.records.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
+from unified_state.rules.binding import is_binding
 from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.packing import well_formed
 from unified_state.rules.timestamps import age_text
@@ -26,7 +27,8 @@ def item_line(item: LedgerItem, limit: int) -> str:
         marks += [] if body.get("reversible", True) else ["irreversible"]
     elif item.kind == CONSTRAINT:
         text = _sentence(body["constraint"]) + (f" Source: {body['source']}" if body.get("source") else "")
-        marks += ["blocking"] if body.get("blocking") else []
+        if body.get("blocking"):
+            marks.append("blocking" if is_binding(item) else "meant as blocking, not confirmed by the user")
     elif item.kind == EVIDENCE:
         text = f"{body['content']}" + (f" [from {body['source']}]" if body.get("source") else "")
         marks = [body["type"], *marks]

@@ -6,6 +6,7 @@ from unified_state.records.item import (
     ATTEMPT,
     CONSTRAINT,
     DECISION,
+    MAIN_FIELDS,
     QUESTION,
     Attempt,
     Constraint,
@@ -64,6 +65,11 @@ def short_form(item: LedgerItem) -> Entry:
             return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
     return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
+
+
+def main_text(item: LedgerItem) -> str:
+    """What an item says, without why, whence and what for."""
+    return str(item.body.get(MAIN_FIELDS[item.kind]) or "")
 
 
 def _text(body: dict[str, Any], name: str) -> str:

@@ -14,6 +14,7 @@ from unified_state.records.item import (
     DECISION,
     EVIDENCE,
     EVIDENCE_TYPES,
+    MAIN_FIELDS,
     PRIORITIES,
     QUESTION,
     LedgerItem,
@@ -21,6 +22,7 @@ from unified_state.records.item import (
 from unified_state.records.origin import INFERRED, ORIGINS
 from unified_state.records.record import Record, disk_value
 from unified_state.rules.cutting import cut
+from unified_state.rules.quoting import quote_hash
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.services.recording import new_uuid
@@ -52,13 +54,6 @@ _SECTIONS = {
     "openQuestions": QUESTION,
     "evidenceLedger": EVIDENCE,
     "failedAttempts": ATTEMPT,
-}
-_MAIN_FIELD = {
-    DECISION: "decision",
-    CONSTRAINT: "constraint",
-    QUESTION: "question",
-    EVIDENCE: "content",
-    ATTEMPT: "attempt",
 }
 # The other fields of a body, each with what a new item has where the value is missing or of another kind.
 _OTHER_FIELDS: dict[str, dict[str, Any]] = {
@@ -129,13 +124,13 @@ def _raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _entries(state: dict[str, Any], now: int) -> Iterator[_Entry]:
     for kind, raw in _raw_entries(state):
-        main = raw.get(_MAIN_FIELD[kind])
+        main = raw.get(MAIN_FIELDS[kind])
         if isinstance(main, str) and main.strip():
             yield _read_entry(kind, raw, main, now)
 
 
 def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> _Entry:
-    said: dict[str, Any] = {_MAIN_FIELD[kind]: cut(main, _LONGEST)}
+    said: dict[str, Any] = {MAIN_FIELDS[kind]: cut(main, _LONGEST)}
     for name, default in _OTHER_FIELDS[kind].items():
         value = raw.get(name)
         if isinstance(value, type(default)) and value in _CHOICES.get(name, (value,)):
@@ -179,6 +174,7 @@ def _item(archive: Archive, entry: _Entry, now: int, *, trusted: bool, keeps_ali
         raise_counter(archive, letter, number)
     else:
         alias = next_alias(archive, entry.kind)
+    quote = entry.said[MAIN_FIELDS[entry.kind]]
     return LedgerItem(
         uuid=new_uuid(now),
         alias=alias,
@@ -187,6 +183,8 @@ def _item(archive: Archive, entry: _Entry, now: int, *, trusted: bool, keeps_ali
         status=entry.status if trusted or entry.status in _SETTLED else PROPOSED,
         origin=entry.origin if trusted else INFERRED,
         created_at=entry.created_at,
+        quote=quote,
+        quote_hash=quote_hash(quote),
     )
 
 

@@ -18,7 +18,7 @@ def state_banner(workspace: Workspace, now: int) -> str:
 
     def action(archive: Archive) -> str:
         row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
-        known = gather(archive, workspace.place.state_path, row[0] if row else None, "startup", now)
+        known = gather(archive, workspace.place, row[0] if row else None, "startup", now)
         return compose(known, _NO_LIMIT, _NO_LIMIT).brief or "the state is empty"
 
     return workspace.use(action)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 
 from unified_state.records.record import Record
-from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Boundary, Delivery, Step, Summary
+from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Step, Summary
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.pending import settle_messages
+from unified_state.services.transcript_facts import keep_fact
 from unified_state.sources.claude_code import read_entry
-from unified_state.sources.entry_facts import cwd_of, parent_of
+from unified_state.sources.entry_facts import continuation_of, cwd_of, parent_of
 from unified_state.sources.session_folder import session_folder, subagent_transcripts, tool_result_files
 from unified_state.sources.transcript import parse_entries, read_lines
-from unified_state.storage.compactions import keep_boundary, keep_transcript_summary, mark_delivered
 from unified_state.storage.sessions import (
     Cursor,
     count_tool_calls,
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
     from unified_state.services.masking import Masker
     from unified_state.services.noting import Noter
+    from unified_state.services.transcript_facts import Fact
     from unified_state.storage.archive import Archive
 
     Head = Callable[[], tuple[str | None, str | None]]
-    Found = Step | Boundary | Summary | Delivery
+    Found = Step | Fact
     Prepared = tuple[Found, str | bytes]
 
 CHUNK_BYTES = 1 << 20
@@ -181,6 +182,9 @@ class Capture:
         end, parent, cwd = offset, None, None
         for end, line in read_lines(path, offset, to_end=to_end):
             for entry in parse_entries(line):
+                continuation = continuation_of(entry)
+                if continuation is not None:
+                    prepared.append((continuation, ""))
                 prepared.extend(map(self._prepare, read_entry(entry)))
                 parent = parent or parent_of(entry)
                 cwd = cwd or cwd_of(entry)
@@ -217,7 +221,7 @@ class Capture:
             noter = self._noter(cursor.session)
             for found, body in chunk.prepared:
                 if not isinstance(found, Step):
-                    self._store_fact(cursor.session, found)
+                    keep_fact(self._archive, cursor.session, found, self._now)
                 elif writer.add(found, body):
                     if noter is not None:
                         noter.note(found)
@@ -235,16 +239,3 @@ class Capture:
         from unified_state.services.noting import Noter  # not where a prompt waits
 
         return Noter(self._archive, session, self._now, self._head)
-
-    def _store_fact(self, session: int, found: Boundary | Summary | Delivery) -> None:
-        match found:
-            case Boundary():
-                keep_boundary(self._archive, session, found)
-            case Summary():
-                compaction = keep_transcript_summary(self._archive, session, found)
-                if compaction is not None:  # no hook told of it: it is read here, late
-                    from unified_state.services.summary_intake import take_in
-
-                    take_in(self._archive, compaction, found.text, self._now)
-            case Delivery():
-                mark_delivered(self._archive, found.nonces, self._now)

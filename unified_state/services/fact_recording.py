@@ -6,7 +6,7 @@ and the ledger has all.
 
 from __future__ import annotations
 
-from unified_state.records.item import LedgerItem
+from unified_state.records.item import CONSTRAINT, DECISION, LedgerItem
 from unified_state.rules.capturing.answers import ANSWER
 from unified_state.rules.capturing.attempts import FAILED_EDIT, REFUSED_CALL
 from unified_state.rules.capturing.commits import COMMIT, PULL_REQUEST
@@ -91,6 +91,10 @@ class FactRecorder:
         )
         older = self._superseded(fact)
         insert_item(self._archive, item)
+        if item.kind in {DECISION, CONSTRAINT}:
+            from unified_state.services.relating import relate  # few steps hold one
+
+            relate(self._archive, item)
         self._grown[fact.rule] = step.at
         for one in older:
             update_item(self._archive, one.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at))

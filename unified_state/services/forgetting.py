@@ -18,15 +18,17 @@ from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.forgetting_facts import captured_from, forget_lists, forget_titles, plan_titles
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
+from unified_state.services.requoting import drop_quotes
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
 from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.pending import write_pending
+from unified_state.storage.provenance import items_of_entry, items_of_summary
 from unified_state.storage.sessions import read_work, session_number
 from unified_state.storage.step_writing import forget_step
-from unified_state.storage.steps import find_step, step_numbers
+from unified_state.storage.steps import find_step, step_numbers, uuid_of_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def forget_text(archive: Archive, text: str) -> Forgotten:
     holds = _holds(text)
     bodies = archive.execute("SELECT id, body FROM step WHERE kind NOT NULL")
     steps = [number for number, body in bodies if holds(unpack(body))]
-    items = [item for item in list_items(archive) if holds(dump_json(item.body))]
+    items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
     forget_messages(archive, lambda message: holds(message.text))
     return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free)
@@ -139,10 +141,12 @@ def _forget(
         forget_lists(archive, steps)
         forget_titles(archive, items)
         for number in steps:
+            drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
             forget_step(archive.execute, number)
         for item in items:
             forget_item(archive, item.uuid)
         for number in summaries:
+            drop_quotes(archive, items_of_summary(archive, number))
             forget_summary(archive, number)
         for found in free:
             forget_free_text(archive, found)

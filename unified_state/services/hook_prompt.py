@@ -102,7 +102,7 @@ def _with(output: str, more: str) -> str:
 def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
     from unified_state.services.restore import fence_and_remember, gather, restored_text
 
-    known = gather(archive, call.workspace.place.state_path, session, "prompt", call.now)
+    known = gather(archive, call.workspace.place, session, "prompt", call.now)
     texts = restored_text(known, call.settings).as_dict()
     output = ""
     for part in missing:

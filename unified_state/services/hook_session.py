@@ -42,7 +42,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
             begin_compaction(archive, session, call.now)
     known = gather(
         archive,
-        call.workspace.place.state_path,
+        call.workspace.place,
         source,
         reason,
         call.now,

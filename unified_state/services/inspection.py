@@ -10,6 +10,7 @@ from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import Record
 from unified_state.records.state import State
+from unified_state.services.provenance import check_provenance
 from unified_state.storage.state_migrations import migrate_state
 
 TYPE_CHECKING = False
@@ -51,6 +52,11 @@ def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
         state = _as_state(content)
         findings = [*_ids(state), *(_against_ledger(state, archive) if archive is not None else ())]
     return findings
+
+
+def inspect_ledger(archive: Archive) -> list[Finding]:
+    """What is wrong with the evidence of the items in the ledger; each finding has the item's ref as its path."""
+    return [Finding(fault.ref, fault.message) for fault in check_provenance(archive)]
 
 
 def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SCOPES = ("local", "project", "user")
 READ_ONLY_RULES = tuple(
-    f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "status", "load", "age", "restore")
+    f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "why", "status", "load", "age", "restore")
 ) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ("decision", "constraint", "question", "evidence"))
 _CREATED = "created-settings.json"
 COMMAND_FILE = "context-compact.md"

@@ -1,4 +1,5 @@
-"""Noting: what is made of the steps of a session beside the archive itself: its working set, and the facts in them.
+"""Noting: what is made of the steps of a session beside the archive itself: its working set,
+the facts in them, and which items came from them.
 
 The hook that a prompt waits for only writes down which steps are new; the next one that nobody waits for notes them.
 So every step is noted once and in order, whoever archived it.
@@ -7,6 +8,7 @@ So every step is noted once and in order, whoever archived it.
 from __future__ import annotations
 
 from unified_state.services.capturing import FactKeeper
+from unified_state.services.source_keeper import SourceKeeper
 from unified_state.services.working_set_keeping import WorkingSetKeeper
 from unified_state.storage.steps import find_step
 from unified_state.storage.unnoted import first_unnoted, mark_noted
@@ -26,7 +28,11 @@ class Noter:
     def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
         self._archive = archive
         self._session = session
-        self._keepers = (WorkingSetKeeper(archive, session), FactKeeper(archive, session, now, head))
+        self._keepers = (
+            WorkingSetKeeper(archive, session),
+            FactKeeper(archive, session, now, head),
+            SourceKeeper(archive, session),
+        )
         while self._note_postponed():
             pass  # what was archived before comes before
 

@@ -96,7 +96,7 @@ def _session(archive: Archive, workspace: Workspace) -> int | None:
 
 
 def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, given: Given) -> Preview:
-    known = gather(archive, workspace.place.state_path, session, "compact", now)
+    known = gather(archive, workspace.place, session, "compact", now)
     if given.summary is not None:
         survival = judge(stated_items(archive, [ACTIVE, SUPERSEDED]), given.summary)
         known = known.replace(summary=given.summary, survival=survival)

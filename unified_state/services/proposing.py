@@ -1,12 +1,14 @@
 """Proposals: what was captured and is likely but not certain, or was changed by hand, until the user decides on it.
 
 A proposal is never shown as a fact. One that is dismissed stays dismissed: what it was taken from is not captured
-again.
+again. Only the user decides, in their own terminal.
 """
 
 from __future__ import annotations
 
 from unified_state.errors import UsageError
+from unified_state.records.origin import USER_SAID
+from unified_state.rules.binding import may_decide
 from unified_state.rules.timestamps import to_text
 from unified_state.storage.ledger import ACTIVE, DISMISSED, PROPOSED, SUPERSEDED, find_item, link_items, update_item
 
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 
-def accept(archive: Archive, ref: str, now: int) -> LedgerItem:
-    """A proposal is a fact from now on; an item that it proposed to change is superseded by it."""
+def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
+    """A proposal is a fact from now on, and the user's word; an item that it proposed to change is superseded by it."""
     at = to_text(now)
     with archive.transaction():
-        item = _proposal(archive, ref).replace(status=ACTIVE, changed_at=at, paged_out_at=None, estimate=None)
+        item = _proposal(archive, ref, origin).replace(
+            status=ACTIVE, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None
+        )
         update_item(archive, item)
         for (uuid,) in archive.rows(
             "SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", item.uuid
@@ -33,15 +37,18 @@ def accept(archive: Archive, ref: str, now: int) -> LedgerItem:
     return item
 
 
-def dismiss(archive: Archive, ref: str, now: int) -> LedgerItem:
+def dismiss(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
     """A proposal is none any more, and is not made again."""
     with archive.transaction():
-        item = _proposal(archive, ref).replace(status=DISMISSED, changed_at=to_text(now))
+        item = _proposal(archive, ref, origin).replace(status=DISMISSED, changed_at=to_text(now))
         update_item(archive, item)
     return item
 
 
-def _proposal(archive: Archive, ref: str) -> LedgerItem:
+def _proposal(archive: Archive, ref: str, origin: str) -> LedgerItem:
+    if not may_decide(origin):
+        message = f"only the user accepts or dismisses {ref}"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
     item = find_item(archive, ref)
     if item.status != PROPOSED:
         message = f"{item.alias} is {item.status}, not proposed"

@@ -7,13 +7,16 @@ from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_text
 from unified_state.services.exporting import export_line
 from unified_state.storage.compactions import find_compaction, restores_of
-from unified_state.storage.ledger import find_item
+from unified_state.storage.ledger import find_item, list_items
+from unified_state.storage.provenance import links_of
 from unified_state.storage.steps import find_step, steps_of_turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
+    from unified_state.records.item import LedgerItem
     from unified_state.storage.archive import Archive
 
 _HINT = "`unified-state search` finds refs"
@@ -23,21 +26,24 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
     """What the ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        return _item(archive, ref)
+        return _item(archive, find_item(archive, ref))
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
 
 
-def _item(archive: Archive, ref: str) -> dict[str, Any]:
-    item = find_item(archive, ref)
-    links = archive.rows(
-        "SELECT relation, alias FROM item_link JOIN item ON item.uuid = to_uuid WHERE from_uuid = ?", item.uuid
-    )
+def export_items(archive: Archive) -> Iterator[dict[str, Any]]:
+    """Every item of the ledger, the oldest first, each as `recall` gives it."""
+    return (_item(archive, item) for item in list_items(archive))
+
+
+def _item(archive: Archive, item: LedgerItem) -> dict[str, Any]:
+    links = links_of(archive, item)
     newer = archive.row("SELECT alias FROM item WHERE uuid = ?", item.superseded_by)
     return {
         "ref": item.alias,
         **item.as_dict(),
         **({"superseded_by": newer[0]} if newer else {}),
-        "links": [{"relation": relation, "ref": alias} for relation, alias in links],
+        "links": [{"relation": link.relation, "ref": link.ref} for link in links if link.is_from],
+        "linked_from": [{"relation": link.relation, "ref": link.ref} for link in links if not link.is_from],
         "in_state_file": item.paged_out_at is None,
     }
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.records.item import ALIAS_LETTERS, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.records.record import Record
 from unified_state.rules.mentions import mentioned_files
+from unified_state.rules.quoting import quote_hash
 from unified_state.rules.timestamps import to_text
+from unified_state.services.relating import relate
+from unified_state.sources.file_versions import file_versions
 from unified_state.storage.ledger import (
     ACTIVE,
     RESOLVED,
@@ -19,6 +22,7 @@ from unified_state.storage.ledger import (
     next_alias,
     update_item,
 )
+from unified_state.storage.working_set import files_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ class Author(Record):
     source_uuid: str | None = None
     commit: str | None = None
     branch: str | None = None
+    worktree: str | None = None
 
 
 def record_item(
@@ -52,32 +57,70 @@ def record_item(
     status: str = ACTIVE,
 ) -> LedgerItem:
     """Put a new item into the ledger, with a fresh alias, in place of the one it supersedes, if any. Texts are
-    masked.
+    masked. It is linked to those that it repeats or contradicts.
     """
     body = {name: _checked(name, value, masker) for name, value in body.items()}
-    texts = [value for value in body.values() if isinstance(value, str)]
+    item = _unnamed(kind, body, author, now).replace(status=status)
+    item = item.replace(file_hashes=_versions(archive, item, author, now))
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
-        item = LedgerItem(
-            uuid=new_uuid(now),
-            alias=next_alias(archive, kind),
-            kind=kind,
-            body=body,
-            status=status,
-            origin=author.origin,
-            created_at=to_text(now),
-            session_id=author.session_id,
-            source_uuid=author.source_uuid,
-            commit=author.commit,
-            branch=author.branch,
-            files=mentioned_files("\n".join(texts)),
-        )
+        item = item.replace(alias=next_alias(archive, kind))
         insert_item(archive, item)
         if older is not None:
-            change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": to_text(now), "estimate": None}
-            update_item(archive, older.replace(**change))
-            link_items(archive, item, "supersedes", older, to_text(now))
+            _replace(archive, older, item, now)
+        relate(archive, item)
     return item
+
+
+def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
+    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given."""
+    quote = body[MAIN_FIELDS[kind]]
+    files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+    return LedgerItem(
+        uuid=new_uuid(now),
+        alias="",
+        kind=kind,
+        body=body,
+        status=ACTIVE,
+        origin=author.origin,
+        created_at=to_text(now),
+        session_id=author.session_id,
+        source_uuid=author.source_uuid,
+        commit=author.commit,
+        branch=author.branch,
+        files=files,
+        quote=quote,
+        quote_hash=quote_hash(quote),
+    )
+
+
+def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> dict[str, str]:
+    """The versions of the files that an item speaks of. One that is named without its folder is the only one of that
+    name that a session worked with.
+    """
+    if author.worktree is None:
+        return {}
+    versions = file_versions(author.worktree, item.files, now)
+    named = [path for path in item.files if path not in versions and "/" not in path]
+    found = [paths[0] for path in named if len(paths := files_named(archive, path)) == 1]
+    return {**versions, **file_versions(author.worktree, found, now)}
+
+
+def supersede(archive: Archive, ref: str, by: str, *, now: int) -> LedgerItem:
+    """Let one decision take the place of another, both of which are there; the one that holds now."""
+    with archive.transaction():
+        older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
+        if older.uuid == newer.uuid:
+            message = f"{older.alias} cannot take its own place"
+            raise UsageError(message, "name the decision that holds now with --by")
+        _replace(archive, older, newer, now)
+    return newer
+
+
+def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> None:
+    change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now), "estimate": None}
+    update_item(archive, older.replace(**change))
+    link_items(archive, newer, "supersedes", older, to_text(now))
 
 
 def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:

@@ -16,6 +16,7 @@ from unified_state.rules.composing import compose
 from unified_state.rules.fence import fenced
 from unified_state.rules.outlines import outline
 from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.services.validity import with_validities
 from unified_state.services.working_set import read_working_set
 from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
 from unified_state.storage.ledger import ACTIVE, count_items, items_in_file, paged_out_refs
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from unified_state.records.restore import Reason, TurnOutline
     from unified_state.records.survival import Survival
     from unified_state.records.working_set import WorkingSet
+    from unified_state.services.place import Place
     from unified_state.settings import Settings
     from unified_state.storage.archive import Archive
     from unified_state.storage.compactions import Compaction
@@ -47,7 +49,7 @@ _ABOUT = {
 
 def gather(
     archive: Archive,
-    state_path: str,
+    place: Place,
     source: int | None,
     reason: Reason,
     now: int,
@@ -59,33 +61,32 @@ def gather(
     """All that a session could be given back now: of `source`, whose work and turns count; on resume and fork only what
     others recorded `since` its last entry. The turns come after a compaction, else `with_turns`.
     """
-    items, elsewhere, paged_out = _items(archive, source, reason, since)
+    active = items_in_file(archive, ACTIVE)
+    goes_on = reason in {"resume", "fork"}
+    items = _by_others(archive, source, since, active) if goes_on else active
     work = _work_of(archive, source)
-    saved = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     is_compacted = reason in {"compact", "prompt"}
     compaction = latest_compaction(archive, source) if is_compacted and source is not None else None
     turns, working_set = _conversation(archive, source) if is_compacted or with_turns else ((), None)
-    turn_count, last_turn_at = archive.row("SELECT id, at FROM turn ORDER BY id DESC LIMIT 1") or (0, None)
-    return Known(
+    found = Known(
         reason=reason,
         now=now,
-        saved_at=to_milliseconds(saved[0]) if saved else None,
         compaction=compaction.id if compaction else None,
         summary=compaction.summary if compaction else None,
-        git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         items=tuple(items),
-        elsewhere=elsewhere,
-        paged_out=paged_out,
+        elsewhere=0 if goes_on else count_items(archive, ACTIVE) - len(active),
+        paged_out=() if goes_on else paged_out_refs(archive),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=pending_actions(archive, source, _PENDING),
         turns=turns,
         working_set=working_set,
-        turn_count=turn_count,
-        last_turn_at=last_turn_at,
         health=health,
         survival=_survival(archive, compaction),
+        **_saved(archive, place),
+        **_archived(archive),
     )
+    return with_validities(archive, place.repository, found, active)
 
 
 def _survival(archive: Archive, compaction: Compaction | None) -> Survival | None:
@@ -136,19 +137,23 @@ def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
     return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
-def _items(
-    archive: Archive, session: int | None, reason: Reason, since: int | None
-) -> tuple[list[LedgerItem], int, tuple[str, ...]]:
-    """The active items that the state file shows, how many are only in the archive, and the refs of those among them
-    that nobody captured; on resume and fork only those that other sessions recorded or changed since then.
-    """
-    items = items_in_file(archive, ACTIVE)
-    if reason not in {"resume", "fork"}:
-        return items, count_items(archive, ACTIVE) - len(items), paged_out_refs(archive)
+def _saved(archive: Archive, place: Place) -> dict[str, Any]:
+    """When the worktree's state was saved last, and how its git stood then."""
+    row = archive.row("SELECT at, git FROM saved WHERE state_path = ?", place.state_path)
+    return {} if row is None else {"saved_at": to_milliseconds(row[0]), "git": GitState.from_disk(parse_json(row[1]))}
+
+
+def _archived(archive: Archive) -> dict[str, Any]:
+    """How many turns there are, and when the last one was."""
+    row = archive.row("SELECT id, at FROM turn ORDER BY id DESC LIMIT 1")
+    return {} if row is None else {"turn_count": row[0], "last_turn_at": row[1]}
+
+
+def _by_others(archive: Archive, session: int | None, since: int | None, items: list[LedgerItem]) -> list[LedgerItem]:
+    """Those of the items that other sessions recorded or changed since then."""
     row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
     own, after = row[0] if row else None, to_text(since or 0)
-    new = [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
-    return new, 0, ()
+    return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
 
 
 def _conversation(archive: Archive, session: int | None) -> tuple[tuple[TurnOutline, ...], WorkingSet | None]:

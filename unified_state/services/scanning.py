@@ -11,11 +11,13 @@ from unified_state.records.step import TOOL_CALL
 from unified_state.rules.mentions import mentioned_files
 from unified_state.services.forgetting import tidy
 from unified_state.services.health import problem_files
+from unified_state.services.requoting import quoted, requote, requote_summary
 from unified_state.services.state_files import existing_state_files, rewrite_state_files
 from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.free_texts import free_texts, replace_free_text
 from unified_state.storage.ledger import list_items, update_item
 from unified_state.storage.pending import read_pending, sessions_with_pending, write_pending
+from unified_state.storage.provenance import set_source
 from unified_state.storage.step_writing import replace_text
 from unified_state.storage.steps import find_step
 
@@ -70,6 +72,7 @@ def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, f
             if fix:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
+                    requote(archive, step.uuid, masker)
                     sessions |= empty_working_sets(archive, [number])
     rebuild_working_sets(archive, sessions)
     return len(numbers), [f"S{number}" for number in found]
@@ -79,11 +82,17 @@ def _items(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
     refs = []
     for item in list_items(archive):
         body = parse_json(masker.json(dump_json(item.body)))
-        if body != item.body:
-            refs.append(item.alias)
-            if fix:
-                files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
-                update_item(archive, item.replace(body=body, files=files, estimate=None))
+        quote = None if item.quote is None else masker.text(item.quote)
+        if body == item.body and quote == item.quote:
+            continue
+        refs.append(item.alias)
+        if fix:
+            files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+            kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
+            with archive.transaction():
+                update_item(archive, item.replace(body=body, files=files, file_hashes=kept, estimate=None))
+                if quote is not None and quote != item.quote:
+                    set_source(archive, quoted(item, quote))
     return refs
 
 
@@ -94,7 +103,10 @@ def _free_texts(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
         if masked != found.text:
             refs.append(found.name)
             if fix:
-                replace_free_text(archive, found, masked)
+                with archive.transaction():
+                    replace_free_text(archive, found, masked)
+                    if found.is_summary:
+                        requote_summary(archive, found.key, masked, masker)
     return refs
 
 

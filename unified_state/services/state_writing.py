@@ -10,7 +10,8 @@ from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.projection import Projected, Projection
 from unified_state.services.proposing import accept, dismiss
-from unified_state.services.recording import record_item, resolve
+from unified_state.services.recording import record_item, resolve, supersede
+from unified_state.services.relating import hints
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ class StateWriter:
         """A new item; the one it supersedes, if any, is marked in the same transaction."""
 
         def action(archive: Archive, now: int) -> LedgerItem:
-            return record_item(
+            item = record_item(
                 archive,
                 kind,
                 body,
@@ -44,8 +45,15 @@ class StateWriter:
                 now=now,
                 supersedes=supersedes,
             )
+            for line in hints(archive, item):
+                self._workspace.advise(line)
+            return item
 
         return short_form(self._write(action))
+
+    def supersede(self, ref: str, by: str) -> Entry:
+        """A decision takes the place of an earlier one, both of which are recorded; the one that holds now."""
+        return short_form(self._write(lambda archive, now: supersede(archive, ref, by, now=now)))
 
     def resolve(self, ref: str, resolution: str) -> Entry:
         """Close an open question."""
@@ -55,11 +63,11 @@ class StateWriter:
 
     def accept(self, ref: str) -> Entry:
         """Make a proposal a fact."""
-        return short_form(self._write(lambda archive, now: accept(archive, ref, now)))
+        return short_form(self._write(lambda archive, now: accept(archive, ref, self._workspace.origin, now)))
 
     def dismiss(self, ref: str) -> Entry:
         """Make a proposal none."""
-        return short_form(self._write(lambda archive, now: dismiss(archive, ref, now)))
+        return short_form(self._write(lambda archive, now: dismiss(archive, ref, self._workspace.origin, now)))
 
     def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Change the given fields of what the session works on; the whole work item as it is now."""

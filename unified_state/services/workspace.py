@@ -28,7 +28,8 @@ class Workspace:
     """The repository of a folder, its archive and settings, and who is at work there.
 
     `origin` is whose word counts: `user_said` in the user's own terminal, `inferred` for a model. `report` is told, in
-    one line, what a person should know: that something was damaged and set aside. `seconds` is how long to wait for
+    one line, what a person should know: that something was damaged and set aside; `advise` what may help them.
+    `seconds` is how long to wait for
     another writer.
     """
 
@@ -41,6 +42,7 @@ class Workspace:
         session_id: str | None = None,
         origin: str = INFERRED,
         seconds: float = 30.0,
+        advise: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self.place = place
         self.settings = settings
@@ -48,6 +50,7 @@ class Workspace:
         self.origin = origin
         self.masker = Masker(place.key_folder, enabled=settings.mask_secrets)
         self.report = report
+        self.advise = advise
         self._seconds = seconds
 
     @property
@@ -76,7 +79,13 @@ class Workspace:
         from unified_state.services.recording import Author
 
         commit, branch = self.head()
-        return Author(origin=self.origin, session_id=self.session_id, commit=commit, branch=branch)
+        return Author(
+            origin=self.origin,
+            session_id=self.session_id,
+            commit=commit,
+            branch=branch,
+            worktree=self.place.repository.worktree,
+        )
 
     def head(self) -> tuple[str | None, str | None]:
         """Commit and branch of the worktree's HEAD now."""
@@ -92,7 +101,13 @@ class Workspace:
 
 
 def open_workspace(
-    folder: str, session_id: str | None, *, report: Callable[[str], None], origin: str = INFERRED, create: bool = True
+    folder: str,
+    session_id: str | None,
+    *,
+    report: Callable[[str], None],
+    advise: Callable[[str], None] = lambda _line: None,
+    origin: str = INFERRED,
+    create: bool = True,
 ) -> Workspace:
     """The workspace of a folder under the settings in force there. Raises SettingError for a value that cannot be used.
 
@@ -110,4 +125,4 @@ def open_workspace(
     for line in settings.ignored:
         report(line)
     session_id = session_id or environ.get("CLAUDE_CODE_SESSION_ID") or None
-    return Workspace(place, settings, report=report, session_id=session_id, origin=origin)
+    return Workspace(place, settings, report=report, session_id=session_id, origin=origin, advise=advise)

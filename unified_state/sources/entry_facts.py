@@ -4,7 +4,8 @@ context.
 
 from __future__ import annotations
 
-from unified_state.records.step import Usage
+from unified_state.records.step import Continuation, Usage
+from unified_state.rules.timestamps import to_milliseconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,25 @@ def parent_of(entry: Entry) -> str | None:
     """The session that an entry was copied from by a fork, if it was; only assistant entries tell."""
     parent = entry.get("requestSessionId")
     return parent if isinstance(parent, str) and parent and parent != entry.get("sessionId") else None
+
+
+def continuation_of(entry: Entry) -> Continuation | None:
+    """Where a prompt goes on, if the entry is one: text in the user's place, and no tool's result."""
+    message = entry.get("message") if entry.get("type") == "user" else None
+    if (
+        not isinstance(message, dict)
+        or entry.get("isSidechain")
+        or entry.get("isMeta")
+        or entry.get("isCompactSummary")
+    ):
+        return None
+    content, uuid, parent = message.get("content"), entry.get("uuid"), entry.get("parentUuid")
+    blocks = content if isinstance(content, list) else [{"type": "text"}]
+    kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
+    at = to_milliseconds(entry.get("timestamp"))
+    if "text" not in kinds or "tool_result" in kinds or not isinstance(uuid, str) or at is None:
+        return None
+    return Continuation(uuid, at, parent if isinstance(parent, str) and parent else None)
 
 
 def cwd_of(entry: Entry) -> str | None:

@@ -7,6 +7,7 @@ import os
 from unified_state.records.record import Record
 
 _SMALL = 1 << 16
+_REFLOG = 1 << 17  # bytes of the reflog that are read: some hundred movements of HEAD
 
 
 class Repository(Record):
@@ -46,6 +47,19 @@ def read_head(repository: Repository) -> tuple[str | None, str | None]:
     branch = ref.removeprefix("refs/heads/")
     commit = _read(os.path.join(repository.git_dir, ref)) or _read(os.path.join(repository.common_dir, ref))
     return commit.strip() or _packed(repository.common_dir, ref), None if branch == ".invalid" else branch
+
+
+def visited_commits(repository: Repository) -> list[str]:
+    """The commits that HEAD was at, as its reflog tells, the newest last; those of long ago are left out."""
+    if repository.git_dir is None:
+        return []
+    try:
+        with open(os.path.join(repository.git_dir, "logs", "HEAD"), "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG))
+            lines = file.read().decode("ascii", "replace").split("\n")
+    except OSError:
+        return []
+    return [words[1] for line in lines if len(words := line.split(" ", 2)) > 2]  # noqa: PLR2004  # old, new, who
 
 
 def _ancestor_with(folder: str, name: str) -> str | None:

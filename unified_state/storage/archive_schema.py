@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 from unified_state.errors import DamagedArchiveError, NewerVersionError
-from unified_state.storage.capture_schema import CAPTURE
+from unified_state.storage.item_schema import CAPTURE, PROVENANCE, SOURCES, SURVIVAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,45 +175,7 @@ ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN root TEXT;
 """
 
-_SOURCES = """
--- Where an item comes from: the words it was taken from as archived (packed like a body) and their SHA-256; the rule
--- that captured it (NULL where somebody recorded it) and what was captured, so that it is captured once; the compaction
--- from whose summary it was read; the git blob ids of its files when it was recorded, as JSON.
-ALTER TABLE item ADD COLUMN quote;
-
-ALTER TABLE item ADD COLUMN quote_hash TEXT;
-
-ALTER TABLE item ADD COLUMN rule TEXT;
-
-ALTER TABLE item ADD COLUMN capture_key TEXT;
-
-ALTER TABLE item ADD COLUMN compaction INTEGER;
-
-ALTER TABLE item ADD COLUMN file_hashes TEXT;
-
-CREATE UNIQUE INDEX item_by_capture ON item (capture_key);
-
-CREATE TABLE unnoted (            -- steps that the working set has still to take in
-    session INTEGER NOT NULL REFERENCES session,
-    step INTEGER NOT NULL REFERENCES step,
-    PRIMARY KEY (session, step)
-) WITHOUT ROWID;
-"""
-
-_SURVIVAL = """
-CREATE TABLE survival (           -- what of the state each compaction's summary kept
-    compaction INTEGER PRIMARY KEY REFERENCES compaction,
-    judged TEXT NOT NULL,         -- JSON: each item's ref, verdict and place in the summary; the working set in numbers
-    restored TEXT,                -- JSON: the refs that were told again
-    tokens INTEGER,               -- of the text that told them, estimated
-    told_at INTEGER               -- when the user was told, once
-);
-
--- A next step that was read from the summary of a compaction: it is done with when the next summary names others.
-ALTER TABLE note ADD COLUMN compaction INTEGER;
-"""
-
-MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES + CAPTURE + _SURVIVAL)
+MIGRATIONS = (_FIRST, _WORKING_SET, SOURCES + CAPTURE + SURVIVAL + PROVENANCE)
 _ABSURD_VERSION = 1000
 
 

@@ -87,7 +87,7 @@ def update_item(archive: Archive, item: LedgerItem) -> None:
     """Write back an item that changed: its status, body, files, size, or whether it is in the state file."""
     archive.run(
         "UPDATE item SET body = ?, status = ?, files = ?, changed_at = ?, superseded_by = ?, estimate = ?, "
-        "paged_out_at = ? WHERE uuid = ?",
+        "paged_out_at = ?, file_hashes = ? WHERE uuid = ?",
         pack(dump_json(item.body)),
         item.status,
         dump_json(list(item.files)) if item.files else None,
@@ -95,6 +95,7 @@ def update_item(archive: Archive, item: LedgerItem) -> None:
         item.superseded_by,
         item.estimate,
         item.paged_out_at,
+        dump_json(item.file_hashes) if item.file_hashes else None,
         item.uuid,
     )
 
@@ -233,14 +234,15 @@ def is_forgotten(archive: Archive, alias: str) -> bool:
 
 def _item(row: Any) -> LedgerItem:
     known = dict(zip(LedgerItem.names, row, strict=True))
-    known["body"] = _body(known["kind"], unpack(known["body"]))
+    known["body"] = read_body(known["kind"], unpack(known["body"]))
     known["files"] = tuple(parse_json(known["files"])) if known["files"] else ()
     known["quote"] = None if known["quote"] is None else unpack(known["quote"])
     known["file_hashes"] = parse_json(known["file_hashes"]) if known["file_hashes"] else {}
     return LedgerItem(**known)
 
 
-def _body(kind: str, text: str) -> dict[str, Any]:
+def read_body(kind: str, text: str) -> dict[str, Any]:
+    """The body of an item of that kind; one that says so where the disk has changed it."""
     try:
         body = parse_json(text)
     except ValueError:

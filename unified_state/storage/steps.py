@@ -164,6 +164,11 @@ def uuids_of_turns_with(archive: Archive, numbers: Sequence[int]) -> set[str]:
     return {uuid_text(uuid) for found in rows for (uuid,) in found}
 
 
+def uuid_of_step(archive: Archive, number: int) -> str:
+    """The transcript entry that a step belongs to."""
+    return uuid_text(archive.row("SELECT uuid FROM step WHERE id = ?", number)[0])
+
+
 def sessions_of_step(archive: Archive, number: int) -> list[int]:
     """The numbers of the sessions that hold a step, or held it before it was forgotten."""
     rows = archive.rows(

@@ -26,6 +26,15 @@ class Entry(Record):
     details: dict[str, Any]
 
 
+def files_named(archive: Archive, name: str) -> list[str]:
+    """The paths of up to two files of that name, in whatever folder, that any session worked with."""
+    rows = archive.rows(
+        "SELECT DISTINCT name FROM working_set WHERE kind = 'file' AND substr(name, -length(?1)) = ?1 LIMIT 2",
+        f"/{name}",
+    )
+    return [row[0] for row in rows]
+
+
 def read_clock(archive: Archive, session: int) -> int:
     """How many steps of its own the session has taken."""
     return int(archive.row("SELECT clock FROM session WHERE id = ?", session)[0])

@@ -25,18 +25,11 @@ def configure(name: str, parser: ArgumentParser) -> None:
         case "ingest":
             parser.add_argument("paths", nargs="+", metavar="TRANSCRIPT|FOLDER", help="*.jsonl, or a folder of them")
         case "export":
-            parser.add_argument("--session", metavar="ID", help="only this session")
+            which = parser.add_mutually_exclusive_group()
+            which.add_argument("--session", metavar="ID", help="only this session")
+            which.add_argument("--items", action="store_true", help="the items of the ledger in place of the steps")
         case "search":
-            parser.add_argument("query", nargs="+", metavar="QUERY", help="words to look for")
-            parser.add_argument(
-                "--limit", type=_count, default=10, metavar="N", help="at most so many hits (10; 1,000)"
-            )
-            parser.add_argument("--session", metavar="ID", help="only this session")
-            parser.add_argument("--since", metavar="TIME", help="only later ones: 2026-03-14, 3d, yesterday")
-            parser.add_argument("--tool", metavar="NAME", help="only calls of this tool and their results")
-            parser.add_argument("--file", metavar="PATH", help="only what names this file")
-            parser.add_argument("--kind", metavar="KIND", help="only prompt, text, tool_call, decision …")
-            parser.add_argument("--all-projects", action="store_true", help="in the archives of all repositories")
+            _search_arguments(parser)
         case "recall":
             parser.add_argument(
                 "ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"
@@ -57,6 +50,17 @@ def configure(name: str, parser: ArgumentParser) -> None:
             parser.add_argument("--fix", action="store_true", help="mask what is found")
     runs = {"ingest": _ingest, "export": _export, "search": _search, "recall": _recall, "restore": _restore}
     parser.set_defaults(run={**runs, "forget": _forget, "scan": _scan}[name])
+
+
+def _search_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="+", metavar="QUERY", help="words to look for")
+    parser.add_argument("--limit", type=_count, default=10, metavar="N", help="at most so many hits (10; 1,000)")
+    parser.add_argument("--session", metavar="ID", help="only this session")
+    parser.add_argument("--since", metavar="TIME", help="only later ones: 2026-03-14, 3d, yesterday")
+    parser.add_argument("--tool", metavar="NAME", help="only calls of this tool and their results")
+    parser.add_argument("--file", metavar="PATH", help="only what names this file")
+    parser.add_argument("--kind", metavar="KIND", help="only prompt, text, tool_call, decision …")
+    parser.add_argument("--all-projects", action="store_true", help="in the archives of all repositories")
 
 
 def _count(text: str) -> int:
@@ -97,11 +101,13 @@ def _ingest(arguments: Namespace) -> int:
 
 def _export(arguments: Namespace) -> int:
     from unified_state.services.exporting import export_steps
+    from unified_state.services.recalling import export_items
 
     context = Context(as_json=True)
 
     def action(archive: Archive) -> None:
-        for line in export_steps(archive, arguments.session):
+        lines = export_items(archive) if arguments.items else export_steps(archive, arguments.session)
+        for line in lines:
             context.write_line(line)
 
     _reading(context).use(action)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from unified_state.errors import UsageError
 from unified_state.interfaces.context import Context
 from unified_state.records.item import ATTEMPT, EVIDENCE_TYPES, PRIORITIES
 from unified_state.records.record import disk_value
@@ -34,8 +35,10 @@ def configure(name: str, parser: ArgumentParser) -> None:
                 "supersede", help="record the one that takes the place of ID", allow_abbrev=False
             )
             supersede.add_argument("id", metavar="ID")
-            supersede.add_argument("text", metavar="TEXT", help="`-` reads it from stdin")
-            _decision_arguments(supersede)
+            which = supersede.add_mutually_exclusive_group(required=True)
+            which.add_argument("text", nargs="?", metavar="TEXT", help="`-` reads it from stdin")
+            which.add_argument("--by", metavar="ID", help="one that is recorded already")
+            _decision_arguments(supersede, required=False)
             _common(supersede, _supersede)
         case "constraint":
             add.add_argument("--source", required=True, metavar="S", help="where it comes from")
@@ -60,8 +63,8 @@ def configure(name: str, parser: ArgumentParser) -> None:
     parser.set_defaults(item=name)
 
 
-def _decision_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--rationale", required=True, metavar="TEXT", help="why")
+def _decision_arguments(parser: ArgumentParser, *, required: bool = True) -> None:
+    parser.add_argument("--rationale", required=required, metavar="TEXT", help="why")
     parser.add_argument("--irreversible", action="store_true", help="it cannot be changed later")
 
 
@@ -90,6 +93,12 @@ def _add(arguments: Namespace) -> int:
 
 
 def _supersede(arguments: Namespace) -> int:
+    if arguments.by is not None:
+        context = Context(as_json=arguments.json, session_id=arguments.session)
+        return _show(context, StateWriter(context.workspace(create=True)).supersede(arguments.id, arguments.by))
+    if arguments.rationale is None:
+        message = "there is no rationale"
+        raise UsageError(message, "give --rationale, or --by with a decision that is recorded already")
     context, manager = _open(arguments)
     text = _text(arguments.text)
     return _show(

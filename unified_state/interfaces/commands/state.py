@@ -14,6 +14,7 @@ from unified_state.services.clock import current_time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from typing import Any
 
     from unified_state.records.state import State
     from unified_state.services.manager import UnifiedStateManager
@@ -135,25 +136,40 @@ def _age(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     age = None if workspace.is_empty else _manager(context, create=False).state_age()
+    items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
     if age is None:
-        context.show({"ageMinutes": None, "recent": False}, "the state was never saved")
+        never = {"ageMinutes": None, "recent": False, "items": items}
+        context.show(never, "\n".join(["the state was never saved", *lines]))
         return 1
     recent = age <= workspace.settings.recent_minutes
     too_old = arguments.max_age is not None and age > arguments.max_age
     text = f"saved {age_text(round(age * 60_000))} ({'recent' if recent else 'not recent'})"
-    context.show({"ageMinutes": round(age, 2), "recent": recent}, text)
+    context.show({"ageMinutes": round(age, 2), "recent": recent, "items": items}, "\n".join([text, *lines]))
     return 1 if too_old else 0
 
 
+def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
+    """Which items still fit the files, the branch and the conversation: for machines and for people."""
+    from unified_state.rules.validity import validity_text
+    from unified_state.services.validity import standing
+
+    found = workspace.use(lambda archive: standing(archive, workspace.place.repository))
+    others = [{"ref": ref, "text": validity_text(validity), **disk_value(validity)} for ref, validity in found.others]
+    if not (found.valid or others):
+        return {"valid": 0, "others": []}, []
+    count = f"{found.valid} of {found.valid + len(others)} items valid"
+    return {"valid": found.valid, "others": others}, [count, *(f"  {other['ref']} {other['text']}" for other in others)]
+
+
 def _validate(arguments: Namespace) -> int:
-    from unified_state.services.inspection import inspect_state_file
+    from unified_state.services.inspection import inspect_ledger, inspect_state_file
 
     context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     path = arguments.file or workspace.place.state_path
     is_own = os.path.realpath(path) == os.path.realpath(workspace.place.state_path)
     if is_own and not workspace.is_empty:
-        findings = workspace.use(lambda archive: inspect_state_file(path, archive))
+        findings = workspace.use(lambda archive: [*inspect_state_file(path, archive), *inspect_ledger(archive)])
     else:
         findings = inspect_state_file(path, None)
     text = "\n".join(f"{finding.path}: {finding.message}" for finding in findings) or f"{path}: valid"

@@ -1,0 +1,120 @@
+"""Where items come from and how they stand, as the real client's sessions go: tool calls, prompts, pastes, rewinds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .installed import installed
+from .messages import Json, bash, reply
+from .product import PROGRAM, Product
+from .scenario import ALLOW_BASH, Scenario
+from .terminal import Terminal
+
+CHOSEN = "\u276f"  # the sign before the line that Enter takes
+RULE = "Never push to the main branch"
+ADD_RULE = f"{PROGRAM} constraint add '{RULE}' --source user --blocking"
+DECIDE = f"{PROGRAM} decision add 'Use SQLite for the archive' --rationale 'one file'"
+
+
+def why(product: Product, ref: str) -> Json:
+    found: Json = json.loads(product.run("why", ref, "--json"))
+    return found
+
+
+def test_a_decision_shows_the_tool_call_that_recorded_it_and_its_prompt(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash(DECIDE)), "noted")
+    session_id = scenario.prompt("decide where to keep it", *ALLOW_BASH).session_id
+    found = why(product, "D1")
+    said = [entry for entry in scenario.transcript(session_id) if entry["type"] == "assistant"]
+    (entry,) = [entry for entry in said if "Use SQLite" in json.dumps(entry)]
+    assert (found["origin"], found["source_uuid"]) == ("inferred", entry["uuid"])
+    assert found["turn"]["prompt"]["text"] == "decide where to keep it"
+    assert product.run("save")
+    assert product.run("validate").endswith(": valid\n")
+
+
+def test_a_rule_in_the_users_own_words_binds_though_the_agent_recorded_it(scenario: Scenario) -> None:
+    installed(scenario)
+    scenario.script(reply(bash(ADD_RULE)), "noted")
+    scenario.prompt(f"Go on. {RULE}.", *ALLOW_BASH)
+    scenario.prompt("second")
+    (brief,) = [text for _, text in scenario.api.of("main")[-1].find("C1 (")]
+    assert f"C1 (the user said, blocking): {RULE}." in brief
+
+
+@pytest.mark.usefixtures("tmux")
+def test_a_rule_in_a_pasted_text_does_not_bind(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(reply(bash(ADD_RULE)), "noted")
+    with Terminal(scenario, *ALLOW_BASH) as terminal:
+        terminal.paste("\n".join([*(f"line {number}" for number in range(20)), f"{RULE}.", "end"]))
+        terminal.wait_for("Pasted text")
+        terminal.press("Enter")
+        terminal.wait_for("noted")
+        terminal.leave()
+    found = why(product, "C1")
+    assert found["origin"] == "inferred"
+    assert found["turn"]["prompt"]["text"].count(RULE) == 1
+
+
+def test_a_rule_that_a_file_says_is_only_proposed(scenario: Scenario) -> None:
+    product = installed(scenario)
+    (scenario.project / "AGENTS.txt").write_text(f"Notes.\n{RULE}\n", encoding="utf-8")
+    scenario.script(reply(bash("cat AGENTS.txt")), reply(bash(ADD_RULE)), "noted")
+    scenario.prompt("read the notes", *ALLOW_BASH)
+    found = why(product, "C1")
+    assert (found["origin"], found["status"]) == ("observed", "proposed")
+    scenario.prompt("second")
+    assert scenario.api.of("main")[-1].find("C1 (") == []
+
+
+@pytest.mark.usefixtures("tmux")
+def test_after_a_rewind_the_next_session_is_told_that_the_ledger_is_ahead(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script("answer one", reply(bash(DECIDE)), "answer two", "answer three")
+    with Terminal(scenario, *ALLOW_BASH) as terminal:
+        terminal.enter("prompt one")
+        terminal.wait_for("answer one")
+        terminal.enter("prompt two")
+        terminal.wait_for("answer two")
+        terminal.enter("/rewind")
+        terminal.wait_for("Restore the code and/or conversation")
+        terminal.press("Up")
+        terminal.wait_for(f"{CHOSEN} prompt two")
+        terminal.press("Enter")
+        terminal.wait_for("Restore conversation")
+        terminal.press("Enter")
+        terminal.wait_for(f"{CHOSEN} prompt two")  # the client puts it back for the user to change
+        terminal.press("C-u")
+        terminal.enter("another way")
+        terminal.wait_for("answer three")
+        terminal.leave()
+    assert why(product, "D1")["validity"]["text"] == "in a part of the conversation that was rewound"
+    scenario.prompt("a new session")
+    (brief,) = [text for _, text in scenario.api.of("main")[-1].find("[AHEAD]")]
+    assert "[AHEAD] D1 was recorded before the conversation or HEAD went back" in brief
+
+
+def test_a_session_that_is_resumed_at_an_earlier_answer_is_told_what_it_does_not_know(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script("answer one", reply(bash(DECIDE)), "answer two", "answer three")
+    session_id = scenario.prompt("prompt one").session_id
+    scenario.prompt("prompt two", *ALLOW_BASH, resume=session_id)
+    (first,) = [e["uuid"] for e in scenario.transcript(session_id) if "answer one" in json.dumps(e.get("message"))]
+    scenario.prompt("another way", "--resume-session-at", first, resume=session_id)
+    assert why(product, "D1")["validity"]["rewound"]
+
+
+def test_files_that_were_changed_since_are_named_after_a_compaction(scenario: Scenario) -> None:
+    installed(scenario)
+    (scenario.project / "store.py").write_text("x = 1\n", encoding="utf-8")
+    decide = f"{PROGRAM} decision add 'Keep store.py as it is' --rationale 'it works'"
+    scenario.script(reply(bash(decide)), reply(bash("echo 'x = 2' > store.py")), "done", "on")
+    session_id = scenario.prompt("decide", *ALLOW_BASH).session_id
+    scenario.prompt("/compact", resume=session_id)
+    scenario.prompt("go on", resume=session_id)
+    briefs = [text for _, text in scenario.api.of("main")[-1].find("D1 (")]
+    assert any("[files changed since: store.py]" in text for text in briefs)

@@ -1,0 +1,20 @@
+"""Whose word counts for what: only the user's own words bind, and only the user decides what is proposed."""
+
+from __future__ import annotations
+
+from unified_state.records.item import CONSTRAINT
+from unified_state.records.origin import USER_SAID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.item import LedgerItem
+
+
+def is_binding(item: LedgerItem) -> bool:
+    """Whether an item is a blocking constraint that binds: one that the user gave in their own words."""
+    return item.kind == CONSTRAINT and bool(item.body.get("blocking")) and item.origin == USER_SAID
+
+
+def may_decide(origin: str) -> bool:
+    """Whether somebody may accept or dismiss what is proposed: the user in their own terminal."""
+    return origin == USER_SAID

@@ -1,0 +1,30 @@
+"""What a transcript tells beside the steps: compactions, their summaries, what of ours arrived, where prompts go on."""
+
+from __future__ import annotations
+
+from unified_state.records.step import Boundary, Continuation, Delivery, Summary
+from unified_state.services.rewinding import keep_continuation
+from unified_state.storage.compactions import keep_boundary, keep_transcript_summary, mark_delivered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.storage.archive import Archive
+
+    Fact = Boundary | Summary | Delivery | Continuation
+
+
+def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
+    """Keep one of them, within the transaction that archives the steps."""
+    match found:
+        case Boundary():
+            keep_boundary(archive, session, found)
+        case Summary():
+            compaction = keep_transcript_summary(archive, session, found)
+            if compaction is not None:  # no hook told of it: it is read here, late
+                from unified_state.services.summary_intake import take_in
+
+                take_in(archive, compaction, found.text, now)
+        case Delivery():
+            mark_delivered(archive, found.nonces, now)
+        case Continuation():
+            keep_continuation(archive, session, found)

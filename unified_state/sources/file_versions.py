@@ -1,0 +1,64 @@
+"""The versions of a worktree's files: what tells, later and quickly, whether a file was changed.
+
+A version is the file's git blob id, made here from its bytes, its size and the time of its last change. As long as size
+and time are the same, the file is not read. It is only ever compared with another one of ours, since git may store
+other line ends. Only regular files inside the worktree count, up to a size.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LARGEST = 1 << 20
+_RACY = 2_000_000_000  # nanoseconds in which a file may be changed again without its time showing it
+
+
+def file_versions(worktree: str, paths: Iterable[str], now: int) -> dict[str, str]:
+    """The versions of those of the files that there are. Paths are relative to the worktree."""
+    versions = {}
+    for path in paths:
+        found = _stat(worktree, path)
+        if found is not None and found.st_size <= _LARGEST:
+            changed_at = found.st_mtime_ns if found.st_mtime_ns < now * 1_000_000 - _RACY else 0
+            blob = _blob(os.path.join(worktree, path))
+            if blob:
+                versions[path] = f"{blob} {found.st_size} {changed_at}"
+    return versions
+
+
+def changed_since(worktree: str, path: str, version: str) -> bool | None:
+    """Whether a file is not the version any more; None where it is gone."""
+    found = _stat(worktree, path)
+    if found is None:
+        return None
+    blob, size, changed_at = [*version.split(" "), "", ""][:3]
+    if str(found.st_size) != size:
+        return True
+    return str(found.st_mtime_ns) != changed_at and _blob(os.path.join(worktree, path)) != blob
+
+
+def _stat(worktree: str, path: str) -> os.stat_result | None:
+    if os.path.isabs(path) or ".." in path.replace("\\", "/").split("/"):
+        return None
+    try:
+        found = os.lstat(os.path.join(worktree, path))
+    except (OSError, ValueError):  # ValueError: a path that no file system can have
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def _blob(path: str) -> str:
+    """The id that git gives these bytes; empty where they cannot be read."""
+    from hashlib import sha1  # 3 ms that most hooks do without
+
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_LARGEST + 1)
+    except OSError:
+        return ""
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
