@@ -86,7 +86,8 @@ def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
         return known
     kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
     items = [item for item in known.items if item.alias in distorted]
-    yield from _section("CORRECTIONS", f"{len(items)} told otherwise in the summary, recorded so", items, _ESSENTIAL, known)
+    what = f"{len(items)} told otherwise in the summary, recorded so"
+    yield from _section("CORRECTIONS", what, items, _ESSENTIAL, known)
     told = [ref for ref in (*(item.alias for item in known.items), *known.paged_out) if ref in kept]
     if told:
         yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL

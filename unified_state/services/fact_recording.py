@@ -6,7 +6,7 @@ and the ledger has all.
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, LedgerItem
+from unified_state.records.item import CONSTRAINT, DECISION, MAIN_FIELDS, LedgerItem
 from unified_state.rules.capturing.answers import ANSWER
 from unified_state.rules.capturing.attempts import FAILED_EDIT, REFUSED_CALL
 from unified_state.rules.capturing.commits import COMMIT, PULL_REQUEST
@@ -20,6 +20,7 @@ from unified_state.services.recording import new_uuid
 from unified_state.storage.capturing import add_failing, fails_any, take_failing, was_captured
 from unified_state.storage.ledger import (
     ACTIVE,
+    PROPOSED,
     RESOLVED,
     SUPERSEDED,
     find_item,
@@ -65,7 +66,7 @@ class FactRecorder:
         one step apart.
         """
         key = f"{fact.rule}:{step.uuid}:{step.block}:{number}"
-        if was_captured(self._archive, key):
+        if was_captured(self._archive, key) or (fact.status == PROPOSED and self._is_stated(fact)):
             return None
         at = to_text(step.at)
         commit, branch = self._head_at(step)
@@ -134,6 +135,12 @@ class FactRecorder:
             if rule in _IN_FILE:
                 keep_newest_in_file(self._archive, rule, _IN_FILE[rule], to_text(at))
         self._grown.clear()
+
+    def _is_stated(self, fact: Fact) -> bool:
+        """Whether what would be proposed is recorded already."""
+        from unified_state.services.relating import is_stated  # few steps propose anything
+
+        return is_stated(self._archive, fact.kind, fact.body[MAIN_FIELDS[fact.kind]])
 
     def _superseded(self, fact: Fact) -> list[LedgerItem]:
         """What the fact takes the place of: an earlier answer to the same question, an earlier form of the plan."""

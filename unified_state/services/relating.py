@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE
 from unified_state.rules.likeness import CONTRADICTS, DUPLICATES, read_statement, statement_relation
 from unified_state.rules.short_form import main_text
-from unified_state.storage.ledger import find_item, link_items
+from unified_state.storage.ledger import ACTIVE, find_item, link_items
 from unified_state.storage.provenance import links_of, texts_with_a_word
 
 TYPE_CHECKING = False
@@ -27,6 +27,16 @@ def relate(archive: Archive, item: LedgerItem) -> None:
     for uuid, kind, other in texts_with_a_word(archive, kinds, statement.content, _MOST):
         if uuid != item.uuid and (relation := _relation(item.kind, said, statement, kind, other)):
             link_items(archive, item, relation, find_item(archive, uuid), item.created_at)
+
+
+def is_stated(archive: Archive, kind: str, said: str) -> bool:
+    """Whether an active item of the kind says the same."""
+    statement = read_statement(said)
+    return any(
+        find_item(archive, uuid).status == ACTIVE
+        for uuid, _, other in texts_with_a_word(archive, (kind,), statement.content, _MOST)
+        if statement_relation(statement, read_statement(other)) == DUPLICATES
+    )
 
 
 def hints(archive: Archive, item: LedgerItem) -> list[str]:

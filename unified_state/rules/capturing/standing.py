@@ -9,6 +9,7 @@ from __future__ import annotations
 from unified_state.records.fact import Fact
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import USER_SAID
+from unified_state.rules.own_words import own_passages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ _QUESTIONS = (
     "why ", "what ", "how ", "is ", "are ", "does ", "do we ", "do you ", "do i ", "did ", "can ", "could ",
     "should ", "would ", "where ", "when ", "which ", "who ", "will ", "has ", "have ",
 )  # fmt: skip
-_PASTED, _PASTED_END = "<pasted_content", "</pasted_content>"
 _CODE = ("{", "}", "=>", "->", "==", "();", "://", "│", "\t", "|", "```")
 
 
@@ -94,21 +94,14 @@ def _without_courtesy(sentence: str) -> str:
 
 
 def _sentences(prompt: str) -> Iterator[str]:
-    """The sentences that are likely the user's own: not quoted, not code, nothing long."""
-    outside = "\n\n".join(_without_pasted(prompt).split("```")[::2])  # of its code blocks
-    paragraphs = [paragraph.strip() for paragraph in outside.split("\n\n")]
+    """The sentences that are the user's own, of a long prompt those at its beginning and its end."""
+    paragraphs = [part.strip() for passage in own_passages(prompt) for part in passage.split("\n\n") if part.strip()]
     if len(prompt) > _LONGEST_PROMPT:
         paragraphs = [paragraphs[0], paragraphs[-1]] if len(paragraphs) > 1 else []
     for paragraph in paragraphs:
         if len(paragraph) <= _LONGEST_PARAGRAPH or len(prompt) <= _LONGEST_PROMPT:
             for line in paragraph.split("\n"):
                 yield from _in_line(line)
-
-
-def _without_pasted(prompt: str) -> str:
-    """The prompt without what the client marks as pasted."""
-    before, *pasted = prompt.split(_PASTED)
-    return "\n\n".join([before, *(block.partition(_PASTED_END)[2] for block in pasted)])
 
 
 def _in_line(line: str) -> Iterator[str]:
