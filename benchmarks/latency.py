@@ -70,6 +70,12 @@ class World:
         stdin = json.dumps({**given, "hook_event_name": event, **fields}).encode()
         return [handler["command"], *handler["args"]], stdin
 
+    def archive(self, transcript: Path) -> None:
+        """Archive a transcript to its end, as the hooks would have by and by, and begin a compaction."""
+        command = [PROGRAM, "ingest", str(transcript)]
+        subprocess.run(command, cwd=self.project, env=self.environment, check=True, capture_output=True)
+        self.run_hook("PreCompact", transcript, trigger="manual")
+
     def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> None:
         """Run a hook once, untimed."""
         command, stdin = self.hook(event, transcript, part, **fields)
@@ -113,7 +119,7 @@ def prompts(world: World, sizes: list[int]) -> list[Contender]:
     for size in sizes:
         transcript = world.folder / f"{size}.jsonl"
         write_transcript(transcript, size, transcript.stem)
-        world.run_hook("PreCompact", transcript, trigger="manual")
+        world.archive(transcript)
         name = f"UserPromptSubmit, {size:,} messages"
         contenders.append(
             world.contender(name, "UserPromptSubmit", transcript, prepare=growing(transcript), prompt="go on")
@@ -125,7 +131,7 @@ def restores(world: World, turns: int) -> list[Contender]:
     """Both handlers of SessionStart(compact) on an archive of many turns."""
     transcript = world.folder / "long.jsonl"
     write_many_turns(transcript, turns, transcript.stem)
-    world.run_hook("PreCompact", transcript, trigger="manual")
+    world.archive(transcript)
     for number in range(20):
         command = [PROGRAM, "decision", "add", f"Decision {number} of this project", "--rationale", "it was weighed"]
         subprocess.run(command, cwd=world.project, env=world.environment, check=True, capture_output=True)
