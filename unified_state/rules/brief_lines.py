@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     Section = tuple[str, list[str], float]  # title, lines, worth of a line
 
-_ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS = 240, 320
+_ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS, _LESSER_CHARACTERS = 240, 320, 200
 # The worth of a line, on the scale of the working set, where the identifier that matters most has about 10.
-_ESSENTIAL, _DECIDED, _ASKED, _TRIED, _GIT, _SEEN = 1e6, 200.0, 150.0, 120.0, 60.0, 40.0
+_ESSENTIAL, _DECIDED, _ASKED, _GIT, _SEEN, _CAPTURED = 1e6, 200.0, 150.0, 60.0, 40.0, 5.0
 
 
 def head(known: Known) -> str:
@@ -73,9 +73,18 @@ def brief_sections(known: Known) -> Iterator[Section]:
     yield from _section("CONSTRAINTS", f"{len(others)} not blocking", others, _DECIDED, known)
     others = [item for item in questions if item not in urgent]
     yield from _section("QUESTIONS", f"{len(others)} open", others, _ASKED, known)
+    yield from _seen(known)
+
+
+def _seen(known: Known) -> Iterator[Section]:
+    """What was seen rather than said: what was captured is much, and worth little beside the rest."""
     tried = [item for item in known.items if item.kind == ATTEMPT]
-    yield from _section("FAILED ATTEMPTS", f"{len(tried)} that did not work", tried, _TRIED, known)
-    yield from _items("EVIDENCE", known, EVIDENCE, _SEEN)
+    yield from _section("FAILED ATTEMPTS", f"{len(tried)} that did not work", tried, _CAPTURED, known)
+    seen = [item for item in known.items if item.kind == EVIDENCE]
+    recorded = [item for item in seen if item.rule is None]
+    yield from _section("EVIDENCE", f"{len(recorded)} recorded", recorded, _SEEN, known)
+    captured = [item for item in seen if item not in recorded]
+    yield from _section("EVIDENCE", f"{len(captured)} captured", captured, _CAPTURED / 2, known)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
 
@@ -146,7 +155,13 @@ def _items(name: str, known: Known, kind: str, worth: float) -> Iterator[Section
 
 def _section(name: str, what: str, items: list[LedgerItem], worth: float, known: Known) -> Iterator[Section]:
     if items:
-        limit = _ESSENTIAL_CHARACTERS if worth == _ESSENTIAL else _USUAL_CHARACTERS
+        limit = (
+            _ESSENTIAL_CHARACTERS
+            if worth == _ESSENTIAL
+            else _USUAL_CHARACTERS
+            if worth > _CAPTURED
+            else _LESSER_CHARACTERS
+        )
         count = "" if what[:1].isdigit() else f"{len(items)} "
         lines = [with_validity(f"  {item_line(item, limit)}", item, known) for item in reversed(items)]
         yield f"[{name}] {count}{what}", lines, worth

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.records.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
 from unified_state.rules.binding import is_binding
 from unified_state.rules.cutting import cut, one_line
+from unified_state.rules.failures import failing_lines
 from unified_state.rules.packing import well_formed
 from unified_state.rules.timestamps import age_text
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from unified_state.records.restore import TurnOutline
 
 _ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
+_SOURCE_CHARACTERS = 100
 # Tags that mean something to the client or to a model must not come out of somebody's text.
 _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
 
@@ -30,14 +32,22 @@ def item_line(item: LedgerItem, limit: int) -> str:
         if body.get("blocking"):
             marks.append("blocking" if is_binding(item) else "meant as blocking, not confirmed by the user")
     elif item.kind == EVIDENCE:
-        text = f"{body['content']}" + (f" [from {body['source']}]" if body.get("source") else "")
+        content = _telling(body["content"]) if body["type"] == "error" else body["content"]
+        text = content + (f" [from {cut(body['source'], _SOURCE_CHARACTERS)}]" if body.get("source") else "")
         marks = [body["type"], *marks]
     elif item.kind == ATTEMPT:
-        text = body["attempt"] + (f" Outcome: {body['outcome']}" if body.get("outcome") else "")
+        text = cut(one_line(body["attempt"]), limit // 2) + (
+            f" Outcome: {body['outcome']}" if body.get("outcome") else ""
+        )
     else:
         text = _sentence(body["question"]) + (f" Context: {body['context']}" if body.get("context") else "")
         marks += [f"{body.get('priority', 'medium')} priority"]
     return f"{item.alias} ({', '.join(marks)}): {cut(harmless(text), limit)}"
+
+
+def _telling(output: str) -> str:
+    """Of an error of many lines those that tell what is wrong."""
+    return "; ".join(failing_lines(output, "", is_error=True)) or output if "\n" in output.strip() else output
 
 
 def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import item
-from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.records.survival import BARE, DISTORTED, KEPT, MISSING, STALE, Named
 from unified_state.records.working_set import RanCommand, WorkingFile, WorkingSet
-from unified_state.rules.surviving.judging import judge, named_in
+from unified_state.rules.surviving.judging import claim_of, judge, named_in
 
 SETS = sorted(Path(__file__).parent.glob("*.tsv"))
 ABSENT, FAITHFUL = "absent", "faithful"
@@ -170,3 +170,10 @@ def test_the_working_set_is_counted_by_what_is_named() -> None:
         Named("references", 1, 0),
         Named("identifiers", 2, 1),
     )
+
+
+@pytest.mark.parametrize("kind", ALIAS_LETTERS)
+def test_every_kind_of_item_is_judged(kind: str) -> None:
+    shown = item(7, kind)
+    assert [judged.verdict for judged in judge([shown], AROUND.format("nothing of it")).items] == [MISSING]
+    assert judge([shown], AROUND.format(claim_of(shown))).items

@@ -11,6 +11,7 @@ from unified_state.records.origin import OBSERVED, USER_SAID
 from unified_state.rules.capturing.errors import excerpt, subject
 from unified_state.rules.capturing.shell import simple_commands
 from unified_state.rules.cutting import cut, one_line
+from unified_state.rules.failures import failing_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 FAILED_EDIT, REFUSED_CALL = "failed edit", "refused call"
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _FILES = 6  # that an attempt names
-_SAID_CHARACTERS, _COMMAND_CHARACTERS = 200, 200
+_SAID_CHARACTERS, _COMMAND_CHARACTERS, _SHORT_OUTPUT = 200, 200, 300
 # Programs that check work, and the words that make checks of programs which can do anything.
 _CHECKERS = frozenset((
     "pytest", "tox", "nox", "jest", "vitest", "mocha", "ctest", "rspec", "phpunit", "mypy", "pyright", "ruff", "eslint",
@@ -58,7 +59,7 @@ def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> F
     told = f': "{cut(one_line(said), _SAID_CHARACTERS)}"' if said.strip() else ""
     body = {
         "attempt": f"edited {', '.join(named)}{f' and {more} more files' if more else ''}{told}",
-        "outcome": f"{cut(one_line(command), _COMMAND_CHARACTERS)} failed: {excerpt(result)}",
+        "outcome": f"{cut(one_line(command), _COMMAND_CHARACTERS)} failed: {_telling(excerpt(result))}",
         "command": command,
     }
     return Fact(FAILED_EDIT, ATTEMPT, OBSERVED, "active", body, excerpt(result), named)
@@ -74,6 +75,12 @@ def refused_call(tool: str, fields: dict[str, Any], result: str, reason: str) ->
     }
     files = (path,) if isinstance(path, str) else ()
     return Fact(REFUSED_CALL, ATTEMPT, USER_SAID, "active", body, reason or result.strip(), files)
+
+
+def _telling(output: str) -> str:
+    """Of a long output the lines that tell how it failed; all of it where none does."""
+    telling = failing_lines(output, "", is_error=True) if len(output) > _SHORT_OUTPUT else []
+    return "; ".join(telling) or output
 
 
 def _checks(words: list[str]) -> bool:

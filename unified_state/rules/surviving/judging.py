@@ -6,7 +6,7 @@ and once wrongly under its ref, it is told wrongly. What one item says word for 
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.records.item import DECISION, EVIDENCE, MAIN_FIELDS, QUESTION
 from unified_state.records.survival import BARE, DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
 from unified_state.rules.surviving.comparing import BESIDE, LED, UNNAMED, compare
 from unified_state.rules.surviving.readings import read
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from unified_state.rules.surviving.readings import Reading
     from unified_state.rules.surviving.statements import Statement
 
-CLAIMS = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}
 _MOST_CANDIDATES = 5
 _LONGEST_CLAIM = 600  # characters
 _LEAST_REASON, _REASON_SAID = 2, 0.6  # words of a reason, and the part of them that has to be said
@@ -32,7 +31,7 @@ _SUPERSEDED = "superseded"
 
 def claim_of(item: LedgerItem) -> str:
     """What an item says, in the words that a summary has to keep."""
-    text = str(item.body.get(CLAIMS[item.kind]) or "").strip()
+    text = str(item.body.get(MAIN_FIELDS[item.kind]) or "").strip()
     return (text.splitlines() or [""])[0][:_LONGEST_CLAIM] if item.kind == EVIDENCE else text[:_LONGEST_CLAIM]
 
 
