@@ -26,6 +26,7 @@ real-client: $(VENV)/real-client
 bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py
 	$(RUN)/python benchmarks/ingestion.py
+	$(RUN)/python -m benchmarks.search
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
