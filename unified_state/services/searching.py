@@ -103,7 +103,9 @@ def _steps(
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked.words)
     scores = relevance(looked, asked.weights)
-    raising = Raising(asked.text, asked.words, asked.now, access_weights(archive, matches, asked.now))
+    accessed = access_weights(archive, matches, asked.now)
+    said = [(text, looked[number].counts) for number, text in texts.items()]
+    raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
     low = lowered((found.step, texts[number]) for number, found in placed.items())
     totals = {
         number: scores[number] + raising.of(number, found.step, texts[number]) + low.get(found.step.tool_use_id, 0.0)
