@@ -1,6 +1,6 @@
 """LoCoMo: whether search finds the turns that hold the answer to a question, in conversations over many sessions.
 
-    python -m benchmarks.locomo FILE [--json]
+    python -m benchmarks.locomo FILE [--json] [--walk]
 
 FILE is locomo10.json as its authors publish it, packed (.xz) or not. Each conversation is archived as a project of its
 own. Offline, and the same in every run. docs/explanation/how-it-is-measured.md tells what the measures mean.
@@ -22,11 +22,13 @@ from benchmarks.averages import average
 from benchmarks.bm25 import Bm25
 from benchmarks.locomo_data import CATEGORIES, Conversation, Question, load_conversations, write_transcripts
 from benchmarks.temporary_project import temporary_workspace
+from benchmarks.walk import NODES, Node, walked
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.ingestion import find_transcripts, ingest
 from unified_state.services.searching import search
 
 Ranking = Callable[[Question], Sequence[str]]
+Search = Callable[[Question, int], dict[str, float]]
 
 CUTOFFS = (1, 5, 10, 20)
 _SUMMED = (1, 2, 3, 4)  # the categories that have an answer
@@ -47,16 +49,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--walk", action="store_true", help="also order the hits by a random walk between them")
     options = parser.parse_args(arguments)
     found: list[Found] = []
     for conversation in load_conversations(options.file):
         print(f"{conversation.name}: {len(conversation.questions)} questions", file=sys.stderr)
-        found += ask(conversation)
+        found += ask(conversation, walks=options.walk)
     print(json.dumps(list(_as_json(found)), indent=1) if options.json else "\n\n".join(_tables(found)))
     return 0
 
 
-def ask(conversation: Conversation) -> Iterator[Found]:
+def ask(conversation: Conversation, *, walks: bool = False) -> Iterator[Found]:
     """Each method on each question of a conversation."""
     with product(conversation) as searched, Bm25([turn.line for turn in conversation.turns]) as index:
         ids = [turn.id for turn in conversation.turns]
@@ -65,26 +68,41 @@ def ask(conversation: Conversation) -> Iterator[Found]:
             "random": lambda question: random.Random(question.text).sample(ids, len(newest)),
             "recency": lambda _: newest,
             "BM25": lambda question: [ids[number] for number in index.ranked(question.text, CUTOFFS[-1])],
-            "unified-state": searched,
+            "unified-state": lambda question: list(searched(question, CUTOFFS[-1])),
         }
+        if walks:
+            methods["... with a walk"] = _walking(conversation, searched)
         for question in conversation.questions:
             for name, rank in methods.items():
                 yield Found(name, question.category, scores(rank(question), question.evidence))
 
 
 @contextmanager
-def product(conversation: Conversation) -> Iterator[Ranking]:
-    """The product's search over the archived conversation."""
+def product(conversation: Conversation) -> Iterator[Search]:
+    """The product's search over the archived conversation: the turns it finds with their scores, the best first."""
     with temporary_workspace() as (workspace, folder):
         turn_of = write_transcripts(conversation, folder)
         now = to_milliseconds(conversation.turns[-1].at.isoformat()) or 0
         ingest(workspace, find_transcripts([str(folder)]), now, lambda _: None)
 
-        def searched(question: Question) -> list[str]:
-            hits = workspace.use(lambda archive: search(archive, question.text, CUTOFFS[-1]))
-            return list(dict.fromkeys(turn_of[uuid] for hit in hits for uuid in hit.uuids))
+        def searched(question: Question, limit: int) -> dict[str, float]:
+            hits = workspace.use(lambda archive: search(archive, question.text, limit))
+            return {turn_of[uuid]: hit.score for hit in hits for uuid in hit.uuids}
 
         yield searched
+
+
+def _walking(conversation: Conversation, searched: Search) -> Ranking:
+    """The product's hits, ordered anew by a walk between them."""
+    places = {turn.id: place for place, turn in enumerate(conversation.turns)}
+
+    def rank(question: Question) -> list[str]:
+        found = searched(question, NODES)
+        turns = [conversation.turns[places[turn]] for turn in found]
+        nodes = [Node(found[turn.id], turn.session, places[turn.id], turn.line) for turn in turns]
+        return [turns[index].id for index in walked(nodes)]
+
+    return rank
 
 
 def scores(ranked: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:

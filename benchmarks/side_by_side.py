@@ -65,6 +65,10 @@ def compare(contenders: Sequence[Contender], rounds: int) -> None:
     width = max(len(contender.name) for contender in contenders)
     print(f"{'':{width}}  median ms   least ms   x {first.name}")
     for contender in contenders:
-        ratios = [own / base for own, base in zip(contender.seconds, first.seconds, strict=True)]
         median, least = statistics.median(contender.seconds) * 1000, min(contender.seconds) * 1000
-        print(f"{contender.name:{width}}  {median:9.1f}  {least:9.1f}   {statistics.median(ratios):.2f}")
+        print(f"{contender.name:{width}}  {median:9.1f}  {least:9.1f}   {ratio(contender, first):.2f}")
+
+
+def ratio(contender: Contender, first: Contender) -> float:
+    """How many times as long as the first it took, in the median of the rounds."""
+    return statistics.median(own / base for own, base in zip(contender.seconds, first.seconds, strict=True))

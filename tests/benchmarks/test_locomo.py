@@ -84,3 +84,9 @@ def test_the_tables_have_a_row_for_each_method(file: Path, capsys: pytest.Captur
         "single-hop",
     ]
     assert [line.split()[0] for line in tables[0].splitlines()[2:]] == ["random", "recency", "BM25", "unified-state"]
+
+
+def test_the_walk_is_one_more_method(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert locomo.main([str(file), "--walk"]) == 0
+    first = capsys.readouterr().out.split("\n\n")[0]
+    assert first.splitlines()[-1].startswith("... with a walk")

@@ -10,7 +10,9 @@ from unified_state.rules.querying import file_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
+
+    Text = tuple[str, Collection[str]]  # the text of a step, and the words of the query that stand in it
 
     from unified_state.records.step import Step
 
@@ -21,10 +23,15 @@ _LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 
 
 class Raising:
-    """What raises the steps for one query. `accessed` is how much each was asked for before, between 0 and 1."""
+    """What raises the steps for one query, whose words have these weights. `accessed` is how much each step was asked
+    for before, between 0 and 1; `texts` are those of all steps that were looked at.
+    """
 
-    def __init__(self, query: str, words: Iterable[str], now: int, accessed: Mapping[int, float]) -> None:
-        self._words = set(words)
+    def __init__(
+        self, query: str, weights: Mapping[str, float], now: int, accessed: Mapping[int, float], texts: Collection[Text]
+    ) -> None:
+        self._speakers = {speaker for text, _ in texts if (speaker := _speaker(text)) in weights}
+        self._speaker = _SPEAKER * _likeness(self._speakers, weights, texts)
         self._times = times_of(query, now)
         self._asks_when = asks_when(query)
         self._files = file_names(query)
@@ -33,11 +40,30 @@ class Raising:
     def of(self, number: int, step: Step, text: str) -> float:
         """How much a step is raised, at most by `MOST_RAISED`."""
         total = _TIME if self._times.holds(step.at) else 0.0
-        name, colon, _ = text[:_LONGEST_NAME].partition(":")
-        total += _SPEAKER if colon and name.lower() in self._words else 0.0
+        total += self._speaker if _speaker(text) in self._speakers else 0.0
         total += _FILE if any(name in text for name in self._files) else 0.0
         total += _WHEN if self._asks_when and tells_when(text[:_LOOKED_AT]) else 0.0
         return total + _ACCESSED * self._accessed.get(number, 0.0)
+
+
+def _speaker(text: str) -> str | None:
+    """Who says a text that begins with a name."""
+    name, colon, _ = text[:_LONGEST_NAME].partition(":")
+    return name.lower() if colon else None
+
+
+def _likeness(speakers: Collection[str | None], weights: Mapping[str, float], texts: Iterable[Text]) -> float:
+    """How likely it is that the speakers whom a query names said what it asks for, between 0 and 1. People err: where
+    somebody else said much more of it, whoever is named has hardly said it.
+    """
+    named = others = 0.0
+    for text, words in texts:
+        said = sum(weights[word] for word in words if word not in speakers)
+        if _speaker(text) in speakers:
+            named = max(named, said)
+        else:
+            others = max(others, said)
+    return (named / others) ** 2 if named < others else 1.0
 
 
 def lowered(steps: Iterable[tuple[Step, str]]) -> dict[str | None, float]:

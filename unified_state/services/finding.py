@@ -14,7 +14,6 @@ from unified_state.rules.cutting import one_line
 from unified_state.rules.query_dates import begin_of
 from unified_state.rules.querying import words_of
 from unified_state.rules.refs import STEP, TURN, parse_ref
-from unified_state.services.recalling import recall
 from unified_state.services.searching import search
 from unified_state.storage.accesses import note_accesses
 from unified_state.storage.archive import Archive, storage_error
@@ -69,6 +68,7 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
 
 def recall_and_note(workspace: Workspace, ref: str, now: int) -> dict[str, Any]:
     """What a ref names, verbatim; its steps rise in later searches. Raises NotFoundError."""
+    from unified_state.services.recalling import recall  # a search has no use for it
 
     def action(archive: Archive) -> dict[str, Any]:
         found = recall(archive, ref)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_UNITS = 1_850  # in its fence 2,000
 _HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state recall REF` prints one whole"
 _HITS, _TURNS = 16, 6
+_CANDIDATES = 60  # the user waits
 _LEAST_WORDS, _LEAST_SHOWN = 2, 1 / 3  # words, and how much of them must stand close together
 _LEAST_COVERAGE, _LEAST_CJK_COVERAGE = 0.6, 1 / 3  # half of the pairs of CJK text go from one word to the next
 _FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a word which tells something
@@ -53,7 +54,8 @@ def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | Non
         return ""
     said, known = set(words_of(prompt)), {word.strip("`'\"()[]{},.;:") for word in told.split()}
     lines: dict[str, str] = {}
-    for hit in search(archive, prompt, _HITS, now=now, filters=Filters(until=before), words=words):
+    hits = search(archive, prompt, _HITS, now=now, filters=Filters(until=before), words=words, candidates=_CANDIDATES)
+    for hit in hits:
         kind, number = parse_ref(hit.ref)
         if kind != STEP or not _is_about(hit, words) or not _says_more(hit, said):
             continue

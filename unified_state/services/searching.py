@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 MOST_HITS = 1_000
-_CANDIDATES = 60
+_CANDIDATES = 100
 _LOOKED_AT = 3_000  # characters of a step round its first matching word
 _SNIPPET = 240
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # one that has all words stands above any step
@@ -60,10 +60,11 @@ def search(
     now: int = 0,
     filters: Filters | None = None,
     words: Sequence[str] | None = None,
+    candidates: int = _CANDIDATES,
 ) -> list[Hit]:
     """The best hits, best first, at most 1,000. Any text is a query; its words are looked for (or those of them that
-    are given), never read as operators. `now` is what "yesterday" is seen from. Raises NotFoundError for a session
-    that is not known.
+    are given), never read as operators. `now` is what "yesterday" is seen from; `candidates` is how many steps are
+    scored at least. Raises NotFoundError for a session that is not known.
     """
     filters = filters or Filters()
     if session_id is not None:
@@ -74,7 +75,7 @@ def search(
         return []
     hits = _items(archive, asked, session_id, filters)
     if filters.kind not in ALIAS_LETTERS:
-        hits += _steps(archive, asked, session_id, filters, limit)
+        hits += _steps(archive, asked, session_id, filters, limit, max(candidates, limit))
     return sorted(hits, key=lambda hit: (-hit.score, hit.status not in {None, ACTIVE}))[:limit]
 
 
@@ -93,14 +94,18 @@ def _read(archive: Archive, query: str, words: Sequence[str], now: int) -> _Quer
     return _Query(text=query, weights=weights, having=having, steps=steps, now=now)
 
 
-def _steps(archive: Archive, asked: _Query, session_id: str | None, filters: Filters, limit: int) -> list[Hit]:
-    matches = set(best_matches(archive, asked.having, asked.steps, filters, max(_CANDIDATES, limit)))
+def _steps(
+    archive: Archive, asked: _Query, session_id: str | None, filters: Filters, limit: int, candidates: int
+) -> list[Hit]:
+    matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates))
     placed = _with_neighbours(archive, matches)
     texts = {number: readable(found.step) for number, found in placed.items()}
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked.words)
     scores = relevance(looked, asked.weights)
-    raising = Raising(asked.text, asked.words, asked.now, access_weights(archive, matches, asked.now))
+    accessed = access_weights(archive, matches, asked.now)
+    said = [(text, looked[number].counts) for number, text in texts.items()]
+    raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
     low = lowered((found.step, texts[number]) for number, found in placed.items())
     totals = {
         number: scores[number] + raising.of(number, found.step, texts[number]) + low.get(found.step.tool_use_id, 0.0)

@@ -8,7 +8,6 @@ import os
 
 from unified_state.errors import DamagedArchiveError
 from unified_state.records.origin import INFERRED
-from unified_state.services.masking import Masker
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
+    from unified_state.services.masking import Masker
     from unified_state.services.place import Place
     from unified_state.services.recording import Author
     from unified_state.settings import Settings
@@ -48,10 +48,19 @@ class Workspace:
         self.settings = settings
         self.session_id = session_id
         self.origin = origin
-        self.masker = Masker(place.key_folder, enabled=settings.mask_secrets)
         self.report = report
         self.advise = advise
         self._seconds = seconds
+        self._masker: Masker | None = None
+
+    @property
+    def masker(self) -> Masker:
+        """What masks secrets here. Loading its rules takes longer than a search, which writes no text."""
+        if self._masker is None:
+            from unified_state.services.masking import Masker
+
+            self._masker = Masker(self.place.key_folder, enabled=self.settings.mask_secrets)
+        return self._masker
 
     @property
     def is_empty(self) -> bool:

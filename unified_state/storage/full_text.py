@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 _SAMPLE = 20_000  # newest steps, in which words are counted
-_MOST_MATCHES = 5_000  # that are ranked
+_MOST_MATCHES = 50_000  # that are ranked
+_MOST_READ = 5_000  # of those, where a file's name must be compared
 _TOKENIZER = "porter unicode61"
 _LAST_CHARACTER = "\U0010ffff"
 
@@ -58,11 +59,12 @@ def count_having(archive: Archive, words: Sequence[str], steps: int) -> dict[str
 
 def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int) -> list[int]:
     """The steps that match best by BM25, the best first. The rarest words choose; the others only where those leave
-    room.
+    room. A larger limit than is ranked is a wish for more to be ranked.
     """
+    most = max(_MOST_MATCHES, limit)
     rarest = sorted(having, key=having.__getitem__)
     total, count = 0, 0
-    while count < len(rarest) and (count == 0 or total + having[rarest[count]] <= _MOST_MATCHES):
+    while count < len(rarest) and (count == 0 or total + having[rarest[count]] <= most):
         total += having[rarest[count]]
         count += 1
     found: list[int] = []
@@ -70,8 +72,8 @@ def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: 
         if words and len(found) < limit:
             matches = sum(having[word] for word in words)
             # Of too many matches only the newest are ranked; but a filter may want what is old.
-            is_all = matches <= _MOST_MATCHES or filters != Filters()
-            newest = 0 if is_all else steps - round(steps * _MOST_MATCHES / matches)
+            is_all = matches <= most or filters != Filters()
+            newest = 0 if is_all else steps - round(steps * most / matches)
             found += _ranked(archive, fts_query(words), newest, filters, limit)
     return list(dict.fromkeys(found))[:limit]
 
@@ -86,7 +88,7 @@ def _ranked(archive: Archive, query: str, newest: int, filters: Filters, limit: 
     rows = archive.execute(
         f"SELECT step_text.rowid FROM step_text {join} WHERE step_text MATCH ? AND step_text.rowid > ?{where} "
         f"ORDER BY bm25(step_text), step_text.rowid DESC LIMIT ?",
-        (query, newest, *values, limit if filters.file is None else _MOST_MATCHES),
+        (query, newest, *values, limit if filters.file is None else _MOST_READ),
     )
     if filters.file is None:
         return [number for (number,) in rows]
