@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from unified_state.errors import DamagedArchiveError, NewerVersionError
 from unified_state.storage.capture_schema import CAPTURE
+from unified_state.storage.context_schema import CONTEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ CREATE TABLE unnoted (            -- steps that the working set has still to tak
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES + CAPTURE)
+MIGRATIONS = (_FIRST, _WORKING_SET, _SOURCES + CAPTURE + CONTEXT)
 _ABSURD_VERSION = 1000
 
 
