@@ -103,4 +103,5 @@ def test_no_table_with_texts_is_left_out(archive: Archive) -> None:
         *("compaction", "note", "restore", "saved", "session"),
         *("step", "step_copy", "step_text", "turn", "item", "item_alias", "item_link"),
         *("counter", "meta", "transcript", "working_set", "unnoted", "access", "failing", "uncaptured"),
+        *("context", "context_point"),
     }

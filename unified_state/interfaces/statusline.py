@@ -53,10 +53,14 @@ def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None
 
 def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
     """Start the user's own status line; what gives its lines."""
-    from unified_state.services.other_status_line import OtherStatusLine, other_command
+    from unified_state.services.hidden_status_line import other_command
 
     command = other_command(replaced, place.repository.worktree, environ)
-    return OtherStatusLine(command, raw, environ).lines if command else str
+    if not command:
+        return str
+    from unified_state.services.other_status_line import OtherStatusLine  # most users have no other
+
+    return OtherStatusLine(command, raw, environ).lines
 
 
 def _own_line(given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str], now: int) -> str:

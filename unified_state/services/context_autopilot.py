@@ -7,7 +7,8 @@ from __future__ import annotations
 from unified_state.records.context import OK, Point
 from unified_state.rules.context_lines import told_line
 from unified_state.rules.context_phase import is_higher, trend_of
-from unified_state.services.context_reading import current_reading, watched_now
+from unified_state.services.context_reading import current_reading
+from unified_state.services.context_watching import watched_now
 from unified_state.services.staleness import count_stale
 from unified_state.storage.context import count_turns, history, keep_point, keep_watched, watched_context
 from unified_state.storage.sessions import change_work, session_number

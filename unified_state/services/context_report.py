@@ -5,7 +5,8 @@ from __future__ import annotations
 from unified_state.records.context import Point, Reading, Trend, Watched
 from unified_state.records.record import Record
 from unified_state.rules.context_phase import trend_of
-from unified_state.services.context_reading import current_reading, watched_now
+from unified_state.services.context_reading import current_reading
+from unified_state.services.context_watching import watched_now
 from unified_state.storage.context import count_turns, done_compactions, history, transcript_of
 from unified_state.storage.sessions import session_number
 
@@ -51,7 +52,7 @@ def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextR
         points = history(archive, session)
         if reading is not None and (not points or points[-1].at < reading.at):
             points.append(Point(reading.at, count_turns(archive, session), reading.tokens))
-        cuts = [Cut(f"K{number}", *rest) for number, *rest in done_compactions(archive, session)]
+        cuts = [Cut(f"K{number}", at, tokens, why) for number, at, tokens, why in done_compactions(archive, session)]
         since = [point for point in points if not cuts or point.at >= cuts[-1].at]
         trend = trend_of(since, watched.limit.tokens) if watched is not None else Trend()
         return ContextReport(session_id, reading, watched, trend, points, cuts)

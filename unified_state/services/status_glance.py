@@ -13,7 +13,7 @@ from unified_state.rules.context_phase import trend_of
 from unified_state.rules.packing import unpack
 from unified_state.rules.status_line import Glance
 from unified_state.rules.timestamps import age_text, to_milliseconds
-from unified_state.services.context_reading import watched_now
+from unified_state.services.context_watching import watched_now
 from unified_state.services.health import last_runs
 from unified_state.storage.archive_reader import ArchiveReader
 from unified_state.storage.context import history, newest_cut

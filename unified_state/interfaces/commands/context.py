@@ -43,7 +43,6 @@ def _context(arguments: Namespace) -> int:
 
 def _fields(report: ContextReport) -> dict[str, Any]:
     reading, watched = report.reading, report.watched
-    known = reading is not None and watched is not None
     return {
         "session_id": report.session_id,
         "tokens": reading.tokens if reading else None,
@@ -52,7 +51,7 @@ def _fields(report: ContextReport) -> dict[str, Any]:
         "compacts_at": watched.limit.tokens if watched else None,
         "known_from": watched.limit.known_from if watched else None,
         "percent_of_limit": round(reading.tokens * 100 / watched.limit.tokens, 1) if reading and watched else None,
-        "phase": watched.phase if known and watched else None,
+        "phase": watched.phase if watched else None,
         **report.trend.as_dict(),
         "history": [point.as_dict() for point in report.history],
         "compactions": [cut.as_dict() for cut in report.compactions],
@@ -66,14 +65,15 @@ def _lines(report: ContextReport) -> list[str]:
     lines = [f"session    {report.session_id}"]
     if reading is None or watched is None:
         return [*lines, "context    no answer since it began or was compacted"]
-    percent, limit = reading.tokens * 100 / reading.window, watched.limit
-    lines += [
-        f"context    {reading.tokens:,} of {reading.window:,} tokens ({percent:.0f} %), phase {watched.phase}",
-        f"compaction at about {limit.tokens:,} tokens, {_KNOWN_FROM[limit.known_from]};"
-        f" {reading.tokens * 100 / limit.tokens:.0f} % of the way",
-    ]
+    tokens, limit = reading.tokens, watched.limit
+    share, full = tokens * 100 / limit.tokens, tokens * 100 / reading.window
+    known = _KNOWN_FROM[limit.known_from]
+    lines.append(f"context    {tokens:,} of {reading.window:,} tokens ({full:.0f} %), phase {watched.phase}")
+    lines.append(f"compaction at about {limit.tokens:,} tokens, {known}; {share:.0f} % of the way")
     if trend.tokens_per_turn is not None:
         left = f"; about {trend.turns_left} more until it compacts" if trend.turns_left is not None else ""
         lines.append(f"trend      {trend.tokens_per_turn:,} tokens a turn{left}")
     lines += ["", *draw_context(report.history, [cut.at for cut in report.compactions], limit.tokens)]
-    return [*lines, *(f"▼ {cut.ref}, {cut.trigger or 'unknown'}, at {cut.pre_tokens or 0:,} tokens" for cut in report.compactions)]
+    for cut in report.compactions:
+        lines.append(f"▼ {cut.ref} {cut.trigger or 'unknown'} at {cut.pre_tokens or 0:,} tokens")
+    return lines
