@@ -37,10 +37,10 @@ def compaction_limit(window: int, seen: Sequence[int], environ: Mapping[str, str
         usable = min(window, max(chosen, _SMALLEST_WINDOW)) - _FOR_SUMMARY
         percent = _number(environ.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", ""))
         share = usable * percent // 100 if percent is not None and 0 < percent <= 100 else usable  # noqa: PLR2004
-        return Limit(min(usable - _RESERVE, share), FROM_CLIENT)
+        return Limit(max(1, min(usable - _RESERVE, share)), FROM_CLIENT)
     if seen:
         return Limit(min(seen), FROM_COMPACTIONS)
-    return Limit(max(window - _FOR_SUMMARY - _RESERVE, window // 2), FROM_DEFAULT)
+    return Limit(max(window - _FOR_SUMMARY - _RESERVE, window // 2, 1), FROM_DEFAULT)
 
 
 def _number(text: str) -> int | None:

@@ -8,8 +8,9 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import parse_json
-from unified_state.records.context import Point
-from unified_state.rules.context_phase import trend_of
+from unified_state.records.context import OK, Point
+from unified_state.rules.context_limit import compaction_limit
+from unified_state.rules.context_phase import phase_of, trend_of
 from unified_state.rules.packing import unpack
 from unified_state.rules.status_line import Glance
 from unified_state.rules.timestamps import age_text, to_milliseconds
@@ -37,14 +38,16 @@ def glance_at(
     """Everything that is known at this moment."""
     glance = Glance(problem=_problem(place.folder, now))
     if reading is not None:
-        glance = glance.replace(tokens=reading.tokens, window=reading.window, percent=reading.percent)
+        limit = compaction_limit(reading.window, [], environ)
+        phase = phase_of(reading.tokens * 100 / limit.tokens, OK, (settings.context_warning, settings.context_optimise))
+        glance = Glance(reading.tokens, reading.window, reading.percent, limit.tokens, phase, problem=glance.problem)
     if not os.path.exists(place.archive_path):
         return glance
     try:
         with ArchiveReader(place.archive_path, seconds=_PATIENCE) as archive:
             glance = glance.replace(**_recorded(archive, place.state_path, now))
-            session = session_number(archive, session_id)
-            if session is not None and reading is not None:
+            if reading is not None:
+                session = session_number(archive, session_id) or 0  # of one that is new the others tell
                 glance = glance.replace(**_ahead(archive, session, reading, settings, environ))
     except UnifiedStateError:
         return glance  # a writer is at work, or it is damaged: the hooks find that out, and tell it

@@ -38,7 +38,7 @@ def read_usage(folder: str, session_id: str) -> Reading | None:
     try:
         with open(_path(folder, session_id), encoding="utf-8") as file:
             tokens, window, at = parse_json(file.read(_MOST_BYTES))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
     if not all(isinstance(value, int) for value in (tokens, window, at)) or tokens < 0 or window <= 0:
         return None
