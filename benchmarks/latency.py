@@ -4,7 +4,7 @@
 
 Targets: UserPromptSubmit with one new turn at most 1.2 x node -e 0, whatever the transcript has grown to;
 SessionStart(compact) on 50,000 archived turns at most 1.4 x; PreCompact at most 4 x in a small repository, 6 x in one
-of 50,000 files; `decision add` at most 4 x in the shell, 5 ms in the API.
+of 50,000 files; `decision add` at most 4 x in the shell, 5 ms in the API. The status line at most 2.5 x a bare Python.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import itertools
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -27,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.generated import Generator, line, write_many_turns, write_transcript
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from unified_state.services.hook_table import hook_groups
+from unified_state.services.status_line_table import with_status_line
 from unified_state.settings import default_data_dir
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
@@ -152,6 +154,24 @@ def commands(world: World) -> list[Contender]:
     ]
 
 
+def status_lines(world: World, transcript: Path) -> list[Contender]:
+    """The status line of a session that is archived, as `install` would write it, alone and with another beside it."""
+    usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
+    given = {"session_id": transcript.stem, "cwd": str(world.project), "context_window": usage}
+    stdin = json.dumps(given).encode()
+    world.run_hook("Stop", transcript, last_assistant_message="done")
+    settings = {"status line": "{}", "status line with another": '{"statusLine": {"command": "cat"}}'}
+    return [
+        Contender(
+            name,
+            shlex.split(json.loads(with_status_line(text, default_data_dir()))["statusLine"]["command"]),
+            lambda: stdin,
+            environment=world.environment,
+        )
+        for name, text in settings.items()
+    ]
+
+
 def api(world: World, rounds: int) -> None:
     """One `add_decision` in a process that lives."""
     os.environ["HOME"] = str(world.home)
@@ -185,6 +205,8 @@ def main() -> None:
             for world, count in ((small, 20), (large, files))
         ]
         compare([node(), *pre_compact, *commands(small)], options.rounds)
+        print()
+        compare([bare, *status_lines(small, transcript)], options.rounds)
         api(small, 50)
 
 

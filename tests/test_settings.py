@@ -155,9 +155,12 @@ def test_a_bad_value_of_a_seeds_name_is_one_problem_that_names_it(value: str) ->
 @pytest.mark.parametrize("alias", ALIASES)
 def test_our_own_name_beats_the_seeds(alias: str, first: bool) -> None:
     name, _ = ALIASES[alias]
-    variables = {PREFIX + name.upper(): "1234", alias: "4000"}
+    ours, seeds, expected = (
+        ("off", "on", False) if isinstance(getattr(Settings(), name), bool) else ("1234", "4000", 1234)
+    )
+    variables = {PREFIX + name.upper(): ours, alias: seeds}
     settings = load_settings(None, variables if first else dict(reversed(variables.items())))
-    assert getattr(settings, name) == 1234
+    assert getattr(settings, name) == expected
 
 
 @pytest.mark.parametrize(

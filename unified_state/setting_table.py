@@ -93,6 +93,27 @@ SETTINGS = (
         default=False,
         about="Whether a manual /compact is refused while the state is over budget; an automatic one never is.",
     ),
+    Setting(
+        "context_autopilot",
+        default=True,
+        about="Whether the state is saved, and the session told once, as its context fills up.",
+    ),
+    Setting(
+        "context_warning",
+        70,
+        "From where on a context counts as filling up; of the tokens at which the client compacts.",
+        unit="percent",
+        least=1,
+        most=100,
+    ),
+    Setting(
+        "context_optimise",
+        85,
+        "From where on a context counts as nearly full.",
+        unit="percent",
+        least=1,
+        most=100,
+    ),
     Setting("recent_minutes", 30, "How old a saved state may be to count as recent.", unit="minutes"),
     Setting("session_hours", 24, "How long the state file shows a session that has gone quiet.", unit="hours"),
     Setting(
@@ -117,10 +138,14 @@ SETTINGS = (
 ALIASES: dict[str, tuple[str, int]] = {
     "CLAUDE_FLOW_COMPACT_RESTORE_BUDGET": ("restore_tokens", 4),  # characters a token
     "CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET": ("steer_bytes", 1),
+    "CLAUDE_FLOW_CONTEXT_AUTOPILOT": ("context_autopilot", 1),
 }
 # Names that have no counterpart. Nothing is ever deleted by age, and nothing is blocked unless asked for here.
 IGNORED_ALIASES: dict[str, str] = {
     "CLAUDE_FLOW_RETENTION_DAYS": "nothing is ever deleted by age",
     "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is ever deleted by a ranking",
+    "CLAUDE_FLOW_AUTOPILOT_WARN": "set context_warning, which is a percentage",
+    "CLAUDE_FLOW_AUTOPILOT_PRUNE": "set context_optimise, which is a percentage; nothing is pruned",
+    "CLAUDE_FLOW_CONTEXT_WINDOW": "the client and the model tell the window",
     "CLAUDE_FLOW_BLOCK_COMPACTION": "set block_compaction in unified-state's own settings",
 }

@@ -38,6 +38,9 @@ class Settings:
     steer_summary: bool
     steer_bytes: int
     block_compaction: bool
+    context_autopilot: bool
+    context_warning: int
+    context_optimise: int
     recent_minutes: int
     session_hours: int
     share_state_file: bool

@@ -8,6 +8,7 @@ documentation have something to show. A script has a line for each thing:
     says TEXT           the model answers
     bash COMMAND        the model runs a command, really, as the client would: with CLAUDECODE and the session's id
     compact SUMMARY     the client compacts the conversation; SUMMARY is what it puts in its place
+    context TOKENS      how large the API says that the conversation is, from now on
     end                 the session ends
 """
 
@@ -33,6 +34,7 @@ class PlayedClient:
         self._numbers = itertools.count(1)
         self._session = ""
         self._last_message = ""
+        self._tokens = 0
 
     def play(self, script: str) -> None:
         """Do what a script says."""
@@ -44,6 +46,7 @@ class PlayedClient:
                 "says": self._says,
                 "bash": self._bash,
                 "compact": self._compact,
+                "context": self._context,
                 "end": self._end,
             }[verb](text)
         self._stop()
@@ -88,6 +91,10 @@ class PlayedClient:
         self._write(builders.entry, "attachment", attachment=attachment)
         self._hook("PostCompact", trigger="manual", compact_summary=summary)
 
+    def _context(self, tokens: str) -> None:
+        """How large the API says that the conversation is, from the next answer on."""
+        self._tokens = int(tokens)
+
     def _end(self, reason: str) -> None:
         self._stop()
         self._hook("SessionEnd", reason=reason or "other")
@@ -100,6 +107,8 @@ class PlayedClient:
     def _write(self, build: Any, *arguments: Any, **fields: Any) -> None:
         number = next(self._numbers)
         entry = build(number, *arguments, session=self._session, at=_now() - number * 1000, **fields)
+        if entry["type"] == "assistant" and self._tokens:
+            entry["message"] |= {"model": "claude-sonnet-4-5", "usage": {"input_tokens": self._tokens}}
         self._transcript.parent.mkdir(parents=True, exist_ok=True)
         builders.append(self._transcript, {**entry, "cwd": str(self._project), "version": "2.1.330"})
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.settings import default_data_dir
+
 ROOT = Path(__file__).parents[2]
 HEAVY = {"pydantic", "git", "tiktoken", "jsonschema", "filelock", "rich", "shtab"}
 # Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
@@ -91,6 +93,52 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
+STATUS_LINE = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from unified_state.interfaces import statusline
+statusline.run(sys.argv[1], calls_other=True)
+sys.stderr.write(",".join(sys.modules))
+"""
+
+
+def modules_of_status_line(repository: Path) -> set[str]:
+    """The modules that the status line's process has loaded at its end, in full."""
+    usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
+    given = {"session_id": "s", "cwd": str(repository), "context_window": usage}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", STATUS_LINE, str(ROOT), default_data_dir()],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "62%" in done.stdout
+    return set(done.stderr.split(","))
+
+
+def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path, transcript: Path) -> None:
+    modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
+    loaded = modules_of_status_line(repository)
+    assert "unified_state.services.context_watching" in loaded  # it looked into the archive
+    assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
+
+
+def test_a_prompt_that_is_told_nothing_of_its_context_loads_nothing_for_it(repository: Path, transcript: Path) -> None:
+    code = HOOK.replace('",".join(sys.modules)', '",".join(name.replace(".", "_") for name in sys.modules)')
+    given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), "prompt": "x"}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, str(ROOT), "UserPromptSubmit", ""],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stderr.split(","))
+    assert "unified_state_services_hook_prompt" in loaded
+    assert [name for name in loaded if "context" in name and name != "unified_state_storage_context_schema"] == []
+
+
 def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> None:
     assert modules_of_hook(repository, transcript, "PreCompact", trigger="auto") & HEAVY == set()
 
@@ -105,6 +153,7 @@ def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> 
         ("load",),
         ("decision", "list", "--json"),
         ("proposed",),
+        ("context",),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )

@@ -32,6 +32,7 @@ COMMANDS = {
     "config": ("setup", "show every setting, its value and where it comes from"),
     "link": ("setup", "use the archive of another clone of this repository"),
     "status": ("state", "what is recorded here, in a few lines"),
+    "context": ("context", "how full the context is, how it grew, and when the client will compact it"),
     "save": ("state", "save the state with git as it stands now"),
     "load": ("state", "show the state"),
     "age": ("state", "how long ago the state was saved, and which items still hold"),
@@ -53,6 +54,7 @@ COMMANDS = {
     "forget": ("archive", "remove for good"),
     "scan": ("archive", "look for secrets in what is archived"),
     "hook": ("hook", "handle one event of the client, its JSON on stdin"),
+    "statusline": ("statusline", "print the status line, the client's JSON on stdin"),
     "completion": ("completion", "print the completion script for a shell"),
 }
 

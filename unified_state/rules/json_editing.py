@@ -52,6 +52,27 @@ def remove_entries(text: str, path: tuple[str, ...], is_unwanted: Callable[[Any]
     return text
 
 
+def member_text(text: str, key: str) -> str | None:
+    """The JSON of a member of the whole object as it stands there; None if there is none."""
+    span = _find(text, (key,))
+    return None if span is None else text[slice(*span)]
+
+
+def set_member(text: str, key: str, value: str) -> str:
+    """The text with a member of the whole object set to this JSON, which is put there as it is."""
+    span = _find(text, (key,))
+    if span is None:
+        start = _root(text)
+        ends = [end for _, (_, end) in _members(text, start).values()]
+        return _insert(text, start, max(ends, default=None), [f"{json.dumps(key)}: {value}"], 0)
+    return text[: span[0]] + value + text[span[1] :]
+
+
+def remove_member(text: str, key: str) -> str:
+    """The text without a member of the whole object."""
+    return text if _find(text, (key,)) is None else _remove_member(text, (key,))
+
+
 def _remove_member(text: str, path: tuple[str, ...]) -> str:
     """The text without the member at a path, and without the objects above it that held nothing else."""
     holder = _find(text, path[:-1])

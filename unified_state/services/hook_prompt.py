@@ -28,7 +28,7 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
         register(call, archive)
     if call.event.agent_id:
         return ""
-    return _with(_after_compaction(call, archive), _tried_before(call, archive))
+    return _with(_with(_after_compaction(call, archive), _tried_before(call, archive)), _phase(call, archive))
 
 
 def _tried_before(call: HookCall, archive: Archive) -> str:
@@ -39,6 +39,16 @@ def _tried_before(call: HookCall, archive: Archive) -> str:
     from unified_state.services.tried_before import tried_before
 
     return tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
+
+
+def _phase(call: HookCall, archive: Archive) -> str:
+    """What the last Stop left to be said of how full the context is."""
+    session = session_number(archive, call.event.session_id)
+    if session is None or not archive.row("SELECT 1 FROM context WHERE session = ? AND line NOT NULL", session):
+        return ""
+    from unified_state.storage.context import take_line
+
+    return take_line(archive, session)
 
 
 def register(call: HookCall, archive: Archive, predecessor: int | None = None) -> int:

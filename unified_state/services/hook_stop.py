@@ -20,6 +20,10 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     """Archive to the end of the turn, with the message that ended it."""
     call.capture(archive, _STOP_SECONDS)
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
+    if call.settings.context_autopilot:
+        from unified_state.services.context_autopilot import watch_context
+
+        watch_context(call, archive)
     return ""
 
 

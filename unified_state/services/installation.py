@@ -15,6 +15,7 @@ from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.records.record import Record
 from unified_state.rules.json_editing import append_entries, remove_entries
 from unified_state.services.hook_table import hook_groups, is_our_handler
+from unified_state.services.status_line_table import with_status_line, without_status_line
 from unified_state.storage.atomic_file import write_atomically
 
 TYPE_CHECKING = False
@@ -31,11 +32,14 @@ COMMAND_FILE = "context-compact.md"
 
 
 class Installed(Record):
-    """What an installation or its removal changed: the settings file, the command file, or nothing."""
+    """What an installation or its removal changed: the settings file, the command file, or nothing; and whether the
+    status line is ours now.
+    """
 
     settings_path: str
     changed: bool
     command_path: str | None = None
+    status_line: bool = False
 
 
 class Target(Record):
@@ -55,20 +59,26 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
     return Target(scope, os.path.join(folder, name), os.path.join(folder, "commands"))
 
 
-def install(place: Target, data_dir: str, *, allow_reading: bool) -> Installed:
-    """Add our hooks and the slash command; what an earlier version installed is replaced."""
+def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: bool = False) -> Installed:
+    """Add our hooks and the slash command; what an earlier version installed is replaced. A status line of ours that is
+    there stays.
+    """
     before = _read(place.settings_path)
-    text = _without_ours("{}\n" if before is None else before)
+    had_status, text = without_status_line("{}\n" if before is None else before)
+    text = _without_our_hooks(text)
     for event, groups in hook_groups(data_dir).items():
         text = append_entries(text, ("hooks", event), groups)
     if allow_reading:
         present = json.loads(text).get("permissions", {}).get("allow", [])
         text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
+    shows_status = show_status or had_status
+    if shows_status:
+        text = with_status_line(text, data_dir)
     if text != before:
         write_atomically(place.settings_path, text.encode())
     if before is None:
         _note_created(data_dir, place.settings_path)
-    return Installed(place.settings_path, text != before, _install_command(place))
+    return Installed(place.settings_path, text != before, _install_command(place), shows_status)
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:
@@ -76,7 +86,7 @@ def uninstall(place: Target, data_dir: str) -> Installed:
     before = _read(place.settings_path)
     if before is None:
         return Installed(place.settings_path, changed=False, command_path=_uninstall_command(place))
-    text = _without_ours(before)
+    text = _without_our_hooks(without_status_line(before)[1])
     if json.loads(text.removeprefix("\ufeff")) == {} and place.settings_path in _created(data_dir):
         os.unlink(place.settings_path)
     elif text != before:
@@ -107,7 +117,7 @@ def _is_our_group(group: Any) -> bool:
     return isinstance(handlers, list) and bool(handlers) and all(map(is_our_handler, handlers))
 
 
-def _without_ours(text: str) -> str:
+def _without_our_hooks(text: str) -> str:
     settings = json.loads(text.removeprefix("\ufeff"))
     hooks = settings.get("hooks")
     for event in list(hooks) if isinstance(hooks, dict) else []:

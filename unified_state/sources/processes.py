@@ -48,12 +48,16 @@ class Excerpt:
 
 
 class Program:
-    """One program: its name for people, its arguments (the first is its path), who reads its output, how it ended."""
+    """One program: its name for people, its arguments (the first is its path), who reads its output, how it ended.
 
-    def __init__(self, name: str, arguments: list[str], output: Reader) -> None:
+    Its input is empty, or comes from the descriptor `stdin`.
+    """
+
+    def __init__(self, name: str, arguments: list[str], output: Reader, stdin: int | None = None) -> None:
         self.name = name
         self.arguments = arguments
         self.output = output
+        self.stdin = stdin
         self.complaint = Excerpt(_COMPLAINT_LIMIT)
         self.exit_code: int | None = None
         """None while it runs, and for ever where it was killed at the deadline."""
@@ -75,6 +79,8 @@ class SpawnedProcesses:
     def _start(self, program: Program, environment: Mapping[str, str]) -> None:
         actions: list[tuple[int, int, str, int, int] | tuple[int, int, int]] = [
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+            if program.stdin is None
+            else (os.POSIX_SPAWN_DUP2, program.stdin, 0)
         ]
         pipes = []
         try:
@@ -149,7 +155,8 @@ class PopenedProcesses:
         self._running: list[tuple[Program, Popen[bytes]]] = []
         try:
             for program in programs:
-                process = Popen(program.arguments, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=environment)
+                stdin = DEVNULL if program.stdin is None else program.stdin
+                process = Popen(program.arguments, stdin=stdin, stdout=PIPE, stderr=PIPE, env=environment)
                 self._running.append((program, process))
         except BaseException:
             self._stop()

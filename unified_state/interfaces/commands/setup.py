@@ -35,6 +35,11 @@ def configure(name: str, parser: ArgumentParser) -> None:
                 action="store_true",
                 help="also let the client run our read-only commands without asking",
             )
+            parser.add_argument(
+                "--status-line",
+                action="store_true",
+                help="also show how full the context is in the client's status line; yours is kept and shown above it",
+            )
         case "uninstall":
             _scope(parser)
             parser.add_argument(
@@ -70,7 +75,7 @@ def _install(arguments: Namespace) -> int:
     place, settings = _here(context, create=True)
     note_about(place)
     where = target(arguments.scope, place.repository.worktree, environment())
-    done = install(where, settings.data_dir, allow_reading=arguments.allow_reading)
+    done = install(where, settings.data_dir, allow_reading=arguments.allow_reading, show_status=arguments.status_line)
     if arguments.scope == "local":
         exclude_from_git(place, ["settings.local.json", f"commands/{COMMAND_FILE}"])
     compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
@@ -84,6 +89,8 @@ def _install(arguments: Namespace) -> int:
         context.say(
             "these settings name this machine's interpreter; teammates need their own: --scope local is for that"
         )
+    if not done.status_line:
+        context.say("`install --status-line` shows in the client how full its context is")
     if not arguments.allow_reading:
         context.say(f"`install --allow-reading` lets the client run without asking: {', '.join(READ_ONLY_RULES[:3])} …")
     kind = network_file_system(place.folder)

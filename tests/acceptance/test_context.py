@@ -1,0 +1,204 @@
+"""The context autopilot by its hooks and commands, on transcripts whose answers tell how large the conversation is."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .product import Done, Project
+from .transcripts import Transcript
+
+
+class Session:
+    """A session that the client has with a model; each turn says how large the conversation has become."""
+
+    def __init__(self, project: Project, path: Path, model: str = "claude-sonnet-4-5") -> None:
+        self.project, self.path, self.model = project, path, model
+        self.written = Transcript("s", cwd=str(project.folder))
+
+    def turn(self, tokens: int, **environment: str) -> str:
+        """A prompt, an answer, the hooks of both; what the prompt was told of its context."""
+        self.written.prompt("go on")
+        told = self._hook("UserPromptSubmit", {"prompt": "go on"}, environment)
+        self.answer(tokens)
+        assert self._hook("Stop", {"last_assistant_message": "done"}, environment).out == ""
+        return json.loads(told.out)["hookSpecificOutput"]["additionalContext"] if told.out else ""
+
+    def answer(self, tokens: int) -> None:
+        """What the API said of the conversation."""
+        usage = {"input_tokens": 3, "cache_creation_input_tokens": 0, "cache_read_input_tokens": tokens - 3}
+        message = {"id": f"m{len(self.written.lines)}", "role": "assistant", "model": self.model, "content": []}
+        self.written.entry("assistant", message={**message, "usage": usage})
+
+    def compact(self, trigger: str = "auto") -> None:
+        """The client cut the conversation; the first prompt after it is given the restore, which is not asked here."""
+        self.written.compaction("what was done", trigger)
+
+    def context(self) -> dict[str, Any]:
+        """What the command tells."""
+        found: dict[str, Any] = self.project.ask("context")
+        return found
+
+    def _hook(self, event: str, fields: dict[str, str], environment: dict[str, str]) -> Done:
+        from .product import hook_command
+
+        self.written.write(self.path)
+        stdin = self.project.event(event, transcript_path=str(self.path), **fields)
+        done = self.project.execute(hook_command(event), stdin, environment)
+        assert (done.code, self.project.log()) == (0, "")
+        return done
+
+
+@pytest.fixture
+def session(project: Project, tmp_path: Path) -> Session:
+    return Session(project, tmp_path / "s.jsonl")
+
+
+def trigger_of(project: Project) -> str | None:
+    """Why the state was last saved; None where it never was."""
+    with closing(sqlite3.connect(project.archive)) as archive:
+        row = archive.execute("SELECT trigger FROM saved").fetchone()
+    return None if row is None else row[0]
+
+
+def test_each_phase_saves_the_state_and_is_told_once(session: Session) -> None:
+    assert [session.turn(tokens) for tokens in (40_000, 100_000)] == ["", ""]
+    assert trigger_of(session.project) is None
+    told = [session.turn(tokens) for tokens in (120_000, 125_000, 145_000, 150_000, 155_000)]
+    assert [line[:34] for line in told] == [
+        "",
+        "[CONTEXT] 72 % of the way to the n",
+        "",
+        "[CONTEXT] 87 % of the way to the n",
+        "",
+    ]
+    assert session.project.state()["trigger"] == "threshold"
+
+
+def test_a_size_that_wavers_round_a_threshold_is_told_once(session: Session) -> None:
+    told = [session.turn(tokens) for tokens in (118_000, 105_000, 118_000, 105_000, 118_000, 118_000)]
+    assert sum("[CONTEXT]" in line for line in told) == 1
+
+
+def test_after_a_compaction_the_phase_begins_anew(session: Session) -> None:
+    for tokens in (100_000, 150_000):
+        session.turn(tokens)
+    session.compact()
+    session.turn(20_000)
+    assert session.context()["phase"] == "ok"
+    told = [session.turn(tokens) for tokens in (30_000, 118_000, 119_000)]
+    assert "[CONTEXT]" in told[2]
+
+
+def test_a_line_from_before_a_compaction_is_not_told_after_it(session: Session) -> None:
+    session.turn(150_000)
+    session.compact()
+    assert "[CONTEXT]" not in session.turn(20_000)
+
+
+def test_where_the_client_compacted_by_itself_is_where_it_will(session: Session) -> None:
+    session.turn(140_000)
+    session.compact()
+    session.turn(20_000)
+    context = session.context()
+    assert (context["compacts_at"], context["known_from"]) == (150_000, "compactions")
+    assert [cut["pre_tokens"] for cut in context["compactions"]] == [150_000]
+
+
+def test_what_the_client_says_of_its_limit_counts(session: Session) -> None:
+    session.turn(60_000, CLAUDE_CODE_AUTO_COMPACT_WINDOW="100000")
+    assert "90 % of the way" in session.turn(60_500)
+
+
+def test_a_large_window_is_known_by_its_model(project: Project, tmp_path: Path) -> None:
+    session = Session(project, tmp_path / "s.jsonl", "claude-opus-5-5")
+    session.turn(150_000)
+    context = session.context()
+    assert (context["window"], context["compacts_at"], context["phase"]) == (1_000_000, 967_000, "ok")
+
+
+def test_the_clients_own_window_beats_that_of_the_model(session: Session) -> None:
+    session.turn(20_000)
+    window = {"context_window_size": 1_000_000, "current_usage": {"input_tokens": 150_000}}
+    given = {"session_id": "s", "cwd": str(session.project.folder), "context_window": window}
+    assert session.project.run("statusline", stdin=json.dumps(given)).code == 0
+    assert session.context()["window"] == 1_000_000
+
+
+def test_it_can_be_switched_off(session: Session) -> None:
+    off = {"UNIFIED_STATE_CONTEXT_AUTOPILOT": "off"}
+    assert [session.turn(tokens, **off) for tokens in (100_000, 150_000, 155_000)] == ["", "", ""]
+    assert trigger_of(session.project) is None
+
+
+def test_the_thresholds_are_settings(session: Session) -> None:
+    session.turn(40_000, UNIFIED_STATE_CONTEXT_WARNING="20")
+    assert "24 % of the way" in session.turn(41_000)
+
+
+def test_the_command_tells_usage_trend_phase_and_history(session: Session) -> None:
+    for tokens in (100_000, 110_000, 120_000):
+        session.turn(tokens)
+    context = session.context()
+    assert [point["tokens"] for point in context.pop("history")] == [100_000, 110_000, 120_000]
+    minutes = context.pop("minutes_left")
+    assert minutes is not None
+    assert context == {
+        "session_id": "s",
+        "tokens": 120_000,
+        "window": 200_000,
+        "percent": 60.0,
+        "compacts_at": 167_000,
+        "known_from": "default",
+        "percent_of_limit": 71.9,
+        "phase": "warning",
+        "tokens_per_turn": 10_000,
+        "turns_left": 5,
+        "compactions": [],
+    }
+
+
+def test_the_command_draws_the_history_with_its_compactions(session: Session) -> None:
+    for tokens in (100_000, 150_000):
+        session.turn(tokens)
+    session.compact("manual")
+    session.turn(20_000)
+    lines = session.project.run("context").out.splitlines()
+    assert lines[:3] == [
+        "session    s",
+        "context    20,000 of 200,000 tokens (10 %), phase ok",
+        "compaction at about 167,000 tokens, by its documentation; 12 % of the way",
+    ]
+    assert lines[-1] == "▼ K1 manual at 150,000 tokens"
+    assert sum("▼" in line for line in lines) == 2
+    assert "  167k │┄▁┄┄┄" in lines
+
+
+def test_before_anything_is_known_it_says_so(project: Project) -> None:
+    assert project.run("context").out.startswith("no session is known here yet")
+    assert project.ask("context") is None
+
+
+def test_a_session_without_an_answer_has_no_phase(session: Session) -> None:
+    session.turn(20_000)
+    session.compact()
+    session.turn(21_000)
+    session.compact()
+    session.written.prompt("go on")
+    session._hook("UserPromptSubmit", {"prompt": "go on"}, {})
+    context = session.context()
+    assert (context["tokens"], context["phase"], len(context["compactions"])) == (None, None, 2)
+
+
+def test_items_whose_files_are_gone_are_stale(session: Session) -> None:
+    session.project.decide("Parse in lib/parser.py")
+    session.project.decide("Print in a.py")
+    session.turn(20_000)
+    window = {"context_window_size": 200_000, "current_usage": {"input_tokens": 20_000}}
+    given = {"session_id": "s", "cwd": str(session.project.folder), "context_window": window}
+    assert " · 1 stale · " in session.project.run("statusline", stdin=json.dumps(given), NO_COLOR="1").out

@@ -1,0 +1,238 @@
+"""The status line as the client runs it: a shell command that is given JSON, whose failure would show nothing at
+all.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from unified_state.services.status_line_table import with_status_line, without_status_line
+
+from .product import Done, Project, told_in_one_line
+
+USAGE = {"input_tokens": 4_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 120_000}
+WINDOW = {"context_window_size": 200_000, "current_usage": USAGE, "used_percentage": 62}
+SHOWN = "███████░░░│░ 62% 124k/200k"
+
+
+class StatusLine:
+    """The status line that `install` put into a settings file."""
+
+    def __init__(self, project: Project, path: Path) -> None:
+        self._project, self.path = project, path
+
+    @property
+    def value(self) -> Any:
+        """What stands in the settings."""
+        return json.loads(self.path.read_text(encoding="utf-8")).get("statusLine")
+
+    def install(self, scope: str = "local") -> None:
+        assert self._project.run("install", "--status-line", "--scope", scope).code == 0
+
+    def show(self, stdin: bytes, **environment: str) -> Done:
+        """Run it as the client does."""
+        return self._project.execute(["sh", "-c", self.value["command"]], stdin, {"NO_COLOR": "1", **environment})
+
+    def lines(self, **environment: str) -> list[str]:
+        """The lines that the client shows."""
+        given_fields = {"session_id": "s", "cwd": str(self._project.folder), "context_window": WINDOW}
+        done = self.show(json.dumps(given_fields).encode(), **environment)
+        assert (done.code, done.err) == (0, "")
+        return done.out.splitlines()
+
+
+@pytest.fixture
+def status(project: Project) -> StatusLine:
+    return StatusLine(project, project.folder / ".claude" / "settings.local.json")
+
+
+def write_settings(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_it_shows_the_context_the_items_and_how_the_memory_is_doing(project: Project, status: StatusLine) -> None:
+    status.install()
+    project.decide("Use SQLite")
+    project.run("constraint", "add", "API v1 stays", "--source", "the user", "--blocking")
+    project.run("save")
+    assert status.lines() == [f"{SHOWN} · compacts at 167k · 2 items, 1 blocking · saved just now · hooks ok"]
+
+
+def test_a_hook_that_failed_is_seen(project: Project, status: StatusLine) -> None:
+    status.install()
+    project.hook_given("Stop", b"no JSON")
+    assert "! Stop failed just now" in status.lines()[0]
+
+
+def test_colour_is_the_phase_and_no_color_is_honoured(status: StatusLine) -> None:
+    status.install()
+    assert status.lines(NO_COLOR="")[0].startswith("\x1b[33m")
+    assert "\x1b" not in status.lines()[0]
+    assert "\x1b" not in status.lines(NO_COLOR="", TERM="dumb")[0]
+
+
+def test_it_is_no_wider_than_the_terminal(status: StatusLine) -> None:
+    status.install()
+    assert status.lines(COLUMNS="34") == [SHOWN]
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        b"",
+        b"{",
+        b"[" * 60_000,
+        b"\xff\xfe\x00",
+        b'{"cwd": 5, "session_id": [], "context_window": {"context_window_size": -1, "used_percentage": NaN}}',
+        b'{"cwd": "/nowhere", "session_id": "../../x", "context_window": {"context_window_size": 1e999}}',
+        b'{"session_id": "\\ud800", "context_window": {"context_window_size": 200000, "used_percentage": 3}}',
+        b'{"session_id": "' + b"x" * 10_000_000 + b'"}',
+    ],
+    ids=["empty", "half", "deep", "bytes", "types", "absurd", "surrogate", "10 MB"],
+)
+def test_whatever_it_is_given_it_prints_one_line(status: StatusLine, stdin: bytes) -> None:
+    status.install()
+    done = status.show(stdin)
+    assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
+
+
+def test_while_it_is_switched_off_it_says_and_keeps_nothing(project: Project, status: StatusLine) -> None:
+    status.install()
+    assert status.lines(UNIFIED_STATE_DISABLE="1") == []
+    assert list(project.data.rglob("usage/*")) == []
+
+
+def test_an_archive_that_somebody_writes_to_is_not_waited_for(project: Project, status: StatusLine) -> None:
+    status.install()
+    project.decide("Use SQLite")
+    with closing(sqlite3.connect(project.archive, isolation_level=None)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        assert status.lines() == [f"{SHOWN} · compacts at 167k · nothing saved yet · hooks ok"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no database" * 500])
+def test_a_damaged_archive_breaks_nothing_and_stays_as_it_is(
+    project: Project, status: StatusLine, content: bytes
+) -> None:
+    status.install()
+    project.decide("Use SQLite")
+    path = project.archive
+    path.write_bytes(content)
+    assert status.lines()[0].startswith(SHOWN)
+    assert path.read_bytes() == content
+
+
+def test_the_users_own_is_called_with_the_same_input_and_stands_above(project: Project, status: StatusLine) -> None:
+    write_settings(status.path, json.dumps({"statusLine": {"type": "command", "command": "cat", "padding": 2}}))
+    status.install()
+    assert status.value["padding"] == 2
+    theirs, ours = status.lines()
+    assert json.loads(theirs)["context_window"] == WINDOW
+    assert ours.startswith(SHOWN)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["echo broken; exit 3", "no-such-command", "", "kill -9 $$", "exec sleep 60", "sleep 60 & wait", "yes"],
+)
+def test_the_failure_of_the_users_own_is_not_ours(status: StatusLine, command: str) -> None:
+    write_settings(status.path, json.dumps({"statusLine": {"type": "command", "command": command}}))
+    status.install()
+    assert [line[: len(SHOWN)] for line in status.lines()] == [SHOWN]
+
+
+@pytest.mark.parametrize("value", ["null", '"text"', "[1]", "{}", '{"type": "command"}', '{"command": 5}'])
+def test_one_of_an_odd_shape_is_kept_and_comes_back(project: Project, status: StatusLine, value: str) -> None:
+    text = f'{{"statusLine":   {value}}}'
+    write_settings(status.path, text)
+    status.install()
+    assert len(status.lines()) == 1
+    project.run("uninstall")
+    assert status.path.read_text(encoding="utf-8") == text
+
+
+def test_one_that_ours_hides_is_found_in_the_less_specific_settings(project: Project, status: StatusLine) -> None:
+    write_settings(project.home / ".claude" / "settings.json", '\ufeff{"statusLine": {"command": "echo of the user"}}')
+    status.install()
+    assert status.lines()[0] == "of the user"
+    write_settings(project.folder / ".claude" / "settings.json", '{"statusLine": {"command": "echo of the team"}}')
+    assert status.lines()[0] == "of the team"
+
+
+@pytest.mark.parametrize("text", ["{", "// mine\n{}", "[]", '{"statusLine": 5}', "\xff"])
+def test_less_specific_settings_that_are_broken_break_nothing(project: Project, status: StatusLine, text: str) -> None:
+    status.install()
+    path = project.home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(text.encode("latin-1"))
+    assert len(status.lines()) == 1
+
+
+def test_ours_twice_shows_our_line_once(project: Project, status: StatusLine) -> None:
+    write_settings(project.home / ".claude" / "settings.json", '{"statusLine": {"command": "echo of the user"}}')
+    status.install("user")
+    status.install("local")
+    assert [line[:11] for line in status.lines()] == ["of the user", SHOWN[:11]]
+
+
+def test_installing_changes_no_status_line_unless_asked(project: Project, status: StatusLine) -> None:
+    write_settings(status.path, '{"statusLine": {"command": "echo mine"}}')
+    project.run("install")
+    assert status.value == {"command": "echo mine"}
+
+
+def test_installing_again_keeps_ours_once_and_uninstalling_gives_back_every_byte(
+    project: Project, status: StatusLine
+) -> None:
+    command = r'''"echo \"it's\" \\ $HOME \u00e9"'''
+    text = f'{{\r\n\t"statusLine": {{ "command":{command},\r\n\t\t"type" : "command" }},\r\n\t"a": 1\r\n}}'
+    write_settings(status.path, text)
+    before = status.path.read_bytes()
+    for arguments in (["install", "--status-line"], ["install"], ["install", "--status-line"]):
+        assert project.run(*arguments).code == 0
+    assert len(status.lines()) == 2
+    project.run("uninstall")
+    assert status.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["{", "// mine\n{}", '{"a": 1,}', "", "[]"])
+def test_settings_that_cannot_be_changed_are_left_with_one_clear_line(
+    project: Project, status: StatusLine, text: str
+) -> None:
+    write_settings(status.path, text)
+    assert told_in_one_line(project.run("install", "--status-line"))
+    assert status.path.read_text(encoding="utf-8") == text
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+)
+
+
+@given(st.dictionaries(st.text(), JSON), JSON, st.sampled_from([None, 2, "\t"]), st.booleans())
+@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_status_line_comes_back_byte_for_byte(
+    others: dict[str, Any], value: Any, indent: int | str | None, ascii_only: bool
+) -> None:
+    text = json.dumps({**others, "statusLine": value, "last": 1}, indent=indent, ensure_ascii=ascii_only)
+    if "\0" in text:
+        return  # no command line can hold it, and no JSON has it
+    ours = with_status_line(text, "/data")
+    assert json.loads(ours).keys() == {**others, "statusLine": value, "last": 1}.keys()
+    assert without_status_line(ours) == (True, text)
+
+
+def test_by_hand_it_shows_only_our_own_line(project: Project, status: StatusLine) -> None:
+    write_settings(status.path, '{"statusLine": {"command": "unified-state statusline"}}')
+    done = project.run("statusline", stdin=json.dumps({"context_window": WINDOW}), NO_COLOR="1")
+    assert (done.code, done.out) == (0, f"{SHOWN} · compacts at 167k · nothing saved yet · hooks ok\n")

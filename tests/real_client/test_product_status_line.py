@@ -1,0 +1,92 @@
+"""The product in the interactive client: its status line on the screen, and what a context that fills up is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from .installed import assert_healthy, installed, installed_with_items, rows
+from .messages import Json, Reply
+from .scenario import Scenario
+from .terminal import Terminal
+
+pytestmark = pytest.mark.usefixtures("tmux")
+
+
+def said(text: str, tokens: int) -> Reply:
+    """An answer; the API says that the conversation has so many tokens now."""
+    return Reply(({"type": "text", "text": text},), tokens)
+
+
+def settings_with_status_line(path: Path, script: str) -> Json:
+    """Give the user a status line of their own; the settings as they were written."""
+    program = path.parent / "my_status_line.py"
+    path.parent.mkdir(exist_ok=True)
+    program.write_text(script, encoding="utf-8")
+    settings: Json = {"statusLine": {"type": "command", "command": f"{sys.executable} -I {program}", "padding": 0}}
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    return settings
+
+
+def test_the_status_line_stands_in_the_terminal(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    product.run("install", "--status-line")
+    scenario.script(said("one", 60_000), said("two", 124_000))
+    with Terminal(scenario) as terminal:
+        terminal.enter("hello")
+        terminal.wait_for(r"30% 60k/200k · .*3 items, 1 blocking")
+        terminal.enter("go on")
+        terminal.wait_for(r"62% 124k/200k · compacts in ~1 turn · 3 items, 1 blocking · saved .* · hooks ok")
+    assert_healthy(product)
+
+
+def test_a_status_line_of_the_users_stays_above_ours(scenario: Scenario) -> None:
+    script = "import json, sys\nprint('my model is', json.load(sys.stdin)['model']['id'])"
+    settings_with_status_line(scenario.config / "settings.json", script)
+    installed(scenario, "--status-line")
+    scenario.script(said("one", 60_000))
+    with Terminal(scenario) as terminal:
+        terminal.enter("hello")
+        terminal.wait_for(rf"my model is {scenario.model}\s*\n\s*█+░.* 30% 60k/200k")
+
+
+def test_one_in_the_same_file_is_called_and_comes_back(scenario: Scenario) -> None:
+    path = scenario.project / ".claude" / "settings.local.json"
+    settings = settings_with_status_line(path, "print('it\\'s \"mine\"')")
+    product = installed(scenario, "--status-line")
+    scenario.script(said("one", 60_000))
+    with Terminal(scenario) as terminal:
+        terminal.enter("hello")
+        terminal.wait_for(r"it's \"mine\"\s*\n\s*█+░.* 30% 60k/200k")
+    product.run("uninstall")
+    assert json.loads(path.read_text(encoding="utf-8")) == settings
+
+
+def test_a_context_that_fills_up_is_saved_and_told_once(scenario: Scenario) -> None:
+    """The client writes the last answer of a turn after its Stop, so that it counts one turn later."""
+    product = installed(scenario)
+    scenario.script(said("one", 60_000), *(said(text, 130_000) for text in ("two", "three", "four", "five")))
+    session = scenario.prompt("begin").session_id
+    for words in ("go on", "further"):
+        scenario.prompt(words, resume=session)
+    assert rows(scenario, "SELECT trigger FROM saved") == [("threshold",)]
+    for words in ("and on", "and on again"):
+        scenario.prompt(words, resume=session)
+        told = [text for _, text in scenario.api.of("main")[-1].texts() if "[CONTEXT] 78 % of the way" in text]
+        assert len(told) == 1  # it stands in the conversation, and is not said again
+    assert_healthy(product)
+
+
+def test_the_phase_begins_anew_after_a_compaction(scenario: Scenario) -> None:
+    product = installed(scenario)
+    scenario.script(said("one", 150_000), said("two", 20_000))
+    session = scenario.prompt("begin").session_id
+    assert json.loads(product.run("context", "--json"))["phase"] == "optimise"
+    scenario.prompt("/compact", resume=session)
+    scenario.prompt("go on", resume=session)
+    context = json.loads(product.run("context", "--json"))
+    assert (context["phase"], context["tokens"]) == ("ok", 20_000)
+    assert [(cut["ref"], cut["trigger"]) for cut in context["compactions"]] == [("K1", "manual")]

@@ -1,0 +1,82 @@
+"""The status line: the client's JSON in, one line out, below that of the user's own status line if there is one.
+
+It exits 0 whatever happens, since the client shows nothing of one that fails. The client runs it after every answer,
+so it loads only what it needs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from unified_state.services.place import locate
+from unified_state.settings import default_data_dir, environment, load_hook_settings
+from unified_state.sources.hook_input import read_stdin
+from unified_state.sources.status_input import StatusInput, parse_status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from unified_state.services.place import Place
+
+_STDIN_SECONDS = 2.0
+_MARGIN = 4  # columns that the client keeps for itself
+_USUAL_COLUMNS = 120
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the status line for `[DATA_DIR] [REPLACED]` of the process's arguments, and leave the process."""
+    data_dir, replaced, *_ = [*(sys.argv[1:] if arguments is None else arguments), "", ""]
+    run(data_dir or default_data_dir(), calls_other=True, replaced=replaced)
+    os._exit(0)  # tearing the interpreter down takes 2 ms, and everything is closed
+
+
+def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None:
+    """Print our line; where it `calls_other`, below that of the user's own status line, which may not call us again."""
+    raw = b"" if sys.stdin.isatty() else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
+    environ, now = environment(), int(time.time() * 1000)
+    given = parse_status(raw, now)
+    folder = given.cwd if os.path.isdir(given.cwd) else os.getcwd()
+    place = locate(folder, data_dir, create=False)
+    other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
+    try:
+        own = _own_line(given, place, data_dir, environ, now)
+    except Exception as error:  # noqa: BLE001  # the status line's edge: a bug of ours is told, and hides nothing else
+        own = f"unified-state: {type(error).__name__}: {error}"
+    output = "\n".join(filter(None, (other_lines(), own)))
+    if output:
+        sys.stdout.buffer.write(f"{output}\n".encode("utf-8", "replace"))  # whatever the locale says
+        sys.stdout.flush()
+
+
+def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
+    """Start the user's own status line; what gives its lines."""
+    from unified_state.services.hidden_status_line import other_command
+
+    command = other_command(replaced, place.repository.worktree, environ)
+    if not command:
+        return str
+    from unified_state.services.other_status_line import OtherStatusLine  # most users have no other
+
+    return OtherStatusLine(command, raw, environ).lines
+
+
+def _own_line(given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str], now: int) -> str:
+    from unified_state.rules.status_line import status_line
+    from unified_state.services.status_glance import glance_at
+    from unified_state.storage.usage_file import keep_usage
+
+    cache = os.path.join(place.folder, "settings.json")
+    settings = load_hook_settings(place.repository.worktree, cache, data_dir, environ)
+    if not settings.enabled:
+        return ""
+    if given.reading is not None and given.reading.tokens and given.session_id and os.path.isdir(place.folder):
+        keep_usage(place.folder, given.session_id, given.reading)
+    columns = environ.get("COLUMNS", "")
+    width = int(columns) - _MARGIN if columns.isascii() and columns.isdigit() else _USUAL_COLUMNS
+    coloured = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+    return status_line(
+        glance_at(place, settings, given.session_id, given.reading, now, environ), width, colour=coloured
+    )

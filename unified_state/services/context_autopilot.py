@@ -1,0 +1,56 @@
+"""The context autopilot: at each Stop it notes how full the context is; at each new phase it saves the state, and
+leaves one line for the next prompt. A phase counts once between two compactions.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.context import OK, Point
+from unified_state.rules.context_lines import told_line
+from unified_state.rules.context_phase import is_higher, trend_of
+from unified_state.services.context_reading import current_reading
+from unified_state.services.context_watching import watched_now
+from unified_state.services.staleness import count_stale
+from unified_state.storage.context import count_turns, history, keep_point, keep_watched, watched_context
+from unified_state.storage.sessions import change_work, session_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.services.hook_call import HookCall
+    from unified_state.storage.archive import Archive
+
+
+def watch_context(call: HookCall, archive: Archive) -> None:
+    """Note where the context stands after a turn, and do what its phase asks for."""
+    event, place = call.event, call.workspace.place
+    session = session_number(archive, event.session_id)
+    if session is None or event.agent_id:
+        return
+    reading = current_reading(archive, session, place.folder, event.session_id, event.transcript_path)
+    if reading is None:
+        return
+    before = watched_context(archive, session)
+    watched = watched_now(archive, session, reading, call.settings, call.environ)
+    watched = watched.replace(stale=count_stale(archive, place.repository.worktree))
+    with archive.transaction(durable=False):
+        keep_point(archive, session, Point(reading.at, count_turns(archive, session), reading.tokens))
+    reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
+    line = None
+    if is_higher(watched.reached, reached_before):
+        _checkpoint(call, archive)
+        line = told_line(reading, watched.limit.tokens, trend_of(history(archive, session), watched.limit.tokens))
+    with archive.transaction(durable=False):
+        keep_watched(archive, session, watched, line)
+
+
+def _checkpoint(call: HookCall, archive: Archive) -> None:
+    """Save the state with git, as before a compaction."""
+    from unified_state.services.projection import Projection
+    from unified_state.sources.git import start_git
+
+    workspace = call.workspace
+    git = start_git(workspace.place.repository.worktree, call.environ)()
+    with archive.transaction():
+        change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
+    saved = Projection(archive, workspace.place, call.settings, workspace.masker, call.now).save("threshold", git)
+    if saved.set_aside is not None:
+        workspace.report(f"the state file was damaged; it was set aside as {saved.set_aside}")

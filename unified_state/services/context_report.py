@@ -1,0 +1,68 @@
+"""What is known of a session's context, for people and programs. Changes nothing."""
+
+from __future__ import annotations
+
+from unified_state.records.context import Point, Reading, Trend, Watched
+from unified_state.records.record import Record
+from unified_state.rules.context_phase import trend_of
+from unified_state.services.context_reading import current_reading
+from unified_state.services.context_watching import watched_now
+from unified_state.storage.context import count_turns, done_compactions, history, transcript_of
+from unified_state.storage.sessions import session_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+
+class Cut(Record):
+    """A compaction: when, how large the conversation was, and who asked for it."""
+
+    ref: str
+    at: int
+    pre_tokens: int | None
+    trigger: str | None
+
+
+class ContextReport(Record):
+    """One session's context. Without a `reading` nothing has been answered since it began or was compacted."""
+
+    session_id: str
+    reading: Reading | None
+    watched: Watched | None
+    trend: Trend
+    history: list[Point]
+    compactions: list[Cut]
+
+
+def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextReport | None:
+    """The context of the workspace's session, or of the one that was last active; None where no session is known."""
+
+    def action(archive: Archive) -> ContextReport | None:
+        session_id = workspace.session_id or _newest(archive)
+        session = None if session_id is None else session_number(archive, session_id)
+        if session_id is None or session is None:
+            return None
+        path = transcript_of(archive, session)
+        reading = current_reading(archive, session, workspace.place.folder, session_id, path)
+        watched = None if reading is None else watched_now(archive, session, reading, workspace.settings, environ)
+        points = history(archive, session)
+        if reading is not None and (not points or points[-1].at < reading.at):
+            points.append(Point(reading.at, count_turns(archive, session), reading.tokens))
+        cuts = [Cut(f"K{number}", at, tokens, why) for number, at, tokens, why in done_compactions(archive, session)]
+        since = [point for point in points if not cuts or point.at >= cuts[-1].at]
+        trend = trend_of(since, watched.limit.tokens) if watched is not None else Trend()
+        return ContextReport(session_id, reading, watched, trend, points, cuts)
+
+    return workspace.use(action)
+
+
+def _newest(archive: Archive) -> str | None:
+    """The client's session that was last active."""
+    row = archive.row(
+        "SELECT session_id FROM session WHERE id IN (SELECT session FROM transcript) ORDER BY seen_at DESC LIMIT 1"
+    )
+    return None if row is None else str(row[0])

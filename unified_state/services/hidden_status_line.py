@@ -1,0 +1,57 @@
+"""The status line that the user had before ours, or that ours hides.
+
+One that ours replaced in the same settings file stands, as it was, in our own command line; one in a less specific
+file is found there each time.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.interpreter import parse_json
+from unified_state.services.status_line_table import is_our_status_line, replaced_status_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+
+def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> str:
+    """The command of the status line that the client would show if ours were not there; empty where there is none.
+
+    `replaced` is the JSON of the one that ours stands in place of.
+    """
+    if replaced:
+        return _command(_parsed(replaced))
+    for path in _settings_files(worktree, environ):
+        try:
+            with open(path, encoding="utf-8") as file:
+                settings = _parsed(file.read().removeprefix("\ufeff"))
+        except (OSError, ValueError):
+            continue
+        value = settings.get("statusLine") if isinstance(settings, dict) else None
+        if isinstance(value, dict) and is_our_status_line(value):
+            value = _parsed(replaced_status_line(value) or "null")
+        if command := _command(value):
+            return command
+    return ""
+
+
+def _settings_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
+    """The client's settings files, the most specific first."""
+    folder = os.path.join(worktree, ".claude")
+    own = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+    return [os.path.join(folder, "settings.local.json"), *(os.path.join(f, "settings.json") for f in (folder, own))]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _command(value: Any) -> str:
+    command = value.get("command") if isinstance(value, dict) else None
+    return command if isinstance(command, str) and "\0" not in command else ""

@@ -1,0 +1,64 @@
+"""The last usage that a transcript tells: how large the conversation was when the API gave the newest message.
+
+The file is read from its end, and only as far as that message or a compaction: what stands before one says nothing of
+the conversation after it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.records.context import Reading
+from unified_state.rules.context_limit import window_of
+from unified_state.rules.timestamps import to_milliseconds
+from unified_state.sources.entry_facts import usage_of
+from unified_state.sources.transcript import parse_entries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PIECE = 1 << 18
+_MOST = 1 << 24  # bytes that are looked through; a turn without any answer is not longer
+_USAGE, _BOUNDARY = b'"usage"', b'"compact_boundary"'
+_SYNTHETIC = "<synthetic>"  # the model of messages that the client wrote itself
+
+
+def last_usage(path: str) -> Reading | None:
+    """The newest usage of the main conversation since it was last compacted, if it can be read."""
+    try:
+        for line in _lines_from_the_end(path):
+            if _BOUNDARY in line and any(entry.get("subtype") == "compact_boundary" for entry in parse_entries(line)):
+                return None
+            if _USAGE in line and (reading := _reading(line)) is not None:
+                return reading
+    except OSError:
+        return None
+    return None
+
+
+def _reading(line: bytes) -> Reading | None:
+    for entry in parse_entries(line):
+        if entry.get("type") != "assistant" or entry.get("isApiErrorMessage"):
+            continue
+        usage, model = usage_of(entry), entry.get("message", {}).get("model")
+        if usage is not None and usage.context_tokens > 0 and model != _SYNTHETIC:
+            model = model if isinstance(model, str) else ""
+            window = window_of(model, usage.context_tokens)
+            return Reading(usage.context_tokens, window, to_milliseconds(entry.get("timestamp")) or 0)
+    return None
+
+
+def _lines_from_the_end(path: str) -> Iterator[bytes]:
+    with open(path, "rb", buffering=0) as file:
+        position = file.seek(0, os.SEEK_END)
+        least = max(0, position - _MOST)
+        rest = b""
+        while position > least:
+            size = min(_PIECE, position - least)
+            position -= size
+            file.seek(position)
+            first, *lines = (file.read(size) + rest).split(b"\n")
+            yield from reversed(lines)
+            rest = first
+        yield rest
