@@ -130,6 +130,20 @@ def test_the_clients_own_window_beats_that_of_the_model(session: Session) -> Non
     assert session.context()["window"] == 1_000_000
 
 
+def test_an_answer_that_comes_after_its_stop_counts_for_its_turn(session: Session) -> None:
+    """The client writes the last answer of a turn a moment after the turn's Stop."""
+    session.turn(20_000)
+    session.answer(60_000)
+    session.turn(90_000)
+    assert [point["tokens"] for point in session.context()["history"]] == [60_000, 90_000]
+
+
+def test_a_session_that_was_not_watched_has_its_history_from_the_transcript(session: Session) -> None:
+    for tokens in range(10_000, 70_000, 10_000):
+        session.turn(tokens, UNIFIED_STATE_CONTEXT_AUTOPILOT="off")
+    assert [point["turn"] for point in session.context()["history"]] == [1, 2, 3, 4, 5, 6]
+
+
 def test_it_can_be_switched_off(session: Session) -> None:
     off = {"UNIFIED_STATE_CONTEXT_AUTOPILOT": "off"}
     assert [session.turn(tokens, **off) for tokens in (100_000, 150_000, 155_000)] == ["", "", ""]

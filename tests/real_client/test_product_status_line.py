@@ -34,12 +34,15 @@ def settings_with_status_line(path: Path, script: str) -> Json:
 def test_the_status_line_stands_in_the_terminal(scenario: Scenario) -> None:
     product = installed_with_items(scenario)
     product.run("install", "--status-line")
-    scenario.script(said("one", 60_000), said("two", 124_000))
+    product.run("save")
+    scenario.script(said("one", 60_000), said("two", 92_000), said("three", 124_000))
     with Terminal(scenario) as terminal:
         terminal.enter("hello")
         terminal.wait_for(r"30% 60k/200k · .*3 items, 1 blocking")
         terminal.enter("go on")
-        terminal.wait_for(r"62% 124k/200k · compacts in ~1 turn · 3 items, 1 blocking · saved .* · hooks ok")
+        terminal.wait_for(r"46% 92k/200k")
+        terminal.enter("and on")
+        terminal.wait_for(r"62% 124k/200k · compacts in ~2 turns · 3 items, 1 blocking · saved .* · hooks ok")
     assert_healthy(product)
 
 

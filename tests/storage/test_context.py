@@ -42,6 +42,12 @@ def test_a_history_keeps_its_last_points(archive: Archive, session: int) -> None
     assert history(archive, other) == [Point(1, 1, 1)]
 
 
+def test_a_turn_has_one_point_the_last(archive: Archive, session: int) -> None:
+    for point in (Point(1, 1, 10), Point(2, 1, 20)):
+        keep_point(archive, session, point)
+    assert history(archive, session) == [Point(2, 1, 20)]
+
+
 def test_what_was_found_out_is_read_again(archive: Archive, session: int) -> None:
     assert watched_context(archive, session) is None
     keep_watched(archive, session, WATCHED, None)

@@ -4,13 +4,13 @@ leaves one line for the next prompt. A phase counts once between two compactions
 
 from __future__ import annotations
 
-from unified_state.records.context import OK, Point
+from unified_state.records.context import OK
 from unified_state.rules.context_lines import told_line
 from unified_state.rules.context_phase import is_higher, trend_of
-from unified_state.services.context_reading import current_reading
+from unified_state.services.context_reading import new_readings, points_of
 from unified_state.services.context_watching import watched_now
 from unified_state.services.staleness import count_stale
-from unified_state.storage.context import count_turns, history, keep_point, keep_watched, watched_context
+from unified_state.storage.context import history, keep_point, keep_watched, watched_context
 from unified_state.storage.sessions import change_work, session_number
 
 TYPE_CHECKING = False
@@ -25,14 +25,16 @@ def watch_context(call: HookCall, archive: Archive) -> None:
     session = session_number(archive, event.session_id)
     if session is None or event.agent_id:
         return
-    reading = current_reading(archive, session, place.folder, event.session_id, event.transcript_path)
-    if reading is None:
+    readings = new_readings(archive, session, place.folder, event.session_id, event.transcript_path)
+    if not readings:
         return
+    reading = readings[-1]
     before = watched_context(archive, session)
     watched = watched_now(archive, session, reading, call.settings, call.environ)
     watched = watched.replace(stale=count_stale(archive, place.repository.worktree))
     with archive.transaction(durable=False):
-        keep_point(archive, session, Point(reading.at, count_turns(archive, session), reading.tokens))
+        for point in points_of(archive, session, readings):
+            keep_point(archive, session, point)
     reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
     line = None
     if is_higher(watched.reached, reached_before):

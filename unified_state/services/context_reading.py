@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
-from unified_state.sources.last_usage import last_usage
-from unified_state.storage.context import newest_cut
+from bisect import bisect_right
+from itertools import islice
+
+from unified_state.records.context import Point
+from unified_state.sources.usages import usages
+from unified_state.storage.context import history, newest_cut, turn_starts
 from unified_state.storage.usage_file import read_usage
+
+_MOST_READINGS = 1_000  # messages of one stop, or of a session that was not watched before
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unified_state.records.context import Reading
     from unified_state.storage.archive import Archive
 
 
-def current_reading(
-    archive: Archive, session: int, folder: str, session_id: str, transcript_path: str
-) -> Reading | None:
-    """The newest measurement since the conversation was last cut; the client knows the window better than we do."""
+def new_readings(archive: Archive, session: int, folder: str, session_id: str, transcript_path: str) -> list[Reading]:
+    """The last measurement of each message since the history of the session ends, or since the conversation was last
+    cut; the newest last. The client knows the window better than we do.
+    """
     _, cut_at = newest_cut(archive, session)
+    points = history(archive, session)
+    since = max(cut_at, points[-1].at - 1 if points else 0)
     told = read_usage(folder, session_id)
-    readings = [reading for reading in (told, last_usage(transcript_path)) if reading is not None]
-    usable = [reading for reading in readings if reading.tokens > 0 and reading.at >= cut_at]
-    if not usable:
-        return None
-    newest = max(usable, key=lambda reading: reading.at)
-    return newest.replace(window=told.window) if told is not None and told.window >= newest.tokens else newest
+    readings = list(islice(usages(transcript_path, since), _MOST_READINGS))
+    if told is None:
+        return sorted(readings, key=_time)
+    readings = [
+        reading.replace(window=told.window) if reading.tokens <= told.window else reading for reading in readings
+    ]
+    return sorted([*readings, *([told] if told.at > since and told.tokens else [])], key=_time)
+
+
+def points_of(archive: Archive, session: int, readings: Sequence[Reading]) -> list[Point]:
+    """The last reading of each of the newest turns."""
+    before, starts = turn_starts(archive, session)
+    points = {}
+    for reading in readings:
+        turn = before + bisect_right(starts, reading.at)
+        if turn > before or not starts:
+            points[turn] = Point(reading.at, max(1, turn), reading.tokens)
+    return list(points.values())
+
+
+def _time(reading: Reading) -> int:
+    return reading.at

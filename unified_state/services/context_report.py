@@ -5,9 +5,9 @@ from __future__ import annotations
 from unified_state.records.context import Point, Reading, Trend, Watched
 from unified_state.records.record import Record
 from unified_state.rules.context_phase import trend_of
-from unified_state.services.context_reading import current_reading
+from unified_state.services.context_reading import new_readings, points_of
 from unified_state.services.context_watching import watched_now
-from unified_state.storage.context import count_turns, done_compactions, history, transcript_of
+from unified_state.storage.context import MOST_POINTS, done_compactions, history, transcript_of
 from unified_state.storage.sessions import session_number
 
 TYPE_CHECKING = False
@@ -47,15 +47,16 @@ def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextR
         if session_id is None or session is None:
             return None
         path = transcript_of(archive, session)
-        reading = current_reading(archive, session, workspace.place.folder, session_id, path)
+        readings = new_readings(archive, session, workspace.place.folder, session_id, path)
+        reading = readings[-1] if readings else None
         watched = None if reading is None else watched_now(archive, session, reading, workspace.settings, environ)
-        points = history(archive, session)
-        if reading is not None and (not points or points[-1].at < reading.at):
-            points.append(Point(reading.at, count_turns(archive, session), reading.tokens))
+        points = {point.turn: point for point in history(archive, session)}
+        points |= {point.turn: point for point in points_of(archive, session, readings)}
+        newest = sorted(points.values(), key=lambda point: point.turn)[-MOST_POINTS:]
         cuts = [Cut(f"K{number}", at, tokens, why) for number, at, tokens, why in done_compactions(archive, session)]
-        since = [point for point in points if not cuts or point.at >= cuts[-1].at]
+        since = [point for point in newest if not cuts or point.at >= cuts[-1].at]
         trend = trend_of(since, watched.limit.tokens) if watched is not None else Trend()
-        return ContextReport(session_id, reading, watched, trend, points, cuts)
+        return ContextReport(session_id, reading, watched, trend, newest, cuts)
 
     return workspace.use(action)
 

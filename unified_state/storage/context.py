@@ -13,11 +13,11 @@ _MOST_SEEN = 5  # compactions that say where the client compacts: it may be set 
 
 
 def keep_point(archive: Archive, session: int, point: Point) -> None:
-    """Add to a session's history, and drop what is older than its last points."""
+    """Add to a session's history, where a turn has one point, and drop what is older than its last points."""
     archive.run("INSERT OR REPLACE INTO context_point VALUES (?, ?, ?, ?)", session, point.at, point.turn, point.tokens)
     archive.run(
-        "DELETE FROM context_point WHERE session = ? AND at NOT IN "
-        "(SELECT at FROM context_point WHERE session = ? ORDER BY at DESC LIMIT ?)",
+        "DELETE FROM context_point WHERE session = ? AND turn NOT IN "
+        "(SELECT turn FROM context_point WHERE session = ? ORDER BY turn DESC LIMIT ?)",
         session,
         session,
         MOST_POINTS,
@@ -26,7 +26,7 @@ def keep_point(archive: Archive, session: int, point: Point) -> None:
 
 def history(archive: Archive, session: int) -> list[Point]:
     """The history of a session, the oldest point first."""
-    rows = archive.rows("SELECT at, turn, tokens FROM context_point WHERE session = ? ORDER BY at", session)
+    rows = archive.rows("SELECT at, turn, tokens FROM context_point WHERE session = ? ORDER BY turn", session)
     return [Point(*row) for row in rows]
 
 
@@ -95,10 +95,12 @@ def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
     return [tokens for (tokens,) in others]
 
 
-def count_turns(archive: Archive, session: int) -> int:
-    """How many turns a session has had."""
-    count: int = archive.row("SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL", session)[0]
-    return count
+def turn_starts(archive: Archive, session: int) -> tuple[int, list[int]]:
+    """When each of the newest turns of a session began, and how many there were before them."""
+    own = "FROM turn WHERE session = ? AND agent IS NULL "
+    newest = archive.rows(f"SELECT at {own} ORDER BY id DESC LIMIT ?", session, MOST_POINTS)
+    count: int = archive.row(f"SELECT count(*) {own}", session)[0]
+    return count - len(newest), sorted(at for (at,) in newest)
 
 
 def transcript_of(archive: Archive, session: int) -> str:

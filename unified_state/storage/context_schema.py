@@ -20,6 +20,6 @@ CREATE TABLE context_point (      -- the last 50 points of each session's histor
     at INTEGER NOT NULL,
     turn INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
-    PRIMARY KEY (session, at)
+    PRIMARY KEY (session, turn)
 ) WITHOUT ROWID;
 """

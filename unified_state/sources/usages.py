@@ -1,7 +1,7 @@
-"""The last usage that a transcript tells: how large the conversation was when the API gave the newest message.
+"""What a transcript tells of the conversation's size: the usage that the API reported with each message.
 
-The file is read from its end, and only as far as that message or a compaction: what stands before one says nothing of
-the conversation after it.
+The file is read from its end, and only as far as a message that is known already or a compaction: what stands before
+one says nothing of the conversation after it.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PIECE = 1 << 18
-_MOST = 1 << 24  # bytes that are looked through; a turn without any answer is not longer
+_MOST = 1 << 24  # bytes that are looked through
 _USAGE, _BOUNDARY = b'"usage"', b'"compact_boundary"'
 _SYNTHETIC = "<synthetic>"  # the model of messages that the client wrote itself
 
 
-def last_usage(path: str) -> Reading | None:
-    """The newest usage of the main conversation since it was last compacted, if it can be read."""
+def usages(path: str, since: int) -> Iterator[Reading]:
+    """The usages of the main conversation later than a time, as far as it was not compacted; the newest first."""
     try:
         for line in _lines_from_the_end(path):
             if _BOUNDARY in line and any(entry.get("subtype") == "compact_boundary" for entry in parse_entries(line)):
-                return None
-            if _USAGE in line and (reading := _reading(line)) is not None:
-                return reading
+                return
+            reading = _reading(line) if _USAGE in line else None
+            if reading is not None and reading.at <= since:
+                return
+            if reading is not None:
+                yield reading
     except OSError:
-        return None
-    return None
+        return
 
 
 def _reading(line: bytes) -> Reading | None:
