@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.records.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.rules.capturing import answers, plans, todos
-from unified_state.rules.capturing.attempts import EDITS, failed_edit, is_check, refused_call
+from unified_state.rules.capturing.attempts import EDITS, failed_edit, is_failed_check, refused_call
 from unified_state.rules.capturing.commits import commits, may_make, pull_requests
 from unified_state.rules.capturing.errors import call_key, failed_call
 from unified_state.rules.capturing.refusals import refusal
@@ -122,7 +122,7 @@ class FactKeeper:
     def _tried(self, step: Step, call: Call) -> Iterable[Fact]:
         """The edits since a check ran last, where it fails now."""
         command = call.fields.get("command")
-        if not isinstance(command, str) or not is_check(command):
+        if not isinstance(command, str) or not is_failed_check(command, step.text):
             return
         files: list[str] = []
         said = ""

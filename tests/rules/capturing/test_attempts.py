@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from unified_state.rules.capturing.attempts import failed_edit, is_check, refused_call
+from unified_state.rules.capturing.attempts import failed_edit, is_check, is_failed_check, refused_call
+
+EXAMPLES = Path(__file__).parents[1] / "capturing_examples" / "failed_checks.tsv"
+LEAST_PRECISION = 0.9
 
 
 @pytest.mark.parametrize(
@@ -20,6 +25,17 @@ def test_tests_linters_and_compilers_are_checks(command: str) -> None:
 )
 def test_other_commands_are_none(command: str) -> None:
     assert not is_check(command)
+
+
+def test_what_is_told_as_a_failed_attempt_was_one() -> None:
+    lines = [line for line in EXAMPLES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    found = [
+        label for label, command, result in (line.split("\t") for line in lines) if is_failed_check(command, result)
+    ]
+    right = found.count("edit")
+    print(f"failed edits: precision {right}/{len(found)}")
+    assert right / len(found) >= LEAST_PRECISION
+    assert right == sum(line.startswith("edit\t") for line in lines)
 
 
 def test_an_attempt_says_what_was_edited_why_and_how_it_failed() -> None:

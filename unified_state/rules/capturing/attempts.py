@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 FAILED_EDIT, REFUSED_CALL = "failed edit", "refused call"
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+_BEGINNING = 400  # characters of an output in which a shell or a runner says that it knows no such command
+_NOT_THERE = (
+    "command not found", "Exit code 127", "no task ", "Missing script", "No rule to make target", "nknown command",
+    "no such command",
+)  # fmt: skip
 _FILES = 6  # that an attempt names
 _SAID_CHARACTERS, _COMMAND_CHARACTERS, _SHORT_OUTPUT = 200, 200, 300
 # Programs that check work, and the words that make checks of programs which can do anything.
@@ -45,6 +50,11 @@ _CHECKS = (
     "unittest",
     "tsc",
 )
+
+
+def is_failed_check(command: str, result: str) -> bool:
+    """Whether a command that failed has checked work, and not only was not there."""
+    return is_check(command) and not any(mark in result[:_BEGINNING] for mark in _NOT_THERE)
 
 
 def is_check(command: str) -> bool:
@@ -88,4 +98,4 @@ def _checks(words: list[str]) -> bool:
     if name in _CHECKERS:
         return True
     is_runner = name in _RUNNERS or words[0] in _RUNNERS
-    return is_runner and any(check in word for word in words[1:4] for check in _CHECKS)
+    return is_runner and any(check in word for word in words[1:4] if " " not in word for check in _CHECKS)
