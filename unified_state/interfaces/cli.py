@@ -7,6 +7,7 @@ a problem was found or an expected error (one line: what, where, what to do); 2 
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import sys
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 PROGRAM = "unified-state"
+_ALLOCATIONS = 100_000  # between collections of garbage; most commands end before one could pay for itself
 BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
 # Each subcommand, the module in `commands` that holds it, and its help.
@@ -69,6 +71,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process with its exit code."""
+    gc.set_threshold(_ALLOCATIONS)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -8,6 +8,8 @@ only one of them has (`unless`, `when`) makes them incomparable.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from unified_state.records.record import Record
 
 DUPLICATES, CONTRADICTS = "duplicates", "contradicts"
@@ -62,6 +64,7 @@ def relation(new: str, old: str) -> str | None:
     return statement_relation(read_statement(new), read_statement(old))
 
 
+@lru_cache(maxsize=1_000)  # a program that records much compares with the same items again and again
 def read_statement(text: str) -> Statement:
     """The words of a text that count."""
     words = tuple(_words(text))[:_LONGEST_STATEMENT]

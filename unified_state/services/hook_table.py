@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     HookGroups = dict[str, list[dict[str, Any]]]
 
 HOOK_MODULE = "unified_state.interfaces.hook"
+# A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
+BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _RUN = f"from {HOOK_MODULE} import main;main()"
 # Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
 _TIMEOUTS = {
@@ -34,13 +36,13 @@ _TIMEOUTS = {
 
 def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> HookGroups:
     """The entries by event that `install` adds, for the package that lies in the folder `root`."""
-    code = f"import sys;sys.path.append({root!r});{_RUN}"
+    code = f"{BEGIN}sys.path.append({root!r});{_RUN}"
     return _groups(interpreter, [code], None if data_dir == default_data_dir() else data_dir)
 
 
 def plugin_hooks() -> dict[str, Any]:
     """The hooks of a checkout that the client loads as a plugin: the file `hooks/hooks.json`."""
-    code = f"import sys;sys.path.append(sys.argv.pop(1));{_RUN}"
+    code = f"{BEGIN}sys.path.append(sys.argv.pop(1));{_RUN}"
     return {
         "description": "The working memory of a coding agent that survives compaction",
         "hooks": _groups("python3", [code, "${CLAUDE_PLUGIN_ROOT}"], None),

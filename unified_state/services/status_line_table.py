@@ -10,6 +10,7 @@ import sys
 
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.interpreter import dump_json, parse_json
+from unified_state.services.hook_table import BEGIN
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -63,7 +64,7 @@ def replaced_status_line(value: dict[str, Any]) -> str | None:
 def _our_command(data_dir: str, replaced: str | None) -> str:
     from shlex import join
 
-    code = f"import sys;sys.path.append({PACKAGE_ROOT!r});from {MODULE} import main;main()"
+    code = f"{BEGIN}sys.path.append({PACKAGE_ROOT!r});from {MODULE} import main;main()"
     words = [sys.executable, "-I", "-S", "-c", code, "" if data_dir == default_data_dir() else data_dir]
     assert len(words) == _WORDS  # noqa: S101  # what was replaced is found behind them
     return join(words if replaced is None else [*words, replaced])
