@@ -28,6 +28,7 @@ _HALF_STEP = 450  # characters
 _CHARACTERS_PER_TOKEN = 10  # more than any text has that an agent reads or writes
 _HALF_LIFE = 7 * 86_400_000  # milliseconds
 _TOOL_BOOST, _FILE_BOOST = 0.5, 0.3
+_CONFIDENCE, _LEAST_CONFIDENCE, _BOOST, _DECAY, _HOUR = 0.8, 0.1, 1.03, 0.005, 3_600_000  # decay per hour
 _SUMMARY_CHARACTERS, _PROMPT_CHARACTERS, _ANSWER_CHARACTERS, _FILES = 300, 100, 120, 5
 
 
@@ -96,8 +97,8 @@ def bm25_on_prompt(case: Case, _tokens: int) -> Iterable[str]:
 
 
 def seed_formula(case: Case, tokens: int) -> Iterable[str]:
-    """The steps by recency x frequency x richness, where a step counts as accessed each time it was given back after
-    an earlier compaction of the session.
+    """The steps by recency x frequency x richness x confidence, where a step counts as accessed each time it was given
+    back after an earlier compaction of the session.
     """
     steps = steps_of(case)
     accessed: Counter[int] = Counter()
@@ -113,10 +114,15 @@ def seed_formula(case: Case, tokens: int) -> Iterable[str]:
 
 
 def _importance(step: Step, now: int, accesses: int) -> float:
-    """importance = 2^(-age / 7 days) x (log2(accesses + 1) + 1) x (1 + .5 for tools + .3 for files)"""
+    """importance = 2^(-age / 7 days) x (log2(accesses + 1) + 1) x (1 + .5 for tools + .3 for files) x confidence"""
     recency = math.exp2((step.at - now) / _HALF_LIFE)
     richness = 1 + _TOOL_BOOST * step.has_tool + _FILE_BOOST * step.has_file
-    return recency * (math.log2(accesses + 1) + 1) * richness
+    return recency * (math.log2(accesses + 1) + 1) * richness * _confidence(step, now, accesses)
+
+
+def _confidence(step: Step, now: int, accesses: int) -> float:
+    """confidence = max(.1, min(1, .8 x 1.03^accesses) - .005 x hours)"""
+    return max(_LEAST_CONFIDENCE, min(1.0, _CONFIDENCE * _BOOST**accesses) - _DECAY * (now - step.at) / _HOUR)
 
 
 def seed_summaries(case: Case, _tokens: int) -> Iterable[str]:

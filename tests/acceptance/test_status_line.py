@@ -74,6 +74,16 @@ def test_a_hook_that_failed_is_seen(project: Project, status: StatusLine) -> Non
     assert "! Stop failed just now" in status.lines()[0]
 
 
+def test_a_bug_is_told_and_logged(project: Project, status: StatusLine) -> None:
+    status.install()
+    project.decide("Use SQLite")
+    (project.archive.parent / "usage").write_text("no folder", encoding="utf-8")
+    (line,) = status.lines()
+    assert "Error: " in line
+    assert "`unified-state doctor` tells more" in line
+    assert '"event":"statusline"' in (project.archive.parents[2] / "hook.log").read_text(encoding="utf-8")
+
+
 def test_colour_is_the_phase_and_no_color_is_honoured(status: StatusLine) -> None:
     status.install()
     assert status.lines(NO_COLOR="")[0].startswith("\x1b[33m")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.rules.quoting import find_quote, quote_hash
+from unified_state.rules.quoting import find_quote, text_hash
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_what_is_found_is_a_slice_of_the_text(before: str, said: str, after: str
 
 @given(st.text())
 def test_the_hash_is_the_sha_256_of_the_utf_8(text: str) -> None:
-    assert quote_hash(text) == hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    assert text_hash(text) == hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def test_half_an_emoji_has_a_hash_too() -> None:
-    assert len(quote_hash("half \ud83d")) == 64
+    assert len(text_hash("half \ud83d")) == 64

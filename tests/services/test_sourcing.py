@@ -8,7 +8,7 @@ import pytest
 from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, result, uuid_of
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.records.origin import INFERRED, OBSERVED, USER_SAID
-from unified_state.rules.quoting import quote_hash
+from unified_state.rules.quoting import text_hash
 from unified_state.services.masking import Masker
 from unified_state.services.recording import Author, record_item
 from unified_state.storage.archive import Archive
@@ -48,7 +48,7 @@ def test_an_item_is_tied_to_the_tool_call_that_recorded_it(agent: Agent) -> None
     agent.keep(prompt(1, "decide"), adds(2, "unified-state decision add 'Use SQLite for the archive' --rationale x"))
     item = agent.item("D1")
     assert (item.origin, item.source_uuid, item.quote) == (INFERRED, uuid_of(2), "Use SQLite for the archive")
-    assert item.quote_hash == quote_hash("Use SQLite for the archive")
+    assert item.quote_hash == text_hash("Use SQLite for the archive")
 
 
 def test_the_quote_is_what_the_tool_call_says_however_its_shell_wants_it(agent: Agent) -> None:

@@ -5,19 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, uuid_of
+from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, result, uuid_of, write_transcript
 from unified_state.records.item import DECISION
 from unified_state.records.restore import Known
 from unified_state.records.validity import Validity
+from unified_state.services.capture import Capture
 from unified_state.services.clock import current_time
 from unified_state.services.masking import Masker
 from unified_state.services.place import Place, locate
 from unified_state.services.recording import Author, record_item
 from unified_state.services.restore import gather
+from unified_state.services.summary_intake import take_in
 from unified_state.services.validity import standing
 from unified_state.services.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.storage.archive import Archive
+from unified_state.storage.compactions import begin_compaction
+from unified_state.storage.sessions import touch_session
 
 
 @pytest.fixture
@@ -66,6 +70,29 @@ def test_a_file_that_was_changed_since_is_named(decide: Decider, repository: Pat
     assert decide.standing() == {"D1": Validity(changed=("a.py",))}
     decide("Keep a.py as it is now")
     assert "D2" not in decide.standing()
+
+
+def test_what_a_summary_reported_stands_by_its_files_too(decide: Decider, archive: Archive, repository: Path) -> None:
+    session = touch_session(archive, SESSION, NOW, worktree=str(repository))
+    report = "```unified-state\ndecision: Keep a.py short\n```"
+    take_in(archive, begin_compaction(archive, session, NOW), report, current_time())
+    assert decide.standing() == {}
+    edit(repository / "a.py")
+    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
+
+
+def test_what_was_captured_stands_by_its_files_too(
+    decide: Decider, archive: Archive, masker: Masker, repository: Path, tmp_path: Path
+) -> None:
+    touch_session(archive, SESSION, NOW, worktree=str(repository))
+    asked = call("ask", "AskUserQuestion", questions=[{"question": "Which file?", "options": [{"label": "a.py"}]}])
+    told = 'Your questions have been answered: "Which file?"="a.py". You can now continue.'
+    entries = [answer(1, asked, cwd=str(repository)), result(2, "ask", told, cwd=str(repository))]
+    transcript = write_transcript(tmp_path / "session.jsonl", *entries)
+    Capture(archive, masker, NOW, lambda: True).session(str(transcript), SESSION)
+    assert decide.standing() == {}
+    edit(repository / "a.py")
+    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
 
 
 def test_a_file_that_is_named_without_its_folder_is_the_one_that_was_worked_with(

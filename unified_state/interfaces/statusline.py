@@ -35,20 +35,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None:
     """Print our line; where it `calls_other`, below that of the user's own status line, which may not call us again."""
-    raw = b"" if sys.stdin.isatty() else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
-    environ, now = environment(), int(time.time() * 1000)
-    given = parse_status(raw, now)
-    folder = given.cwd if os.path.isdir(given.cwd) else os.getcwd()
-    place = locate(folder, data_dir, create=False)
-    other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
+    now = int(time.time() * 1000)
+    other_lines: Callable[[], str] = str
     try:
+        raw = b"" if sys.stdin.isatty() else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
+        environ, given = environment(), parse_status(raw, now)
+        place = locate(given.cwd if os.path.isdir(given.cwd) else os.getcwd(), data_dir, create=False)
+        other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
         own = _own_line(given, place, data_dir, environ, now)
     except Exception as error:  # noqa: BLE001  # the status line's edge: a bug of ours is told, and hides nothing else
-        own = f"unified-state: {type(error).__name__}: {error}"
+        own = _logged(error, data_dir, now)
     output = "\n".join(filter(None, (other_lines(), own)))
     if output:
         sys.stdout.buffer.write(f"{output}\n".encode("utf-8", "replace"))  # whatever the locale says
         sys.stdout.flush()
+
+
+def _logged(error: Exception, data_dir: str, now: int) -> str:
+    """Write a bug into the log of the hooks; what is shown of it."""
+    from traceback import format_exception
+
+    from unified_state.services.health import log_problem
+
+    problem = f"{type(error).__name__}: {error}"
+    try:
+        log_problem(data_dir, now, "statusline", problem, "".join(format_exception(error)))
+    except OSError:
+        return f"unified-state: {problem}; it could not be logged"
+    return f"unified-state: {problem}; `unified-state doctor` tells more"
 
 
 def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:

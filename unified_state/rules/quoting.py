@@ -9,11 +9,11 @@ _BETWEEN = " \t\r\n\f\v\"'\\\u2018\u2019\u201c\u201d"  # what a shell, JSON or a
 _DROPPED = dict.fromkeys(map(ord, _BETWEEN))
 
 
-def quote_hash(quote: str) -> str:
-    """The SHA-256 of a quote, in hexadecimal digits."""
+def text_hash(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal digits: by it a quote, or a command, is known again."""
     from hashlib import sha256  # 3 ms that most hooks do without
 
-    return sha256(quote.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_quote(text: str, said: str) -> str | None:

@@ -22,7 +22,7 @@ from unified_state.records.item import (
 from unified_state.records.origin import INFERRED, ORIGINS
 from unified_state.records.record import Record, disk_value
 from unified_state.rules.cutting import cut
-from unified_state.rules.quoting import quote_hash
+from unified_state.rules.quoting import text_hash
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.services.recording import new_uuid
@@ -184,7 +184,7 @@ def _item(archive: Archive, entry: _Entry, now: int, *, trusted: bool, keeps_ali
         origin=entry.origin if trusted else INFERRED,
         created_at=entry.created_at,
         quote=quote,
-        quote_hash=quote_hash(quote),
+        quote_hash=text_hash(quote),
     )
 
 

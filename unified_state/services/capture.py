@@ -238,4 +238,6 @@ class Capture:
             return None
         from unified_state.services.noting import Noter  # not where a prompt waits
 
-        return Noter(self._archive, session, self._now, self._head)
+        noter = Noter(self._archive, session, self._now, self._head)
+        noter.note_postponed()  # by another process, since this run began
+        return noter

@@ -11,7 +11,7 @@ from unified_state.services.context_reading import new_readings, points_of
 from unified_state.services.context_watching import watched_now
 from unified_state.services.staleness import count_stale
 from unified_state.storage.context import history, keep_point, keep_watched, watched_context
-from unified_state.storage.sessions import change_work, session_number
+from unified_state.storage.sessions import session_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +46,7 @@ def watch_context(call: HookCall, archive: Archive) -> None:
 
 def _checkpoint(call: HookCall, archive: Archive) -> None:
     """Save the state with git, as before a compaction."""
-    from unified_state.services.projection import Projection
+    from unified_state.services.checkpointing import save_checkpoint
     from unified_state.sources.git import start_git
 
-    workspace = call.workspace
-    git = start_git(workspace.place.repository.worktree, call.environ)()
-    with archive.transaction():
-        change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
-    saved = Projection(archive, workspace.place, call.settings, workspace.masker, call.now).save("threshold", git)
-    if saved.set_aside is not None:
-        workspace.report(f"the state file was damaged; it was set aside as {saved.set_aside}")
+    save_checkpoint(call, archive, "threshold", start_git(call.workspace.place.repository.worktree, call.environ)())

@@ -6,7 +6,7 @@ and the ledger has all.
 
 from __future__ import annotations
 
-from unified_state.records.item import CONSTRAINT, DECISION, MAIN_FIELDS, LedgerItem
+from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, LedgerItem
 from unified_state.rules.capturing.answers import ANSWER
 from unified_state.rules.capturing.attempts import FAILED_EDIT, REFUSED_CALL
 from unified_state.rules.capturing.commits import COMMIT, PULL_REQUEST
@@ -14,6 +14,7 @@ from unified_state.rules.capturing.errors import ERROR
 from unified_state.rules.capturing.plans import APPROVED_PLAN
 from unified_state.rules.mentions import mentioned_files
 from unified_state.rules.packing import escape_surrogates
+from unified_state.rules.quoting import text_hash
 from unified_state.rules.timestamps import to_text
 from unified_state.rules.vocabulary import relative_path
 from unified_state.services.recording import new_uuid
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 # How many of what a rule captured the state file shows, and so a session start reads.
 _IN_FILE = {ANSWER: 20, APPROVED_PLAN: 4, ERROR: 3, COMMIT: 3, PULL_REQUEST: 2, FAILED_EDIT: 5, REFUSED_CALL: 5}
-_RECENT = 600_000  # milliseconds; where HEAD is now tells nothing of a step that is older
+_RECENT = 600_000  # milliseconds; how HEAD and the files are now tells nothing of a step that is older
 _EARLIER = 30  # items among which the one is looked for that a new one supersedes
 
 
@@ -53,8 +54,11 @@ class FactRecorder:
 
     def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
         self._archive = archive
-        self._session_id, root = archive.row("SELECT session_id, root FROM session WHERE id = ?", session)
+        self._session_id, root, worktree = archive.row(
+            "SELECT session_id, root, worktree FROM session WHERE id = ?", session
+        )
         self.root: str = root or ""
+        self._worktree = worktree if worktree == root else None  # to which the paths are relative
         self._now = now
         self._head = head
         self._at_head: tuple[str | None, str | None] | None = None
@@ -68,10 +72,26 @@ class FactRecorder:
         key = f"{fact.rule}:{step.uuid}:{step.block}:{number}"
         if was_captured(self._archive, key) or (fact.status == PROPOSED and self._is_stated(fact)):
             return None
-        at = to_text(step.at)
+        item = self._new_item(fact, step, key)
+        older = self._superseded(fact)
+        insert_item(self._archive, item)
+        if item.kind in {DECISION, CONSTRAINT}:
+            from unified_state.services.relating import relate  # few steps hold one
+
+            relate(self._archive, item)
+        self._grown[fact.rule] = step.at
+        for one in older:
+            change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": item.created_at}
+            update_item(self._archive, one.replace(**change))
+            link_items(self._archive, item, "supersedes", one, item.created_at)
+        return item
+
+    def _new_item(self, fact: Fact, step: Step, key: str) -> LedgerItem:
+        """The item that a fact of a step is."""
+        at, files = to_text(step.at), self._files(fact)
         commit, branch = self._head_at(step)
         quote = escape_surrogates(fact.quote)
-        item = LedgerItem(
+        return LedgerItem(
             uuid=new_uuid(max(0, step.at)),
             alias=next_alias(self._archive, fact.kind),
             kind=fact.kind,
@@ -83,29 +103,19 @@ class FactRecorder:
             source_uuid=step.uuid,
             commit=commit,
             branch=branch,
-            files=self._files(fact),
+            files=files,
+            file_hashes=self._versions(fact, step, files),
             paged_out_at=None if fact.status == ACTIVE else at,
             quote=quote,
-            quote_hash=_sha256(quote),
+            quote_hash=text_hash(quote),
             rule=fact.rule,
             capture_key=key,
         )
-        older = self._superseded(fact)
-        insert_item(self._archive, item)
-        if item.kind in {DECISION, CONSTRAINT}:
-            from unified_state.services.relating import relate  # few steps hold one
-
-            relate(self._archive, item)
-        self._grown[fact.rule] = step.at
-        for one in older:
-            update_item(self._archive, one.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at))
-            link_items(self._archive, item, "supersedes", one, at)
-        return item
 
     def fails(self, item: LedgerItem, tool: str, call: str, step: Step) -> None:
         """The item tells of a call that failed: when the same call succeeds later on, it is resolved."""
         if call:
-            add_failing(self._archive, self.root, tool, _sha256(call), item.uuid, step.at)
+            add_failing(self._archive, self.root, tool, text_hash(call), item.uuid, step.at)
             self._failing[tool] = True
 
     def is_failing(self, tool: str) -> bool:
@@ -116,7 +126,7 @@ class FactRecorder:
 
     def succeeds(self, tool: str, call: str, step: Step) -> None:
         """A call succeeded: what told of its failures is resolved, and leaves the state file."""
-        taken = take_failing(self._archive, self.root, tool, _sha256(call), step.at)
+        taken = take_failing(self._archive, self.root, tool, text_hash(call), step.at)
         at = to_text(step.at)
         for uuid in taken:
             item = find_item(self._archive, uuid)
@@ -154,16 +164,21 @@ class FactRecorder:
         named = fact.files or mentioned_files("\n".join(texts))
         return tuple(dict.fromkeys(relative_path(path, self.root) for path in named))
 
+    def _versions(self, fact: Fact, step: Step, files: tuple[str, ...]) -> dict[str, str]:
+        """The versions of the files as they were, where that is now; what failed or was made is not about them."""
+        if fact.kind == EVIDENCE or self._worktree is None or not files or not self._is_recent(step):
+            return {}
+        from unified_state.sources.file_versions import file_versions  # few facts name files
+
+        return file_versions(self._worktree, files, self._now)
+
     def _head_at(self, step: Step) -> tuple[str | None, str | None]:
         """Commit and branch when the step was made, where that is now."""
-        if abs(self._now - step.at) > _RECENT:
+        if not self._is_recent(step):
             return None, None
         if self._at_head is None:
             self._at_head = self._head()
         return self._at_head
 
-
-def _sha256(text: str) -> str:
-    from hashlib import sha256  # a millisecond, only where something was captured
-
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    def _is_recent(self, step: Step) -> bool:
+        return abs(self._now - step.at) <= _RECENT

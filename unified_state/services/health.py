@@ -57,11 +57,15 @@ def last_runs(folder: str) -> list[HookRun]:
 
 def health_line(folder: str, now: int) -> str | None:
     """One line about what went wrong in the last run of a hook, or None."""
-    bad = [run for run in last_runs(folder) if run.problem]
-    if not bad:
+    newest = newest_problem(folder)
+    if newest is None:
         return None
-    newest = max(bad, key=lambda run: run.at)
     return f"{newest.event} failed {age_text(now - newest.at)}: {newest.problem}; `unified-state doctor` tells more"
+
+
+def newest_problem(folder: str) -> HookRun | None:
+    """Of the hooks whose last run went wrong the one that ran last."""
+    return max((run for run in last_runs(folder) if run.problem), key=lambda run: run.at, default=None)
 
 
 def log_problem(data_dir: str, now: int, event: str, problem: str, details: str = "") -> None:

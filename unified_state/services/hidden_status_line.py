@@ -29,7 +29,7 @@ def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> s
             with open(path, encoding="utf-8") as file:
                 settings = _parsed(file.read().removeprefix("\ufeff"))
         except (OSError, ValueError):
-            continue
+            continue  # the client itself tells its user of settings that it cannot read
         value = settings.get("statusLine") if isinstance(settings, dict) else None
         if isinstance(value, dict) and is_our_status_line(value):
             value = _parsed(replaced_status_line(value) or "null")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from unified_state.errors import CompactionRefusedError
 from unified_state.rules.steering import keep_list
+from unified_state.services.checkpointing import save_checkpoint
 from unified_state.services.projection import Projection
 from unified_state.sources.git import start_git
 from unified_state.storage.compactions import (
@@ -20,7 +21,7 @@ from unified_state.storage.compactions import (
     restart_compaction,
 )
 from unified_state.storage.ledger import ACTIVE, stated_items
-from unified_state.storage.sessions import change_work, session_number
+from unified_state.storage.sessions import session_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,19 +37,13 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     answer = start_git(call.workspace.place.repository.worktree, call.environ)
     call.capture(archive, _ARCHIVE_SECONDS)
     git = answer()
-    with archive.transaction():
-        session = call.session(archive)
-        restart_compaction(archive, session, call.now, call.event.text("trigger") or None)
-        change_work(archive, session, {"branch": git.branch, "commit": git.commit})
-    state = Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).save(
-        "precompact", git
-    )
-    if state.set_aside is not None:
-        call.workspace.report(f"the state file was damaged; it was set aside as {state.set_aside}")
-    _refuse_if_asked(call, state.state)
+    with archive.transaction(durable=False):  # the checkpoint's own is
+        restart_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+    state = save_checkpoint(call, archive, "precompact", git)
+    _refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
-    return keep_list(stated_items(archive, [ACTIVE]), state.state, call.settings.steer_bytes)
+    return keep_list(stated_items(archive, [ACTIVE]), state, call.settings.steer_bytes)
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from unified_state.storage.compactions import Compaction, Restore
 
 _MOST_UNITS = 9_900  # of one output, below the client's 10,000
+_SHORT_UNITS = 2_500  # of what a prompt may be told beside a restore
 _MOST_TRIES = 3
 _TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has found its way without us
 
@@ -24,27 +25,29 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     """Archive; what the prompt is given if it follows a compaction."""
     call.capture(archive, call.settings.prompt_milliseconds / 1000, postpones=True)
     call.keep(archive, PROMPT, call.event.text("prompt"))
-    if session_number(archive, call.event.session_id) is None:
-        register(call, archive)
+    session = session_number(archive, call.event.session_id)
+    if session is None:
+        session = register(call, archive)
     if call.event.agent_id:
         return ""
-    return _with(_with(_after_compaction(call, archive), _tried_before(call, archive)), _phase(call, archive))
+    output = _after_compaction(call, archive, session)
+    if utf16_units(output) > _MOST_UNITS - _SHORT_UNITS:
+        return output  # what waits is told with the next prompt
+    return _with(_with(output, _tried_before(call, archive, session)), _phase(archive, session))
 
 
-def _tried_before(call: HookCall, archive: Archive) -> str:
+def _tried_before(call: HookCall, archive: Archive, session: int) -> str:
     """What failed before on the files and commands that the prompt names."""
-    session = session_number(archive, call.event.session_id)
-    if session is None or not archive.row("SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active' LIMIT 1"):
+    if not archive.row("SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active' LIMIT 1"):
         return ""
     from unified_state.services.tried_before import tried_before
 
     return tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
 
 
-def _phase(call: HookCall, archive: Archive) -> str:
+def _phase(archive: Archive, session: int) -> str:
     """What the last Stop left to be said of how full the context is."""
-    session = session_number(archive, call.event.session_id)
-    if session is None or not archive.row("SELECT 1 FROM context WHERE session = ? AND line NOT NULL", session):
+    if not archive.row("SELECT 1 FROM context WHERE session = ? AND line NOT NULL", session):
         return ""
     from unified_state.storage.context import take_line
 
@@ -62,13 +65,12 @@ def register(call: HookCall, archive: Archive, predecessor: int | None = None) -
     return session
 
 
-def _after_compaction(call: HookCall, archive: Archive) -> str:
+def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
     """What a prompt soon after a compaction is given: the parts of the restore that never arrived, since by now the
     boundary stands in the transcript, and with the first prompt the turns that it is about.
     """
-    session = session_number(archive, call.event.session_id)
-    compaction = latest_compaction(archive, session) if session is not None else None
-    if session is None or compaction is None or compaction.boundary_at is None:
+    compaction = latest_compaction(archive, session)
+    if compaction is None or compaction.boundary_at is None:
         return ""
     (turns_since,) = archive.row(
         "SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL AND at > ?", session, compaction.boundary_at

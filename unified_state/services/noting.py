@@ -33,8 +33,11 @@ class Noter:
             FactKeeper(archive, session, now, head),
             SourceKeeper(archive, session),
         )
-        while self._note_postponed():
-            pass  # what was archived before comes before
+
+    def note_postponed(self) -> None:
+        """Take in what was archived and left for later; call it before anything that is newer."""
+        while self._note_some():
+            pass
 
     def note(self, step: Step) -> None:
         """Take in one step that is new in the archive."""
@@ -46,7 +49,7 @@ class Noter:
         for keeper in self._keepers:
             keeper.flush()
 
-    def _note_postponed(self) -> int:
+    def _note_some(self) -> int:
         numbers = first_unnoted(self._archive, self._session, _STEPS_AT_ONCE)
         for number in numbers:
             step = find_step(self._archive, number)
@@ -59,4 +62,6 @@ class Noter:
 def note_postponed(archive: Archive, session: int, now: int, head: Head) -> None:
     """Note the steps of a session that were archived without."""
     with archive.transaction(durable=False):
-        Noter(archive, session, now, head).flush()
+        noter = Noter(archive, session, now, head)
+        noter.note_postponed()
+        noter.flush()

@@ -10,7 +10,7 @@ from unified_state.records.record import Record, disk_value
 from unified_state.records.step import PROMPT
 from unified_state.records.validity import VALID
 from unified_state.rules.packing import UNREADABLE
-from unified_state.rules.quoting import quote_hash
+from unified_state.rules.quoting import text_hash
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.rules.validity import validity_text
 from unified_state.services.exporting import export_line
@@ -77,7 +77,7 @@ def _faults(archive: Archive, item: LedgerItem) -> Iterator[Fault]:
         if item.quote is not None or item.quote_hash is not None:
             yield Fault(item.alias, "of its quote and the hash one is missing")
         return  # recorded before there were quotes
-    if item.quote == UNREADABLE or quote_hash(item.quote) != item.quote_hash:
+    if item.quote == UNREADABLE or text_hash(item.quote) != item.quote_hash:
         yield Fault(item.alias, f"its quote is not the one that was recorded: its SHA-256 is not {item.quote_hash}")
         return
     if item.compaction is not None:

@@ -8,7 +8,7 @@ from unified_state.errors import UsageError
 from unified_state.records.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.records.record import Record
 from unified_state.rules.mentions import mentioned_files
-from unified_state.rules.quoting import quote_hash
+from unified_state.rules.quoting import text_hash
 from unified_state.rules.timestamps import to_text
 from unified_state.services.relating import relate
 from unified_state.sources.file_versions import file_versions
@@ -90,7 +90,7 @@ def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> Ledge
         branch=author.branch,
         files=files,
         quote=quote,
-        quote_hash=quote_hash(quote),
+        quote_hash=text_hash(quote),
     )
 
 

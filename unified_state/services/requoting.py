@@ -4,7 +4,7 @@ the same transaction; where it is forgotten, they go too.
 
 from __future__ import annotations
 
-from unified_state.rules.quoting import quote_hash
+from unified_state.rules.quoting import text_hash
 from unified_state.storage.provenance import entry_steps, items_of_entry, items_of_summary, set_source
 from unified_state.storage.steps import find_step, readable
 
@@ -47,4 +47,4 @@ def _requote(archive: Archive, items: Iterable[LedgerItem], texts: Sequence[str]
 
 def quoted(item: LedgerItem, quote: str) -> LedgerItem:
     """The item with another quote."""
-    return item.replace(quote=quote, quote_hash=quote_hash(quote))
+    return item.replace(quote=quote, quote_hash=text_hash(quote))

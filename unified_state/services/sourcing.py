@@ -13,7 +13,7 @@ from unified_state.records.origin import INFERRED, OBSERVED, USER_SAID
 from unified_state.records.record import Record
 from unified_state.records.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
 from unified_state.rules.own_words import own_passages, said_in
-from unified_state.rules.quoting import find_quote, quote_hash
+from unified_state.rules.quoting import find_quote, text_hash
 from unified_state.rules.short_form import main_text
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.source_keeper import CLOCK_SLACK
@@ -97,5 +97,5 @@ def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
         status=PROPOSED if untrusted else item.status,
         source_uuid=source.uuid,
         quote=source.quote,
-        quote_hash=quote_hash(source.quote),
+        quote_hash=text_hash(source.quote),
     )

@@ -15,7 +15,7 @@ from unified_state.rules.packing import unpack
 from unified_state.rules.status_line import Glance
 from unified_state.rules.timestamps import age_text, to_milliseconds
 from unified_state.services.context_watching import watched_now
-from unified_state.services.health import last_runs
+from unified_state.services.health import newest_problem
 from unified_state.storage.archive_reader import ArchiveReader
 from unified_state.storage.context import history, newest_cut
 from unified_state.storage.sessions import session_number
@@ -94,8 +94,5 @@ def _is_blocking(body: str) -> bool:
 
 def _problem(folder: str, now: int) -> str | None:
     """Which hook failed in its last run, and when."""
-    bad = [run for run in last_runs(folder) if run.problem]
-    if not bad:
-        return None
-    newest = max(bad, key=lambda run: run.at)
-    return f"{newest.event} failed {age_text(now - newest.at)}"
+    newest = newest_problem(folder)
+    return None if newest is None else f"{newest.event} failed {age_text(now - newest.at)}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from unified_state.records.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
 from unified_state.records.origin import INFERRED
 from unified_state.rules.mentions import mentioned_files
+from unified_state.rules.quoting import text_hash
 from unified_state.rules.summary_block import NEXT, read_block
 from unified_state.rules.surviving.judging import judge, named_in
 from unified_state.rules.surviving.repeating import KNOWN, NEW, told_before
@@ -89,10 +90,10 @@ def _key(compaction: Compaction, line: Reported) -> str:
 
 
 def _insert(archive: Archive, compaction: Compaction, line: Reported, status: str, now: int) -> LedgerItem:
-    from hashlib import sha256  # only where a summary reports something
+    from unified_state.sources.file_versions import file_versions  # only where a summary reports something
 
-    (session_id,) = archive.row("SELECT session_id FROM session WHERE id = ?", compaction.session)
-    work = read_work(archive, compaction.session)
+    session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
+    work, files = read_work(archive, compaction.session), mentioned_files(line.text)
     item = LedgerItem(
         uuid=new_uuid(now),
         alias=next_alias(archive, line.kind),
@@ -104,9 +105,10 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, status: st
         session_id=session_id,
         commit=work.get("commit"),
         branch=work.get("branch"),
-        files=mentioned_files(line.text),
+        files=files,
+        file_hashes=file_versions(worktree, files, now) if worktree else {},
         quote=line.text,
-        quote_hash=sha256(line.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        quote_hash=text_hash(line.text),
         rule=RULE,
         capture_key=_key(compaction, line),
         compaction=compaction.id,

@@ -1,0 +1,23 @@
+"""A checkpoint: a hook saves the state with the git state of that moment."""
+
+from __future__ import annotations
+
+from unified_state.services.projection import Projection
+from unified_state.storage.sessions import change_work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.state import GitState, State
+    from unified_state.services.hook_call import HookCall
+    from unified_state.storage.archive import Archive
+
+
+def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState) -> State:
+    """Note where the session's git stands, and write the state file; the state that it holds now."""
+    workspace = call.workspace
+    with archive.transaction():
+        change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
+    saved = Projection(archive, workspace.place, call.settings, workspace.masker, call.now).save(trigger, git)
+    if saved.set_aside is not None:
+        workspace.report(f"the state file was damaged; it was set aside as {saved.set_aside}")
+    return saved.state
