@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unified_state.records.context import Reading
@@ -86,6 +86,7 @@ JSON = st.recursive(
 )
 
 
+@example({}, {"context_window_size": 0.5, "used_percentage": 0})
 @given(
     st.dictionaries(st.sampled_from(["session_id", "cwd", "context_window"]), JSON),
     st.dictionaries(st.sampled_from(["context_window_size", "current_usage", "used_percentage"]), JSON),

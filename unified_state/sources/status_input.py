@@ -44,15 +44,21 @@ def parse_status(raw: bytes, now: int) -> StatusInput:
 
 
 def _reading(window: Any, now: int) -> Reading | None:
-    size = _number(window.get("context_window_size")) if isinstance(window, dict) else None
+    size = _count(window.get("context_window_size")) if isinstance(window, dict) else None
     if not size:
         return None
     usage, percent = window.get("current_usage"), _number(window.get("used_percentage"))
-    parts = [_number(usage.get(name)) for name in _PARTS] if isinstance(usage, dict) else []
+    parts = [_count(usage.get(name)) for name in _PARTS] if isinstance(usage, dict) else []
     known = [part for part in parts if part is not None]
     if known:
-        return Reading(round(sum(known)), round(size), now, percent)
-    return None if percent is None else Reading(round(size * percent / 100), round(size), now, percent)
+        return Reading(sum(known), size, now, percent)
+    return None if percent is None else Reading(round(size * percent / 100), size, now, percent)
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens; half a token is none."""
+    number = _number(value)
+    return None if number is None else int(number)
 
 
 def _number(value: Any) -> float | None:
