@@ -14,6 +14,8 @@ from unified_state.rules.programs import only_prints, programs
         ("cd src && git log --oneline", ["git log"]),
         ("for f in *; do git show HEAD; done", ["git show"]),
         ("git fetch --all\ngit merge main", ["git fetch", "git merge"]),
+        ("git commit -m 'fix; do log it && git push'", ["git commit"]),
+        ("cat <<EOF\ngit push origin\nEOF", []),
         ("./run all", []),
         ("ls -la", []),
         ("jq 'map({ id: 1 })'", []),

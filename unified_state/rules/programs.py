@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from unified_state.rules.shell import simple_commands
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_KEYWORDS = {"do", "else", "if", "sudo", "then", "time", "while"}  # what comes behind is what runs
+_KEYWORDS = {"if", "while"}  # what comes behind is what runs
 _NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "set"}
 _PRINTERS = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
 _PRINTERS |= {"strings", "tail", "tree", "wc"}
@@ -27,8 +29,8 @@ def only_prints(command: str) -> bool:
 
 def _parts(command: str) -> Iterator[list[str]]:
     """The first two words of each simple command, without keywords and assignments."""
-    for part in command.replace("&&", ";").replace("|", ";").replace("\n", ";").split(";"):
-        words = [word for word in part.split(None, _WORDS_LOOKED_AT) if "=" not in word and word not in _KEYWORDS]
+    for part in simple_commands(command):
+        words = [word for word in part[:_WORDS_LOOKED_AT] if "=" not in word and word not in _KEYWORDS]
         if words and words[0] not in _NO_PROGRAMS:
             yield words[:2]
 

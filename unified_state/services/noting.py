@@ -7,7 +7,7 @@ So every step is noted once and in order, whoever archived it.
 
 from __future__ import annotations
 
-from unified_state.services.capturing import FactKeeper
+from unified_state.services.fact_keeping import FactKeeper
 from unified_state.services.source_keeper import SourceKeeper
 from unified_state.services.working_set_keeping import WorkingSetKeeper
 from unified_state.storage.steps import find_step

@@ -9,9 +9,9 @@ from unified_state.records.fact import Fact
 from unified_state.records.item import ATTEMPT
 from unified_state.records.origin import OBSERVED, USER_SAID
 from unified_state.rules.capturing.errors import excerpt, subject
-from unified_state.rules.capturing.shell import simple_commands
 from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.failures import failing_lines
+from unified_state.rules.shell import simple_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What capture remembers between steps: what it captured once, and which calls fail.
+"""What is remembered of facts between steps: what was captured once, and which calls fail.
 
 Commands and files stand here as hashes only, so that nothing has to be forgotten or masked.
 """

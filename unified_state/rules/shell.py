@@ -1,4 +1,4 @@
-"""Shell commands as far as capture must understand them: the simple commands in a line, and when two lines are the same
+"""Shell commands as far as rules must understand them: the simple commands in a line, and when two lines are the same
 command.
 
 It is no shell: what it does not understand gives words that no rule looks for.

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.rules.capturing.shell import command_key, simple_commands
+from unified_state.rules.shell import command_key, simple_commands
 
 MESSAGE = """git add . && git commit -m "$(cat <<'EOF'
 Say "git push; rm -rf" and 'more'
