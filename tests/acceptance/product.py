@@ -140,6 +140,9 @@ def valid_state(raw: bytes) -> Json:
     return state
 
 
+GO_ON = '{"async":true}\n'  # what Stop says once nothing can be lost with it
+
+
 def well_printed(done: Done) -> bool:
     """Whether a hook did as it must, whatever happened: exit 0, and nothing on stdout but one JSON object or nothing.
 

@@ -14,7 +14,7 @@ from time import sleep
 
 import pytest
 
-from .product import Done, Project, hook_command, well_printed
+from .product import GO_ON, Done, Project, hook_command, well_printed
 from .reading import kept, said
 from .transcripts import Transcript
 
@@ -194,7 +194,7 @@ def test_bad_settings_stop_no_hook(
     written.turn(1)
     path = str(written.write(tmp_path / "s.jsonl"))
     assert project.hook("UserPromptSubmit", transcript_path=path) == Done(0, "", "")
-    assert project.hook("Stop", transcript_path=path) == Done(0, "", "")
+    assert project.hook("Stop", transcript_path=path) == Done(0, GO_ON, "")
     (project.home / ".config" / "unified-state" / "config.toml").unlink()
     assert kept(project.export("s")) == said(written.content)
 

@@ -129,6 +129,31 @@ def test_a_hook_that_is_killed_at_any_point_archives_the_rest_the_next_time(proj
     assert kept(project.export("s")) == said(written.content)
 
 
+def test_a_stop_that_is_killed_at_any_point_after_it_let_the_client_go_on_has_kept_the_last_word(
+    project: Project, tmp_path: Path
+) -> None:
+    """In a session whose client wrote no transcript and is gone, so that nothing else has that word."""
+    client = subprocess.Popen([sys.executable, "-c", ""])
+    client.wait()
+
+    def try_it(point: int) -> int:
+        session = f"s{point}"
+        path = Transcript(session).write(tmp_path / f"{session}.jsonl")
+        fields = {"session_id": session, "transcript_path": str(path)}
+        start = project.event("SessionStart", source="startup", **fields)
+        environment = {"CLAUDE_PID": str(client.pid)}
+        assert project.execute(hook_command("SessionStart", "brief"), start, environment).code == 0
+        event = project.event("Stop", last_assistant_message="All done.", **fields)
+        command = hook_struck_at(point, tmp_path, hook_command("Stop"))
+        done = subprocess.run(command, cwd=project.folder, input=event, capture_output=True, check=False)
+        assert project.hook("SessionStart", "brief", session_id="another", source="startup").code == 0
+        said = [line["text"] for line in project.export(session)]
+        assert said == ["All done."] or (not said and not done.stdout)
+        return done.returncode
+
+    _at_every_point(try_it)
+
+
 def test_a_killed_process_leaves_nothing_that_git_would_show(project: Project, tmp_path: Path) -> None:
     project.decide("before")
     _at_every_point(lambda point: run_struck(_decide_struck(point, tmp_path, "killed"), project.folder))
@@ -168,9 +193,10 @@ def _save_and_kill(project: Project, session: str, seconds: float) -> list[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        sleep(seconds)
+        told = "".join(process.stdout.readline() for _ in range(round(seconds * 20)))
+        sleep(seconds / 20)  # somewhere in the next one
         process.kill()
-        told = process.stdout.read()
+        told += process.stdout.read()
     if project.state_path.exists():
         valid_state(project.state_path.read_bytes())
     return told.split("\n")[:-1]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from time import sleep
 
 import pytest
 
+from .conversation import Conversation
 from .hooks import additional_context
 from .messages import Json
-from .scenario import Scenario
+from .scenario import NEW_MODEL, OLD_MODEL, Scenario
 from .transcript import attachments
 
 ANSWER_WITH_ARGUMENTS = """\
@@ -58,6 +60,26 @@ def test_failing_hooks_are_noted_and_the_turn_goes_on(scenario: Scenario, failur
     assert run.result == "the answer"
     notes = attachments(scenario.transcript(run.session_id), noted)
     assert [note["hookEvent"] for note in notes] == ["SessionStart", "UserPromptSubmit", "Stop"]
+
+
+@pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+def test_a_hook_that_says_it_is_asynchronous_is_not_waited_for_and_says_nothing_to_the_model(
+    scenario: Scenario,
+) -> None:
+    ended = scenario.folder / "ended"
+    code = (
+        "import sys,time,pathlib;print('{\"async\":true}',flush=True);time.sleep(2);pathlib.Path(sys.argv[1]).touch()"
+    )
+    handler = {"type": "command", "command": sys.executable, "args": ["-I", "-S", "-c", code, str(ended)]}
+    scenario.hooks.add("Stop", handler)
+    with Conversation(scenario) as client:
+        client.ask("first")
+        assert not ended.exists()
+        client.ask("second")
+        while not ended.exists():
+            sleep(0.05)
+        client.ask("third")
+    assert "async" not in json.dumps([request.body["messages"] for request in scenario.api.of("main")])
 
 
 def test_a_hook_whose_program_is_gone_is_noted_and_the_turn_goes_on(scenario: Scenario) -> None:

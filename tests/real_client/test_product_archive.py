@@ -25,6 +25,15 @@ def test_prompts_texts_and_tools(scenario: Scenario) -> None:
     assert_archived(scenario, product, client.session_id)
 
 
+def test_the_last_word_of_a_client_that_keeps_no_transcript(scenario: Scenario) -> None:
+    """The client ends its hooks with itself, and nothing else has that word."""
+    product = installed(scenario)
+    scenario.script("the last word")
+    session = scenario.prompt("the first word", "--no-session-persistence").session_id
+    scenario.prompt("another session, which catches up")
+    assert [line["text"] for line in product.export(session)] == ["the first word", "the last word"]
+
+
 @MODELS
 def test_an_answer_that_came_before_the_prompt_was_written(scenario: Scenario) -> None:
     product = installed(scenario)

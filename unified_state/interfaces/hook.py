@@ -91,16 +91,26 @@ class _Run:
         place = locate(folder, self.data_dir, create=True)
         self.folder = place.folder
         workspace = Workspace(place, settings, report=self._report, session_id=event.session_id, seconds=_LOCK_SECONDS)
-        call = HookCall(event, workspace, part=self.part, environ=environment(), now=self.now, started=self.started)
-        output = workspace.use(lambda archive: handler(call, archive))
+        call = HookCall(
+            event,
+            workspace,
+            part=self.part,
+            environ=environment(),
+            now=self.now,
+            started=self.started,
+            let_client_go_on=_let_client_go_on,
+        )
+        self._print(workspace.use(lambda archive: handler(call, archive)), call.message)
+        return 0
+
+    def _print(self, output: str, message: str) -> None:
         if output and self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
-            message = {"systemMessage": call.message} if call.message else {}
-            output = dump_ascii_json({"hookSpecificOutput": context, **message})
+            shown = {"systemMessage": message} if message else {}
+            output = dump_ascii_json({"hookSpecificOutput": context, **shown})
         if output:
             sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
             sys.stdout.flush()
-        return 0
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
@@ -125,6 +135,11 @@ class _Run:
 
 def _no_tag(_secret: str) -> str:
     return "in-log"
+
+
+def _let_client_go_on() -> None:
+    """The client's sign, as a line of its own, that it need not wait for the end of this process."""
+    os.write(sys.stdout.fileno(), b'{"async":true}\n')
 
 
 def _parts() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from unified_state.storage.sessions import touch_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from unified_state.records.hook_event import HookEvent
     from unified_state.services.workspace import Workspace
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 class HookCall:
     """Everything a handler needs. `started` is the monotonic clock at the start; `environ` that of the hook's
-    process.
+    process. After `let_client_go_on()` the client does not wait for the handler any more, and may kill it.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class HookCall:
         environ: Mapping[str, str],
         now: int,
         started: float,
+        let_client_go_on: Callable[[], None],
     ) -> None:
         self.event = event
         self.workspace = workspace
@@ -43,6 +44,7 @@ class HookCall:
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.now = now
         self.started = started
+        self.let_client_go_on = let_client_go_on
         self.message = ""  # one line that the client shows the user, beside what the model is given
 
     @property

@@ -62,8 +62,12 @@ def _catch_up(call: HookCall, archive: Archive) -> None:
 
 
 def on_session_end(call: HookCall, archive: Archive) -> str:
-    """Archive what time allows and note why the session ended."""
+    """Archive what time allows and note why the session ended. A client that ends kills a Stop still at work."""
     call.capture(archive, _END_SECONDS)
+    if call.settings.context_autopilot:
+        from unified_state.services.context_autopilot import watch_context
+
+        watch_context(call, archive)
     with archive.transaction(durable=False):
         end_session(archive, call.session(archive), call.now, call.event.text("reason") or "other")
     return ""

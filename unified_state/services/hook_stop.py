@@ -1,6 +1,8 @@
 """Stop and SubagentStop: archive the rest of the turn, and the last message, which the transcript may not hold yet.
 
-The client writes its transcript in batches, about 100 ms late, so that at Stop the newest entries can be missing.
+The client writes its transcript in batches, about 100 ms late, so that at Stop the newest entries can be missing. Only
+the last message can be lost with the client; once it is kept, the user need not wait for the rest: the next hook does
+what is left where the client ends first.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ _STOP_SECONDS = 20.0
 
 
 def on_stop(call: HookCall, archive: Archive) -> str:
-    """Archive to the end of the turn, with the message that ended it."""
-    call.capture(archive, _STOP_SECONDS)
+    """Keep the message that ended the turn, and behind the user's back archive to the turn's end."""
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
+    call.let_client_go_on()
+    call.capture(archive, _STOP_SECONDS)
     if call.settings.context_autopilot:
         from unified_state.services.context_autopilot import watch_context
 

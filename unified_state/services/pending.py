@@ -7,7 +7,7 @@ import sys
 
 from unified_state.records.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.rules.packing import pack
-from unified_state.storage.pending import Pending, read_pending, sessions_with_pending, write_pending
+from unified_state.storage.pending import Pending, pending_lock, read_pending, sessions_with_pending, write_pending
 from unified_state.storage.sessions import session_number
 from unified_state.storage.step_writing import StepWriter
 from unified_state.storage.steps import last_turns, texts_since
@@ -28,7 +28,8 @@ _ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # what stands in the trans
 def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
     """Remember a message until it is settled."""
     if message.text.strip():
-        write_pending(archive, session_id, [*read_pending(archive, session_id), message])
+        with pending_lock(archive):
+            write_pending(archive, session_id, [*read_pending(archive, session_id), message])
 
 
 def settle_messages(archive: Archive, session_id: str, now: int) -> None:
@@ -37,10 +38,14 @@ def settle_messages(archive: Archive, session_id: str, now: int) -> None:
 
     Call it when the session's transcript is archived to its end.
     """
+    session = session_number(archive, session_id) if read_pending(archive, session_id) else None
+    if session is not None:
+        with pending_lock(archive):
+            _settle(archive, session, session_id, now)
+
+
+def _settle(archive: Archive, session: int, session_id: str, now: int) -> None:
     messages = read_pending(archive, session_id)
-    session = session_number(archive, session_id) if messages else None
-    if session is None:
-        return
     (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
     written_by_then = now - _WRITTEN_BY_THEN if is_running(pid) else now
     waiting = [message for message in messages if message.at > written_by_then]
@@ -57,10 +62,11 @@ def settle_messages(archive: Archive, session_id: str, now: int) -> None:
 def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> None:
     """Drop pending messages for good, of whatever session."""
     for session_id in sessions_with_pending(archive):
-        messages = read_pending(archive, session_id)
-        kept = [message for message in messages if not is_meant(message)]
-        if kept != messages:
-            write_pending(archive, session_id, kept)
+        with pending_lock(archive):
+            messages = read_pending(archive, session_id)
+            kept = [message for message in messages if not is_meant(message)]
+            if kept != messages:
+                write_pending(archive, session_id, kept)
 
 
 def is_running(pid: int | None) -> bool:

@@ -2,7 +2,8 @@
 
 The client writes its transcript in batches, about 100 ms late. A prompt is known to its hook before that, and so is the
 last message of a turn; a client that is killed in between loses them. Each session's are kept in a small file, which
-costs less than a commit, until the transcript has them.
+costs less than a commit, until the transcript has them. Who reads messages to write them anew holds `pending_lock`:
+the hook of a turn that ended may still be at work when the next prompt comes.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from unified_state.errors import StorageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
 from unified_state.storage.atomic_file import write_note
+from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 _ENDING = ".json"
+_LOCK_SECONDS = 4.0  # a holder archives a message at most, which waits for the archive's own writers
 
 
 class Pending(Record):
@@ -27,6 +30,11 @@ class Pending(Record):
     kind: str
     text: str
     at: int
+
+
+def pending_lock(archive: Archive) -> FileLock:
+    """Held by the one process that reads pending messages and writes them anew."""
+    return FileLock(_folder(archive) + ".lock", _LOCK_SECONDS)
 
 
 def sessions_with_pending(archive: Archive) -> list[str]:
