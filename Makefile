@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo captured survival generate clean
+.PHONY: demo test lint structure real-client bench hindcast locomo captured survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -45,6 +45,10 @@ captured: $(VENV)/installed
 survival: $(VENV)/real-client
 	@$(RUN)/python -m benchmarks.survival $(OPTIONS)
 	@$(RUN)/python -m benchmarks.survival_cost
+
+# What all hooks together add to a turn, in the client itself; on a quiet machine.
+turns: $(VENV)/real-client
+	@$(RUN)/python -m benchmarks.turns $(OPTIONS)
 
 # Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
 generate: $(VENV)/installed
