@@ -1,0 +1,34 @@
+"""Of a build, a compiler, a linter, an installer: each error and warning with what stands around it, and how it ended."""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening.ranking import Ranking, around, ends_first
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.rules.shortening.call import Call
+    from unified_state.rules.shortening.view import View
+
+KIND = "build"
+_PROGRAMS = frozenset((
+    "go build", "go vet", "go install", "go run", "cargo build", "cargo check", "cargo clippy", "cargo run", "rustc", "gcc",
+    "g++", "cc", "c++", "clang", "clang++", "make", "cmake", "ninja", "bazel build", "tsc", "npx tsc", "npm run", "npm install",
+    "npm ci", "yarn", "yarn build", "pnpm install", "pnpm build", "webpack", "vite build", "next build", "mvn", "gradle",
+    "./gradlew", "gradlew", "javac", "dotnet build", "msbuild", "swift build", "xcodebuild", "docker build",
+    "docker compose", "pip install", "uv sync", "uv pip", "poetry install", "apt-get", "apt", "brew", "ruff", "mypy",
+    "pyright", "eslint", "npx eslint", "golangci-lint", "pylint", "flake8", "shellcheck", "terraform", "mise run",
+))  # fmt: skip
+_WARNING = ("warning", "WARN", "Warning")
+
+
+def fits(call: Call, _view: View) -> bool:
+    """Whether an output is a build's: by its command."""
+    return call.runs(_PROGRAMS)
+
+
+def rank(view: View) -> Ranking:
+    """Errors with their context, warnings, the end before the beginning."""
+    pieces = view.pieces
+    count = len(pieces)
+    warnings = [number for number, piece in enumerate(pieces) if any(word in piece for word in _WARNING)]
+    return Ranking(around(view.troubles, count, before=2, behind=4), warnings + ends_first(count, head=1, tail=3))

@@ -1,0 +1,65 @@
+"""Which calls show the content of files: an agent edits what it reads there, so nothing of it is cut.
+
+In doubt a command shows a file: one `cat notes.txt` among others is enough.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.rules.shortening.call import Call
+
+_TOOLS = frozenset(("Read", "Edit", "MultiEdit", "Write", "NotebookRead", "NotebookEdit"))
+_PRINTERS = frozenset(
+    "bat batcat cat fold head hexdump less more nl od sed tac tail xxd zcat zless".split()  # noqa: SIM905  # reads so
+)
+_PRINTERS_OF_WINDOWS = frozenset(("Get-Content", "gc", "type"))
+_SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk"))  # the first word is no file
+_RUNNERS = frozenset(("xargs", "find", "fd"))  # what they run stands among their words
+_VALUED = frozenset(("-n", "-c", "--lines", "--bytes", "-e", "-f", "-F", "-v", "-w"))  # the next word belongs to it
+
+
+def shows_files(call: Call) -> bool:
+    """Whether a call shows the content of files."""
+    return call.tool in _TOOLS or any(map(_prints_files, call.commands))
+
+
+def _prints_files(words: Sequence[str]) -> bool:
+    program = words[0]
+    if program in _RUNNERS:
+        return not _PRINTERS.isdisjoint(words)
+    if program == "git":
+        return ("show" in words or "cat-file" in words) and any(_is_blob(word) for word in words[1:])
+    if program in {"awk", "gawk", "mawk"}:
+        return len(words) > 1 and "NR" in " ".join(words[1:3]) and len(_operands(words)) > 1
+    if program in _PRINTERS_OF_WINDOWS:
+        return len(words) > 1 and not words[1].startswith("-")
+    return program in _PRINTERS and len(_operands(words)) > (program in _SCRIPTED)
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    """What a command is given beside its options; up to where its output goes."""
+    found: list[str] = []
+    is_value = False
+    for word in words[1:]:
+        if word.startswith(">"):
+            break
+        if word.startswith("<") and len(word) > 1:
+            found.append(word)
+        elif is_value:
+            is_value = False
+            if words[0] in _SCRIPTED and not word.startswith("-"):
+                found.append(word)
+        elif word.startswith("-") and len(word) > 1:
+            is_value = word in _VALUED
+        elif not word.startswith(("1>", "2>", "&>", "+")) and not word.isdigit():
+            found.append(word)
+    return found
+
+
+def _is_blob(word: str) -> bool:
+    """`HEAD:src/a.py` names a file's content, `--format=%h:%s` does not."""
+    revision, colon, path = word.partition(":")
+    return bool(revision and colon and path) and not word.startswith("-")

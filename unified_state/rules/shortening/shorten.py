@@ -1,0 +1,64 @@
+"""The one entry: the short form of a tool output, or none where it goes to the model as it is.
+
+Never shortened: what is short, the contents of files, what a subagent reports, what the agent recalled, what holds
+marks like ours. In doubt an output stays as it is.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening import (
+    builds,
+    diffs,
+    generated,
+    json_output,
+    listings,
+    logs,
+    search_results,
+    test_runs,
+    unknown,
+)
+from unified_state.rules.shortening.call import call_of
+from unified_state.rules.shortening.file_contents import shows_files
+from unified_state.rules.shortening.levels import LEVELS
+from unified_state.rules.shortening.marks import holds_marks
+from unified_state.rules.shortening.ranking import pick
+from unified_state.rules.shortening.view import View
+from unified_state.rules.shortening.writing import write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.records.shortened import Shortened
+    from unified_state.rules.shortening.call import Call
+
+_KINDS = (test_runs, builds, diffs, json_output, search_results, listings, logs, generated)  # the first that fits
+_REPORTS = frozenset(("Task", "Agent", "ExitPlanMode", "AskUserQuestion", "Skill", "TodoWrite"))
+_OWN = ("unified-state", "unified_state")
+_LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks
+
+
+def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shortened | None:
+    """The short form of what a call gave, at a level from 1 to 3; None where it stays as it is."""
+    limits = LEVELS[level]
+    if len(output) < limits.least or holds_marks(output):
+        return None
+    call = call_of(tool, given)
+    if _is_left_alone(call, output) or shows_files(call):
+        return None
+    view = View(output, has_troubles=not call.only_prints)
+    if view.is_all_trouble:
+        return None
+    kind = next((kind for kind in _KINDS if kind.fits(call, view)), unknown)
+    ranking = kind.rank(view)
+    short = write(kind.KIND, view, pick(view, ranking, limits.budget(len(output))), ranking.labels)
+    return short if len(short.text) <= _LARGEST_SHARE * len(output) else None
+
+
+def _is_left_alone(call: Call, output: str) -> bool:
+    """What was made for the agent to read whole, and what it asked us for."""
+    if call.tool in _REPORTS or any(name in call.tool for name in _OWN):
+        return True
+    if any(words[0] in _OWN for words in call.commands):
+        return True
+    return call.tool == "TaskOutput" and "<task_type>local_agent</task_type>" in output[:500]

@@ -1,0 +1,84 @@
+"""Of a test run: failures whole with their output, the summary; what passed is counted.
+
+A runner's lines are known by how they begin or end. What stands between `=== RUN` and `--- PASS` belongs to a test that
+passed, and goes with it.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening.ranking import Ranking, around, ends_first
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.rules.shortening.call import Call
+    from unified_state.rules.shortening.view import View
+
+KIND = "test run"
+_PROGRAMS = frozenset((
+    "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test", "yarn test",
+    "pnpm test", "npx jest", "npx vitest", "rspec", "phpunit", "ctest", "dotnet test", "mvn test", "gradle test",
+    "./gradlew test", "gradlew test", "make test", "make check", "tox", "nox", "mise run test", "deno test", "bun test",
+    "swift test", "mix test", "python -m pytest", "python -m unittest", "python3 -m pytest", "python3 -m unittest",
+))  # fmt: skip
+_PASSED = ("--- PASS", "--- SKIP", "\u2713", "\u2714", "\u221a", "ok ", "PASS ", "PASSED ", "[ OK ]", "[       OK ]")
+_PASSED_ENDS = ("... ok", " PASSED", " passed", "... ignored")
+_STARTED = ("=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "[ RUN      ]")
+_FAILED = ("--- FAIL", "FAILED ", "FAIL ", "FAIL\t", "\u2717", "\u2718", "\u2716", "\u00d7", "\u25cf", "not ok")
+_FAILURES = ("= FAILURES =", "= ERRORS =", "= short test summary", "failures:")
+_FEW_MARKERS, _LOOKED_AT = 3, 400
+_SUMMARY = 4  # last lines
+_MOST_PERCENT_SIGN = 6
+
+
+def fits(call: Call, view: View) -> bool:
+    """Whether an output is a test run's: by its command, or by its lines."""
+    if call.runs(_PROGRAMS):
+        return True
+    markers = ("--- PASS", "--- FAIL", "=== RUN", "\u2713", "\u2714")
+    lines = view.pieces[:_LOOKED_AT]
+    return not call.only_prints and sum(line.lstrip().startswith(markers) for line in lines) >= _FEW_MARKERS
+
+
+def rank(view: View) -> Ranking:
+    """Failures, what else is no pass, and the summary."""
+    pieces = view.pieces
+    count = len(pieces)
+    failed, passed = _outcomes(pieces)
+    troubles = around(view.troubles - passed.keys(), count, before=2, behind=3)
+    must = failed | (troubles - passed.keys()) | set(range(max(0, count - _SUMMARY), count))
+    others = [number for number in ends_first(count) if number not in passed]
+    return Ranking(must - passed.keys(), others + list(passed), passed)
+
+
+def _outcomes(pieces: list[str]) -> tuple[set[int], dict[int, str]]:
+    """The units of what failed, and of what passed with what they are."""
+    failed: set[int] = set()
+    passed: dict[int, str] = {}
+    begun: list[int] = []  # since a test started
+    in_failure = in_report = False
+    for number, piece in enumerate(pieces):
+        line = piece.strip()
+        if line.startswith("=") and any(words in line for words in _FAILURES):
+            in_report = True
+        if in_report:
+            failed.add(number)
+        elif line.startswith(_FAILED):
+            failed.update(begun, (number,))
+            begun, in_failure = [], True
+        elif line.startswith(_PASSED) or line.endswith(_PASSED_ENDS) or _is_progress(line):
+            passed.update(dict.fromkeys(begun, "of what passed"))
+            passed[number] = "passed"
+            begun, in_failure = [], False
+        elif line.startswith(_STARTED):
+            passed.update(dict.fromkeys(begun, "started"))
+            begun, in_failure = [number], False
+        elif in_failure and piece[:1].isspace() and line:
+            failed.add(number)
+        elif begun:
+            begun.append(number)
+    return failed, passed
+
+
+def _is_progress(line: str) -> bool:
+    """`tests/test_a.py ......  [ 12%]`."""
+    return line.endswith("%]") and not any(sign in line[-80:] for sign in ("F", "E.", ".E"))

@@ -1,0 +1,29 @@
+"""Where an output tells of trouble: errors, failures, warnings that matter. Such a line and what stands around it is
+never cut.
+"""
+
+from __future__ import annotations
+
+_TRACES = (
+    "rror", "ERROR", "FAIL", "ailed", "ailure", "panic", "PANIC", "atal", "FATAL", "CRITICAL", "xception",
+    "Traceback", "not ok", "ssertion", "enied", "efused", "Killed", "egmentation", "ndefined", "nresolved",
+    "annot ", "an't ", "not found", "No such", "\u2717", "\u2718", "\u2716", "\u25cf",
+)  # fmt: skip
+_NO_TROUBLE = ("0 errors", "no errors", "0 failed", "0 failures", "0 error")
+
+
+def trouble_places(text: str) -> list[int]:
+    """A place in each line that tells of trouble, in order."""
+    places: dict[int, int] = {}
+    for trace in _TRACES:
+        place = text.find(trace)
+        while place >= 0:
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+            places.setdefault(end, place)
+            place = text.find(trace, end)
+    return sorted(place for end, place in places.items() if not _is_none(text[max(0, place - 20) : end][:80]))
+
+
+def _is_none(line: str) -> bool:
+    return any(words in line for words in _NO_TROUBLE)
