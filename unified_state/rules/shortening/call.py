@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.records.record import Record
 from unified_state.rules.programs import only_prints
-from unified_state.rules.shell import simple_commands
+from unified_state.rules.shell import pipelines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,12 +12,17 @@ if TYPE_CHECKING:
 
 
 class Call(Record):
-    """A tool call: its tool, its input, and the words of the simple commands that it runs."""
+    """A tool call: its tool, its input, and the words of the commands that it runs, pipeline by pipeline."""
 
     tool: str
     given: dict[str, Any]
-    commands: tuple[tuple[str, ...], ...]
+    pipelines: tuple[tuple[tuple[str, ...], ...], ...]
     only_prints: bool
+
+    @property
+    def commands(self) -> list[tuple[str, ...]]:
+        """The words of each command."""
+        return [words for pipeline in self.pipelines for words in pipeline]
 
     def runs(self, programs: frozenset[str]) -> bool:
         """Whether it runs one of these programs, named alone or with the word behind it: `pytest`, `go test`."""
@@ -31,5 +36,9 @@ def call_of(tool: str, given: dict[str, Any]) -> Call:
     command = given.get("command")
     if not isinstance(command, str):
         return Call(tool, given, (), True)
-    words = tuple((parts[0].rsplit("/", 1)[-1], *parts[1:]) for parts in simple_commands(command))
-    return Call(tool, given, words, only_prints(command))
+    found = tuple(tuple(map(_named, pipeline)) for pipeline in pipelines(command))
+    return Call(tool, given, found, only_prints(command))
+
+
+def _named(words: list[str]) -> tuple[str, ...]:
+    return words[0].rsplit("/", 1)[-1], *words[1:]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "diff"
+SCALE = 0.8
 _HEADS = ("diff --git ", "diff --cc ", "Index: ")
 _LOOKED_AT = 120
 

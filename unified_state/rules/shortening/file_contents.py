@@ -18,12 +18,33 @@ _PRINTERS = frozenset(
 _PRINTERS_OF_WINDOWS = frozenset(("Get-Content", "gc", "type"))
 _SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk"))  # the first word is no file
 _RUNNERS = frozenset(("xargs", "find", "fd"))  # what they run stands among their words
+_SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
+_MAKERS = _SEARCHES | frozenset(
+    "awk base64 comm cut diff file jq md5sum node perl python python3 ruby sha256sum sort strings tr uniq wc xargs yq".split()  # noqa: SIM905  # reads so
+)  # what they print is their own
 _VALUED = frozenset(("-n", "-c", "--lines", "--bytes", "-e", "-f", "-F", "-v", "-w"))  # the next word belongs to it
 
 
 def shows_files(call: Call) -> bool:
     """Whether a call shows the content of files."""
-    return call.tool in _TOOLS or any(map(_prints_files, call.commands))
+    return call.tool in _TOOLS or any(map(_ends_in_file, call.pipelines))
+
+
+def _ends_in_file(pipeline: Sequence[Sequence[str]]) -> bool:
+    """Whether what a pipeline gives is a file's content: it was printed, and no command behind made something else of
+    it.
+    """
+    printed = [at for at, words in enumerate(pipeline) if _prints_files(words)]
+    return bool(printed) and all(map(_passes_on, pipeline[printed[-1] + 1 :]))
+
+
+def _passes_on(words: Sequence[str]) -> bool:
+    """Whether a command gives the lines on that it reads, if not all of them."""
+    return words[0] not in _MAKERS or (words[0] in _SEARCHES and any(map(_is_inverted, words[1:])))
+
+
+def _is_inverted(word: str) -> bool:
+    return word == "--invert-match" or (word.startswith("-") and not word.startswith("--") and "v" in word)
 
 
 def _prints_files(words: Sequence[str]) -> bool:

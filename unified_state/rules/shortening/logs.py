@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "log"
+SCALE = 1
 _DIGITS = str.maketrans("", "", "0123456789")
 _LEVELS = ("INFO", "DEBUG", "WARN", "ERROR", "TRACE", "info", "debug", "warn", "error", '"level"', '"time"', '"ts"')
 _HEAD = 60  # characters in which time and level stand
@@ -42,7 +43,7 @@ def rank(view: View) -> Ranking:
     ends = {*range(min(_FIRST, count)), *range(max(0, count - _LAST), count)}
     must = around(view.troubles - repeats.keys(), count, before=1, behind=2) | ends
     distinct = [number for number in ends_first(count) if number not in repeats]
-    return Ranking(must, distinct + sorted(repeats, reverse=True), repeats)
+    return Ranking(must, distinct, repeats)
 
 
 def _likeness(piece: str) -> str:

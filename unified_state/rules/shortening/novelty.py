@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 _WORD_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _BLANKS = {code: " " for code in range(128) if chr(code) not in _WORD_CHARACTERS}
 _SHORTEST = 6  # characters of a name
+_COST = 25  # characters that any unit costs beside its own
 _MOST_NAMES = 8  # of a line that count: a line is no better for being long
 
 
@@ -24,6 +25,6 @@ def new_names(pieces: Sequence[str], order: Iterable[int]) -> dict[int, int]:
 
 
 def newest_first(pieces: Sequence[str], order: Sequence[int]) -> list[int]:
-    """The units, those first that bring names that were not there before; else in the order given."""
+    """The units, those first that bring many new names in few characters; else in the order given."""
     brought = new_names(pieces, order)
-    return sorted(order, key=lambda number: brought[number] == 0)
+    return sorted(order, key=lambda number: -brought[number] / (len(pieces[number]) + _COST))

@@ -14,6 +14,7 @@ from unified_state.rules.shortening import (
     listings,
     logs,
     search_results,
+    subagents,
     test_runs,
     unknown,
 )
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from unified_state.records.shortened import Shortened
     from unified_state.rules.shortening.call import Call
 
-_KINDS = (test_runs, builds, diffs, json_output, search_results, listings, logs, generated)  # the first that fits
+_KINDS = (subagents, test_runs, builds, diffs, json_output, search_results, listings, logs, generated)  # the first that fits
 _REPORTS = frozenset(("Task", "Agent", "ExitPlanMode", "AskUserQuestion", "Skill", "TodoWrite"))
 _OWN = ("unified-state", "unified_state")
 _LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks
@@ -44,21 +45,18 @@ def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shorte
     if len(output) < limits.least or holds_marks(output):
         return None
     call = call_of(tool, given)
-    if _is_left_alone(call, output) or shows_files(call):
+    if _is_left_alone(call) or shows_files(call):
         return None
     view = View(output, has_troubles=not call.only_prints)
     if view.is_all_trouble:
         return None
     kind = next((kind for kind in _KINDS if kind.fits(call, view)), unknown)
     ranking = kind.rank(view)
-    short = write(kind.KIND, view, pick(view, ranking, limits.budget(len(output))), ranking.labels)
+    short = write(kind.KIND, view, pick(view, ranking, round(limits.budget(len(output)) * kind.SCALE)), ranking.labels)
     return short if len(short.text) <= _LARGEST_SHARE * len(output) else None
 
 
-def _is_left_alone(call: Call, output: str) -> bool:
+def _is_left_alone(call: Call) -> bool:
     """What was made for the agent to read whole, and what it asked us for."""
-    if call.tool in _REPORTS or any(name in call.tool for name in _OWN):
-        return True
-    if any(words[0] in _OWN for words in call.commands):
-        return True
-    return call.tool == "TaskOutput" and "<task_type>local_agent</task_type>" in output[:500]
+    is_own = any(name in call.tool for name in _OWN) or any(words[0] in _OWN for words in call.commands)
+    return is_own or call.tool in _REPORTS

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "test run"
+SCALE = 0.7
 _PROGRAMS = frozenset((
     "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test", "yarn test",
     "pnpm test", "npx jest", "npx vitest", "rspec", "phpunit", "ctest", "dotnet test", "mvn test", "gradle test",
@@ -47,7 +48,7 @@ def rank(view: View) -> Ranking:
     troubles = around(view.troubles - passed.keys(), count, before=2, behind=3)
     must = failed | (troubles - passed.keys()) | set(range(max(0, count - _SUMMARY), count))
     others = [number for number in ends_first(count) if number not in passed]
-    return Ranking(must - passed.keys(), others + list(passed), passed)
+    return Ranking(must - passed.keys(), others, passed)
 
 
 def _outcomes(pieces: list[str]) -> tuple[set[int], dict[int, str]]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "output"
+SCALE = 1.3
 
 
 def rank(view: View) -> Ranking:
