@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from unified_state.rules.shortening.generated import is_generated
 from unified_state.rules.shortening.novelty import newest_first
-from unified_state.rules.shortening.ranking import Ranking
+from unified_state.rules.shortening.ranking import Ranking, ends_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +25,27 @@ def fits(_call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """Heads of files and hunks; changes that bring new names, file by file in turns; other changes; the rest."""
-    heads, hunks, changes, others = [], [], [], []
-    file, turn = "", 0
-    is_skipped = False
-    for number, piece in enumerate(view.pieces):
+    """Heads of files and hunks, what is said of a commit; changes that bring new names, file by file in turns; other
+    changes; the rest.
+    """
+    pieces = view.pieces
+    heads: set[int] = set()
+    told: list[int] = []
+    hunks: list[int] = []
+    changes: list[tuple[bool, int, int]] = []
+    turn, is_told, is_skipped = 0, True, False
+    for number, piece in enumerate(pieces):
         if piece.startswith(_HEADS):
-            file, turn = piece, 0
-            is_skipped = is_generated(piece.strip())
-            heads.append(number)
+            turn, is_told, is_skipped = 0, False, is_generated(piece.strip())
+            heads.add(number)
         elif piece.startswith("@@ "):
+            is_told = False
             hunks.append(number)
+        elif is_told or piece.startswith("commit "):
+            is_told = True
+            told.append(number)
         elif piece[:1] in "+-" and not piece.startswith(("+++ ", "--- ")) and piece[1:].strip():
             turn += 1
             changes.append((is_skipped, turn, number))
-        else:
-            others.append(number)
-    order = newest_first(view.pieces, [number for _, _, number in sorted(changes)])
-    return Ranking(set(heads), hunks + order + others, {number: "changed" for *_, number in changes})
+    order = newest_first(pieces, [number for _, _, number in sorted(changes)])
+    return Ranking(heads, told + hunks + order + ends_first(len(pieces)), {number: "changed" for *_, number in changes})

@@ -21,4 +21,4 @@ class Limits(Record):
 
 
 GENTLE, MIDDLE, TIGHT = 1, 2, 3
-LEVELS = {GENTLE: Limits(4_000, 50), MIDDLE: Limits(1_200, 26), TIGHT: Limits(800, 15)}
+LEVELS = {GENTLE: Limits(4_000, 50), MIDDLE: Limits(1_200, 26), TIGHT: Limits(700, 10)}

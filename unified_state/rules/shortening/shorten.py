@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from unified_state.records.shortened import Shortened
     from unified_state.rules.shortening.call import Call
 
-_KINDS = (subagents, test_runs, builds, diffs, json_output, search_results, listings, logs, generated)  # the first that fits
+_KINDS = (subagents, test_runs, builds, diffs, logs, json_output, search_results, listings, generated)  # the first that fits
 _REPORTS = frozenset(("Task", "Agent", "ExitPlanMode", "AskUserQuestion", "Skill", "TodoWrite"))
 _OWN = ("unified-state", "unified_state")
 _LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks

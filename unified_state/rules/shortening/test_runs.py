@@ -28,7 +28,6 @@ _FAILED = ("--- FAIL", "FAILED ", "FAIL ", "FAIL\t", "\u2717", "\u2718", "\u2716
 _FAILURES = ("= FAILURES =", "= ERRORS =", "= short test summary", "failures:")
 _FEW_MARKERS, _LOOKED_AT = 3, 400
 _SUMMARY = 4  # last lines
-_MOST_PERCENT_SIGN = 6
 
 
 def fits(call: Call, view: View) -> bool:
@@ -55,29 +54,34 @@ def _outcomes(pieces: list[str]) -> tuple[set[int], dict[int, str]]:
     """The units of what failed, and of what passed with what they are."""
     failed: set[int] = set()
     passed: dict[int, str] = {}
-    begun: list[int] = []  # since a test started
-    in_failure = in_report = False
+    said: dict[str, list[int]] = {}  # by test: what it said so far
+    running, in_failure, in_report = "", False, False
     for number, piece in enumerate(pieces):
         line = piece.strip()
-        if line.startswith("=") and any(words in line for words in _FAILURES):
-            in_report = True
+        in_report = in_report or (line.startswith("=") and any(words in line for words in _FAILURES))
         if in_report:
             failed.add(number)
         elif line.startswith(_FAILED):
-            failed.update(begun, (number,))
-            begun, in_failure = [], True
+            failed.update(said.pop(_named(line), []), (number,))
+            running, in_failure = "", True
         elif line.startswith(_PASSED) or line.endswith(_PASSED_ENDS) or _is_progress(line):
-            passed.update(dict.fromkeys(begun, "of what passed"))
+            passed.update(dict.fromkeys(said.pop(_named(line), []), "said by them"))
             passed[number] = "passed"
-            begun, in_failure = [], False
+            running, in_failure = "", False
         elif line.startswith(_STARTED):
-            passed.update(dict.fromkeys(begun, "started"))
-            begun, in_failure = [number], False
+            running, in_failure = _named(line), False
+            said.setdefault(running, []).append(number)
         elif in_failure and piece[:1].isspace() and line:
             failed.add(number)
-        elif begun:
-            begun.append(number)
+        elif running:
+            said[running].append(number)
     return failed, passed
+
+
+def _named(line: str) -> str:
+    """The test that a line of `go test -v` names: `--- FAIL: TestA/b (0.01s)`, `=== RUN   TestA/b`."""
+    words = line.split(None, 3)
+    return words[2] if len(words) > 2 else ""  # noqa: PLR2004  # a marker of two words, and the name
 
 
 def _is_progress(line: str) -> bool:
