@@ -5,7 +5,6 @@ named.
 from __future__ import annotations
 
 from unified_state.rules.shortening.generated import is_generated
-from unified_state.rules.shortening.novelty import newest_first
 from unified_state.rules.shortening.ranking import Ranking, ends_first
 
 TYPE_CHECKING = False
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "diff"
-SCALE = 0.8
+SCALES = (60, 32, 10)  # by level
 _HEADS = ("diff --git ", "diff --cc ", "Index: ")
 _LOOKED_AT = 120
 
@@ -25,8 +24,7 @@ def fits(_call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """Heads of files and hunks, what is said of a commit; changes that bring new names, file by file in turns; other
-    changes; the rest.
+    """Heads of files and hunks, what is said of a commit; changes, file by file in turns; the rest from both ends.
     """
     pieces = view.pieces
     heads: set[int] = set()
@@ -47,5 +45,5 @@ def rank(view: View) -> Ranking:
         elif piece[:1] in "+-" and not piece.startswith(("+++ ", "--- ")) and piece[1:].strip():
             turn += 1
             changes.append((is_skipped, turn, number))
-    order = newest_first(pieces, [number for _, _, number in sorted(changes)])
+    order = [number for _, _, number in sorted(changes)]
     return Ranking(heads, told + hunks + order + ends_first(len(pieces)), {number: "changed" for *_, number in changes})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "generated"
-SCALE = 0.5
+SCALES = (20, 12, 6)  # by level
 _ENDINGS = (
     ".lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", ".min.js", ".min.css", ".map", ".snap", ".pb.go", "_pb2.py",
     ".g.dart", ".generated.ts", ".svg",

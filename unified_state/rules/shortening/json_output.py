@@ -4,7 +4,7 @@ before them, and values without words in them, go first.
 
 from __future__ import annotations
 
-from unified_state.rules.shortening.novelty import new_names
+from unified_state.rules.shortening.novelty import newest_first
 from unified_state.rules.shortening.ranking import Ranking
 
 TYPE_CHECKING = False
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "JSON"
-SCALE = 2
+SCALES = (80, 46, 40)  # by level
 _LOOKED_AT = 40
 _LEAST_SHARE = 0.6
 _NOISE = ('url"', "_url", "node_id", "avatar", "gravatar", '_links"', '"href"', '"sha"', "reactions")
@@ -29,16 +29,7 @@ def fits(_call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """First what brings names that are new, addresses last."""
+    """The beginning, then what brings names that are new; addresses and the like last."""
     pieces = view.pieces
-    count = len(pieces)
-    brought = new_names(pieces, range(count))
-    seen: dict[str, int] = {}
-    keys: list[tuple[int, int]] = []
-    for number, piece in enumerate(pieces):
-        key = piece.lstrip(' \t,{[').partition(":")[0][:60]
-        seen[key] = seen.get(key, 0) + 1
-        is_noise = any(word in piece for word in _NOISE)
-        weight = 3 * is_noise + (brought[number] == 0) * 2 + (0 if seen[key] <= 2 else 1)
-        keys.append((weight, number))
-    return Ranking({0, count - 1} if len(pieces[-1]) < 200 else {0}, [number for _, number in sorted(keys)])
+    order = newest_first(pieces, range(len(pieces)))
+    return Ranking({0}, sorted(order, key=lambda number: any(word in pieces[number] for word in _NOISE)))

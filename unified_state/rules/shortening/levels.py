@@ -1,24 +1,20 @@
 """The levels: from which length on an output is shortened, and how much of it is then shown. The longer it is, the
-smaller the share: as the square root.
+smaller the share: what is shown grows as the square root of the length, by a factor that each kind names for each level.
 """
 
 from __future__ import annotations
 
 from math import isqrt
 
-from unified_state.records.record import Record
+GENTLE, MIDDLE, TIGHT = LEVELS = (1, 2, 3)
+_LEAST = (3_000, 1_000, 900)  # characters, by level
 
 
-class Limits(Record):
-    """The limits of a level, in characters."""
-
-    least: int
-    scale: int
-
-    def budget(self, characters: int) -> int:
-        """How much of an output of this length is shown, beside what is never cut."""
-        return self.scale * isqrt(characters)
+def is_short(characters: int, level: int) -> bool:
+    """Whether an output of this length is left alone."""
+    return characters < _LEAST[level - 1]
 
 
-GENTLE, MIDDLE, TIGHT = 1, 2, 3
-LEVELS = {GENTLE: Limits(4_000, 50), MIDDLE: Limits(1_200, 26), TIGHT: Limits(700, 10)}
+def budget(characters: int, scales: tuple[int, int, int], level: int) -> int:
+    """How many characters of an output of this length are shown, beside what is never cut."""
+    return scales[level - 1] * isqrt(characters)

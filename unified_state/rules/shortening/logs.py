@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "log"
-SCALE = 1
+SCALES = (50, 20, 9)  # by level
 _DIGITS = str.maketrans("", "", "0123456789")
 _LEVELS = ("INFO", "DEBUG", "WARN", "ERROR", "TRACE", "info", "debug", "warn", "error", '"level"', '"time"', '"ts"')
 _HEAD = 60  # characters in which time and level stand

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 _WORD_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _BLANKS = {code: " " for code in range(128) if chr(code) not in _WORD_CHARACTERS}
-_SHORTEST = 6  # characters of a name
+_SHORTEST = 8  # characters of a name
 _COST = 25  # characters that any unit costs beside its own
 _MOST_NAMES = 8  # of a line that count: a line is no better for being long
 

@@ -20,7 +20,7 @@ from unified_state.rules.shortening import (
 )
 from unified_state.rules.shortening.call import call_of
 from unified_state.rules.shortening.file_contents import shows_files
-from unified_state.rules.shortening.levels import LEVELS
+from unified_state.rules.shortening.levels import budget, is_short
 from unified_state.rules.shortening.marks import holds_marks
 from unified_state.rules.shortening.ranking import pick
 from unified_state.rules.shortening.view import View
@@ -34,15 +34,14 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.call import Call
 
 _KINDS = (subagents, test_runs, builds, diffs, logs, json_output, search_results, listings, generated)  # the first that fits
-_REPORTS = frozenset(("Task", "Agent", "ExitPlanMode", "AskUserQuestion", "Skill", "TodoWrite"))
+_ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's, or what is to be done
 _OWN = ("unified-state", "unified_state")
 _LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks
 
 
 def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shortened | None:
     """The short form of what a call gave, at a level from 1 to 3; None where it stays as it is."""
-    limits = LEVELS[level]
-    if len(output) < limits.least or holds_marks(output):
+    if is_short(len(output), level) or holds_marks(output):
         return None
     call = call_of(tool, given)
     if _is_left_alone(call) or shows_files(call):
@@ -52,11 +51,12 @@ def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shorte
         return None
     kind = next((kind for kind in _KINDS if kind.fits(call, view)), unknown)
     ranking = kind.rank(view)
-    short = write(kind.KIND, view, pick(view, ranking, round(limits.budget(len(output)) * kind.SCALE)), ranking.labels)
+    shown = pick(view, ranking, budget(len(output), kind.SCALES, level))
+    short = write(kind.KIND, view, shown, ranking.labels)
     return short if len(short.text) <= _LARGEST_SHARE * len(output) else None
 
 
 def _is_left_alone(call: Call) -> bool:
     """What was made for the agent to read whole, and what it asked us for."""
     is_own = any(name in call.tool for name in _OWN) or any(words[0] in _OWN for words in call.commands)
-    return is_own or call.tool in _REPORTS
+    return is_own or call.tool in _ANSWERS

@@ -1,27 +1,29 @@
-"""Of a subagent at work or done: what it reports, whole; the list of its tool calls is counted."""
+"""Of what a subagent reports: all of it, but at the tightest level head and tail; the list of its tool calls is counted."""
 
 from __future__ import annotations
 
-from unified_state.rules.shortening.ranking import Ranking
+from unified_state.rules.shortening.ranking import Ranking, ends_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.rules.shortening.call import Call
     from unified_state.rules.shortening.view import View
 
-KIND = "subagent"
-SCALE = 0.3
+KIND = "report"
+SCALES = (10000, 10000, 46)  # by level
+_TOOLS = frozenset(("Task", "Agent"))
+_AGENTS_OUTPUT = "<task_type>local_agent</task_type>"  # in what TaskOutput gives
+_BEGINNING = 500
 _TOOL_CALL = "[Tool: "
-_LABEL = "of tool calls"
 
 
 def fits(call: Call, view: View) -> bool:
-    """Whether a running or ended subagent is looked at."""
-    return call.tool in {"TaskOutput", "AgentOutput", "AgentOutputTool"} and "<task_type>local_agent" in view.text[:500]
+    """Whether it is what a subagent reports, or did so far."""
+    return call.tool in _TOOLS or (call.tool == "TaskOutput" and _AGENTS_OUTPUT in view.text[:_BEGINNING])
 
 
 def rank(view: View) -> Ranking:
-    """All but the tool calls; of those the last."""
-    calls = dict.fromkeys([at for at, piece in enumerate(view.pieces) if piece.startswith(_TOOL_CALL)], _LABEL)
-    report = set(range(len(view.pieces))) - calls.keys()
-    return Ranking(report, list(reversed(calls)), calls)
+    """What it says, from both ends; none of its calls."""
+    pieces = view.pieces
+    calls = {number: "of tool calls" for number, piece in enumerate(pieces) if piece.startswith(_TOOL_CALL)}
+    return Ranking(set(), [number for number in ends_first(len(pieces)) if number not in calls], calls)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "output"
-SCALE = 1.3
+SCALES = (70, 46, 22)  # by level
 
 
 def rank(view: View) -> Ranking:
