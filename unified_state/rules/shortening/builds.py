@@ -1,4 +1,6 @@
-"""Of a build, a compiler, a linter, an installer: each error and warning with what stands around it, and how it ended."""
+"""Of a build, a compiler, a linter, an installer: each error and warning with what stands around it, and how it
+ended.
+"""
 
 from __future__ import annotations
 

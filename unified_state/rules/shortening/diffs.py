@@ -24,8 +24,7 @@ def fits(_call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """Heads of files and hunks, what is said of a commit; changes, file by file in turns; the rest from both ends.
-    """
+    """Heads of files and hunks, what is said of a commit; changes, file by file in turns; the rest from both ends."""
     pieces = view.pieces
     heads: set[int] = set()
     told: list[int] = []

@@ -1,5 +1,5 @@
-"""Of what no person wrote: lock files, bundles, snapshots, encoded data. Its beginning says what it is; no more of it is
-read.
+"""Of what no person wrote: lock files, bundles, snapshots, encoded data. Its beginning says what it is; no more of it
+is read.
 """
 
 from __future__ import annotations

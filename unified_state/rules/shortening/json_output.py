@@ -25,7 +25,9 @@ def fits(_call: Call, view: View) -> bool:
     if not start.startswith(("{", "[")) or start[1:2] not in {'"', "{", "[", "\n", "\r", " ", "\u007d", "]"}:
         return False
     lines = view.pieces[:_LOOKED_AT]
-    return sum('"' in line or line.strip() in {"{", "}", "[", "]", "},", "],", "[]"} for line in lines) >= _LEAST_SHARE * len(lines)
+    return sum(
+        '"' in line or line.strip() in {"{", "}", "[", "]", "},", "],", "[]"} for line in lines
+    ) >= _LEAST_SHARE * len(lines)
 
 
 def rank(view: View) -> Ranking:

@@ -1,5 +1,6 @@
 """The levels: from which length on an output is shortened, and how much of it is then shown. The longer it is, the
-smaller the share: what is shown grows as the square root of the length, by a factor that each kind names for each level.
+smaller the share: what is shown grows as the square root of the length, by a factor that each kind names for each
+level.
 """
 
 from __future__ import annotations

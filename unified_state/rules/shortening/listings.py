@@ -39,4 +39,10 @@ def rank(view: View) -> Ranking:
 
 def _is_path(line: str) -> bool:
     name = line.strip()
-    return bool(name) and len(name) <= _LONGEST_NAME and " " not in name and ("/" in name or "." in name) and ":" not in name
+    return (
+        bool(name)
+        and len(name) <= _LONGEST_NAME
+        and " " not in name
+        and ("/" in name or "." in name)
+        and ":" not in name
+    )

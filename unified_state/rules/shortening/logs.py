@@ -53,6 +53,6 @@ def _likeness(piece: str) -> str:
 
 def _is_logged(line: str) -> bool:
     head = line.lstrip()[:_HEAD]
-    start = head[:_HEAD // 2]
+    start = head[: _HEAD // 2]
     has_time = sum(map(str.isdigit, start)) >= _TIME_DIGITS and ":" in start and start[:1] in "0123456789[({JFMASOND"
     return (has_time and (start.count(":") > 1 or "-" in start)) or head.startswith(_LEVELS) or '"level"' in line[:300]

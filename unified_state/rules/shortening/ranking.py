@@ -26,9 +26,7 @@ class Ranking(Record):
 
 def around(numbers: Iterable[int], count: int, before: int = _BEFORE, behind: int = _BEHIND) -> set[int]:
     """The units with those around them."""
-    return {
-        at for number in numbers for at in range(max(0, number - before), min(count, number + behind + 1))
-    }
+    return {at for number in numbers for at in range(max(0, number - before), min(count, number + behind + 1))}
 
 
 def ends_first(count: int, head: int = 1, tail: int = 1) -> list[int]:

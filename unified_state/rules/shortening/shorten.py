@@ -33,7 +33,17 @@ if TYPE_CHECKING:
     from unified_state.records.shortened import Shortened
     from unified_state.rules.shortening.call import Call
 
-_KINDS = (subagents, test_runs, builds, diffs, logs, json_output, search_results, listings, generated)  # the first that fits
+_KINDS = (
+    subagents,
+    test_runs,
+    builds,
+    diffs,
+    logs,
+    json_output,
+    search_results,
+    listings,
+    generated,
+)  # the first that fits
 _ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's, or what is to be done
 _OWN = ("unified-state", "unified_state")
 _LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks

@@ -1,4 +1,6 @@
-"""Of what a subagent reports: all of it, but at the tightest level head and tail; the list of its tool calls is counted."""
+"""Of what a subagent reports: all of it, but at the tightest level head and tail; the list of its tool calls is
+counted.
+"""
 
 from __future__ import annotations
 
