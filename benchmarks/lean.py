@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{options.folder}: no transcript", file=sys.stderr)
         return 1
     for title, rows in tables.items():
-        print("\n".join(table(title, rows, order_by_tokens=not title.startswith(("All", OTHERS, FILES)))))
+        print("\n".join(table(title, rows, by_tokens=not title.startswith(("All", OTHERS, FILES)))))
     return 0
 
 
@@ -63,17 +63,17 @@ def _measure(stretch: Stretch, tables: Tables, half: str, *, sessions: bool) -> 
         for output, group, form, sums in zip(
             stretch.outputs, groups, forms, measure(stretch, used, forms, tokens), strict=True
         ):
-            tables["All output"][name] += sums
-            tables[group[:1].upper() + group[1:]][name] += sums
+            tables["All output"][name].add(sums)
+            tables[group[:1].upper() + group[1:]][name].add(sums)
             if half:
-                tables[f"{group[:1].upper() + group[1:]}, {half}"][name] += sums
+                tables[f"{group[:1].upper() + group[1:]}, {half}"][name].add(sums)
             if group == OTHERS and name.startswith("unified-state"):
-                tables[f"By tool: {name}"][output.tool] += sums
-                tables[f"By kind: {name}"][_kind(form)] += sums
+                tables[f"By tool: {name}"][output.tool].add(sums)
+                tables[f"By kind: {name}"][_kind(form)].add(sums)
             if group == OTHERS and name.startswith("head and tail"):
-                tables[f"By kind: {name}"][_kind(form)] += sums
+                tables[f"By kind: {name}"][_kind(form)].add(sums)
             if sessions and name.startswith("unified-state"):
-                tables[f"By session, all output: {name}"][stretch.session] += sums
+                tables[f"By session, all output: {name}"][stretch.session].add(sums)
 
 
 def _kind(form: Form) -> str:

@@ -31,10 +31,10 @@ class Sums:
     cut: int = 0
     lost: int = 0
 
-    def __iadd__(self, other: Sums) -> Sums:
+    def add(self, other: Sums) -> None:
+        """Add up."""
         for field in fields(self):
             setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
-        return self
 
     @property
     def saved(self) -> float:

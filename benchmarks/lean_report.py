@@ -10,12 +10,12 @@ _NAME, _WIDTH = 34, 10
 _HEADS = ("outputs", "changed", "tokens", "saved", "carried", "used", "cut", "lost")
 
 
-def table(title: str, rows: dict[str, Sums], order_by_tokens: bool = True) -> Iterator[str]:  # noqa: FBT001, FBT002  # a table's one option
-    """One table, the largest row first."""
+def table(title: str, rows: dict[str, Sums], *, by_tokens: bool) -> Iterator[str]:
+    """One table, by choice the largest row first."""
     yield ""
     yield title
     yield f"{'':{_NAME}}" + "".join(f"{head:>{_WIDTH}}" for head in _HEADS)
-    names = sorted(rows, key=lambda name: -rows[name].tokens) if order_by_tokens else list(rows)
+    names = sorted(rows, key=lambda name: -rows[name].tokens) if by_tokens else list(rows)
     for name in names:
         yield f"{name[:_NAME]:{_NAME}}" + "".join(f"{cell:>{_WIDTH}}" for cell in _cells(rows[name]))
 

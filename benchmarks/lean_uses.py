@@ -2,14 +2,14 @@
 
 A use counts while the output stood in the context: behind it, and before the next compaction. Two ways to use a line:
 
-* **verbatim**: what the agent wrote later (text, the input of a call) holds the line, without what a tool puts before it
-  (`12→`, `a.go:12:`, the sign of a diff): as a whole line from 12 characters on, anywhere from 20 characters on;
-* **by name**: what the agent wrote later holds a distinctive name (a path, a hash, an identifier of 6 characters or more
-  with a digit, an underscore, a slash, a dot, or a capital inside) that nobody had said before this output. Where it
-  stands in several lines, any of them serves.
+* **verbatim**: what the agent wrote later (text, the input of a call) holds the line, without what a tool puts before
+  it (`12→`, `a.go:12:`, the sign of a diff): as a whole line from 12 characters on, anywhere from 20 characters on;
+* **by name**: what the agent wrote later holds a distinctive name (a path, a hash, an identifier of 6 characters or
+  more with a digit, an underscore, a slash, a dot, or a capital inside) that nobody had said before this output. Where
+  it stands in several lines, any of them serves.
 
-Of a use two things are asked: whether the short form of this output *cut* it, and whether it was *lost*: no other output
-that stood in the context at its first use showed it either.
+Of a use two things are asked: whether the short form of this output *cut* it, and whether it was *lost*: no other
+output that stood in the context at its first use showed it either.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _INSIDE = re.compile(r"[0-9_/.]|[a-z][A-Z]")
 
 
 class Use(NamedTuple):
-    """One use of an output: any of `lines` serves it. `last` is how much had been written when it was used last, `copies`
-    are the other lines that showed the same before the first use, by output and line.
+    """One use of an output: any of `lines` serves it. `last` is how much had been written when it was used last,
+    `copies` are the other lines that showed the same before the first use, by output and line.
     """
 
     way: str
@@ -68,7 +68,11 @@ def _verbatim(stretch: Stretch) -> Iterator[tuple[int, Use]]:
             places = whole_lines.get(content, [])
             later = places[bisect_left(places, since) :]
             if len(content) >= _SHORTEST_QUOTE:
-                later += [place for place in (stretch.written.find(content, since), stretch.written.rfind(content, since)) if place >= 0]
+                later += [
+                    place
+                    for place in (stretch.written.find(content, since), stretch.written.rfind(content, since))
+                    if place >= 0
+                ]
             if later:
                 yield number, Use(VERBATIM, content, (at,), max(later), _copies(stretch, holders, min(later)))
 

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 KIND = "build"
 SCALES = (30, 12, 5)  # by level
 _PROGRAMS = frozenset((
-    "go build", "go vet", "go install", "go run", "cargo build", "cargo check", "cargo clippy", "cargo run", "rustc", "gcc",
-    "g++", "cc", "c++", "clang", "clang++", "make", "cmake", "ninja", "bazel build", "tsc", "npx tsc", "npm run", "npm install",
-    "npm ci", "yarn", "yarn build", "pnpm install", "pnpm build", "webpack", "vite build", "next build", "mvn", "gradle",
-    "./gradlew", "gradlew", "javac", "dotnet build", "msbuild", "swift build", "xcodebuild", "docker build",
-    "docker compose", "pip install", "uv sync", "uv pip", "poetry install", "apt-get", "apt", "brew", "ruff", "mypy",
-    "pyright", "eslint", "npx eslint", "golangci-lint", "pylint", "flake8", "shellcheck", "terraform", "mise run",
+    "go build", "go vet", "go install", "go run", "cargo build", "cargo check", "cargo clippy", "cargo run", "rustc",
+    "gcc", "g++", "cc", "c++", "clang", "clang++", "make", "cmake", "ninja", "bazel build", "tsc", "npx tsc", "npm run",
+    "npm install", "npm ci", "yarn", "pnpm install", "pnpm build", "pnpm run", "webpack", "vite build", "next build",
+    "mvn", "gradle", "./gradlew", "gradlew", "javac", "dotnet build", "msbuild", "swift build", "xcodebuild",
+    "docker build", "docker compose", "pip install", "uv sync", "uv pip", "poetry install", "apt-get", "apt", "brew",
+    "ruff", "mypy", "pyright", "eslint", "npx eslint", "golangci-lint", "pylint", "flake8", "shellcheck", "terraform",
+    "mise run",
 ))  # fmt: skip
 _WARNING = ("warning", "WARN", "Warning")
 

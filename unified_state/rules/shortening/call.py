@@ -11,8 +11,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_SHOWING = frozenset(("Glob", "Grep", "LS", "Task", "Agent", "WebFetch", "WebSearch"))  # what lies somewhere
+_JOB_LOGS = frozenset(("gh run", "gh pr checks", "glab ci"))
+
+
 class Call(Record):
-    """A tool call: its tool, its input, and the words of the commands that it runs, pipeline by pipeline."""
+    """A tool call: its tool, its input, and the words of the commands that it runs, pipeline by pipeline. What
+    `only_prints` shows what lies somewhere: errors in its output are not its own.
+    """
 
     tool: str
     given: dict[str, Any]
@@ -30,14 +36,15 @@ class Call(Record):
 
 
 def call_of(tool: str, given: dict[str, Any]) -> Call:
-    """The call as rules see it. What is not a command of the shell shows what lies somewhere: errors in its output are
-    not its own.
+    """The call as rules see it. A command that shows a job's log elsewhere prints errors that matter as if they were
+    its own.
     """
     command = given.get("command")
     if not isinstance(command, str):
-        return Call(tool, given, (), True)
+        return Call(tool, given, (), tool in _SHOWING)
     found = tuple(tuple(map(_named, pipeline)) for pipeline in pipelines(command))
-    return Call(tool, given, found, only_prints(command))
+    call = Call(tool, given, found, only_prints(command))
+    return call.replace(only_prints=False) if call.runs(_JOB_LOGS) else call
 
 
 def _named(words: list[str]) -> tuple[str, ...]:

@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.call import Call
 
 _TOOLS = frozenset(("Read", "Edit", "MultiEdit", "Write", "NotebookRead", "NotebookEdit"))
-_PRINTERS = frozenset(
-    "bat batcat cat fold head hexdump less more nl od sed tac tail xxd zcat zless".split()  # noqa: SIM905  # reads so
-)
+_PRINTERS = frozenset((
+    "bat", "batcat", "cat", "fold", "head", "hexdump", "less", "more", "nl", "od", "sed", "tac", "tail", "xxd", "zcat",
+    "zless",
+))  # fmt: skip
 _PRINTERS_OF_WINDOWS = frozenset(("Get-Content", "gc", "type"))
 _SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk"))  # the first word is no file
 _RUNNERS = frozenset(("xargs", "find", "fd"))  # what they run stands among their words
 _SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
-_MAKERS = _SEARCHES | frozenset(
-    "awk base64 comm cut diff file jq md5sum node perl python python3 ruby sha256sum sort strings tr uniq wc xargs yq".split()  # noqa: SIM905  # reads so
-)  # what they print is their own
+_MAKERS = _SEARCHES | {  # what they print is their own
+    "awk", "base64", "comm", "cut", "diff", "file", "jq", "md5sum", "node", "perl", "python", "python3", "ruby",
+    "sha256sum", "sort", "strings", "tr", "uniq", "wc", "xargs", "yq",
+}  # fmt: skip
 _VALUED = frozenset(("-n", "-c", "--lines", "--bytes", "-e", "-f", "-F", "-v", "-w"))  # the next word belongs to it
 
 

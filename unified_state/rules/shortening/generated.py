@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 KIND = "generated"
 SCALES = (20, 12, 6)  # by level
 _ENDINGS = (
-    ".lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", ".min.js", ".min.css", ".map", ".snap", ".pb.go", "_pb2.py",
+    ".lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", ".min.js", ".min.css", ".map",
+    ".snap", ".pb.go", "_pb2.py",
     ".g.dart", ".generated.ts", ".svg",
 )  # fmt: skip
 _FOLDERS = ("/dist/", "/node_modules/", "/vendor/", "/__snapshots__/", "/target/", "/.next/", "/build/generated/")

@@ -1,4 +1,4 @@
-"""Of search results: the matches before the lines around them, and of each file the first before the second of any."""
+"""Of search results: of each file the first match, then what says something new, matches and the lines around them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ _PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", 
 _LOOKED_AT = 60
 _LEAST_SHARE = 0.6
 _LONGEST_PLACE = 300
-_DISTANCES = 3  # how far from a match its surroundings are told apart
 
 
 def fits(call: Call, view: View) -> bool:
@@ -29,24 +28,16 @@ def fits(call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """Matches, the first of each file first, those that bring new names first; then what stands near them."""
+    """The first match of each file, generated files last; then the lines, matches or not, that bring new names."""
     places = [place(piece) for piece in view.pieces]
     matches = [number for number, found in enumerate(places) if found and found[1]]
-    by_file: dict[str, list[int]] = {}
+    firsts: dict[str, int] = {}
     for number in matches:
-        by_file.setdefault(places[number][0], []).append(number)  # type: ignore[index]  # matches have a place
-    turns = sorted(
-        (is_generated(file), turn, number) for file, numbers in by_file.items() for turn, number in enumerate(numbers)
-    )
-    order = newest_first(view.pieces, [number for _, _, number in turns])
-    shown = set(order)
-    for distance in range(1, _DISTANCES + 1):
-        near = [number + step for number in order[: len(matches)] for step in (distance, -distance)]
-        order += [at for at in dict.fromkeys(near) if 0 <= at < len(places) and places[at] and at not in shown]
-        shown.update(order)
-    order += [number for number, found in enumerate(places) if found and number not in shown]
-    labels = dict.fromkeys(matches, "matching")
-    return Ranking(set(), order, labels)
+        firsts.setdefault((places[number] or ("",))[0], number)
+    by_person = sorted(firsts, key=is_generated)
+    order = [firsts[file] for file in by_person]
+    others = [number for number, found in enumerate(places) if found and not is_generated(found[0])]
+    return Ranking(set(), order + newest_first(view.pieces, others), dict.fromkeys(matches, "matching"))
 
 
 def place(line: str) -> tuple[str, bool] | None:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 KIND = "test run"
 SCALES = (30, 9, 3)  # by level
 _PROGRAMS = frozenset((
-    "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test", "yarn test",
-    "pnpm test", "npx jest", "npx vitest", "rspec", "phpunit", "ctest", "dotnet test", "mvn test", "gradle test",
-    "./gradlew test", "gradlew test", "make test", "make check", "tox", "nox", "mise run test", "deno test", "bun test",
+    "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test",
+    "yarn test", "pnpm test", "npx jest", "npx vitest", "rspec", "phpunit", "ctest", "dotnet test", "mvn test",
+    "gradle test", "gradlew test", "make test", "make check", "tox", "nox", "mise run test", "deno test", "bun test",
     "swift test", "mix test", "python -m pytest", "python -m unittest", "python3 -m pytest", "python3 -m unittest",
 ))  # fmt: skip
 _PASSED = ("--- PASS", "--- SKIP", "\u2713", "\u2714", "\u221a", "ok ", "PASS ", "PASSED ", "[ OK ]", "[       OK ]")
-_PASSED_ENDS = ("... ok", " PASSED", " passed", "... ignored")
+_PASSED_ENDS = ("... ok", " PASSED", "... ignored")
 _STARTED = ("=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "[ RUN      ]")
 _FAILED = ("--- FAIL", "FAILED ", "FAIL ", "FAIL\t", "\u2717", "\u2718", "\u2716", "\u00d7", "\u25cf", "not ok")
 _FAILURES = ("= FAILURES =", "= ERRORS =", "= short test summary", "failures:")
@@ -85,5 +85,7 @@ def _named(line: str) -> str:
 
 
 def _is_progress(line: str) -> bool:
-    """`tests/test_a.py ......  [ 12%]`."""
-    return line.endswith("%]") and not any(sign in line[-80:] for sign in ("F", "E.", ".E"))
+    """`tests/test_a.py ......  [ 12%]`, `tests/test_a.py::test_b PASSED  [ 12%]`."""
+    before, _, _ = line.rpartition(" [")
+    outcomes = before.rstrip().rpartition(" ")[2]
+    return line.endswith("%]") and (outcomes == "PASSED" or not outcomes.strip(".sx"))

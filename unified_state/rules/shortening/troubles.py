@@ -9,15 +9,16 @@ _TRACES = (
     "Traceback", "not ok", "ssertion", "enied", "efused", "Killed", "egmentation", "ndefined", "nresolved",
     "annot ", "an't ", "not found", "No such", "\u2717", "\u2718", "\u2716", "\u25cf",
 )  # fmt: skip
+MOST = 2_000  # an output with more lines of trouble is left alone
 _NO_TROUBLE = ("0 errors", "no errors", "0 failed", "0 failures", "0 error")
 
 
 def trouble_places(text: str) -> list[int]:
-    """A place in each line that tells of trouble, in order."""
+    """A place in each line that tells of trouble, in order; of an output that is full of them some more than `MOST`."""
     places: dict[int, int] = {}
     for trace in _TRACES:
         place = text.find(trace)
-        while place >= 0:
+        while place >= 0 and len(places) <= MOST:
             end = text.find("\n", place)
             end = len(text) if end < 0 else end
             places.setdefault(end, place)

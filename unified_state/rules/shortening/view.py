@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from unified_state.rules.shortening.troubles import trouble_places
+from unified_state.rules.shortening.troubles import MOST, trouble_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CLOSELY = 96_000  # characters of either end
+_CLOSELY, _MANY_LINES = 64_000, 3_000  # characters and lines of either end
 _LONG_LINE, _PIECE = 600, 200  # characters
 _SEPARATORS = (',"', ", ", "},", " ")  # where a long line is cut, the best first
-_MOST_BETWEEN = 400  # troubles between the ends; more are no exception
 
 
 class View:
@@ -30,20 +29,17 @@ class View:
         self.starts: list[int] = []
         self.blocks: set[int] = set()
         places = trouble_places(text) if has_troubles else []
-        head = _line_start(text, min(len(text), _CLOSELY))
-        tail = max(head, _line_start(text, len(text) - _CLOSELY))
+        self.is_all_trouble = len(places) > MOST
+        head = _end_of_head(text)
+        tail = max(head, _start_of_tail(text))
         self._add(0, head)
-        between = [place for place in places if head <= place < tail]
-        self.is_all_trouble = len(between) > _MOST_BETWEEN
         at = head
-        for place in between[:_MOST_BETWEEN]:
+        for place in [place for place in places[:MOST] if head <= place < tail]:
             start, end = _context(text, place)
-            if start > at:
-                self._add_block(at, start)
-            self._add(max(at, start), max(at, end))
+            self._add_block(at, start)
+            self._add(max(at, start), end)
             at = max(at, end)
-        if tail > at:
-            self._add_block(at, tail)
+        self._add_block(at, tail)
         self._add(max(at, tail), len(text))
         self.pieces = [text[start:end] for start, end in zip(self.starts, [*self.starts[1:], len(text)], strict=True)]
         self.troubles = {self.unit_at(place) for place in places}
@@ -79,12 +75,21 @@ def _cuts(text: str, start: int, end: int) -> Iterator[int]:
         yield start
 
 
-def _line_start(text: str, place: int) -> int:
-    """The beginning of the line in which a character stands; the place itself in a line too long to look at."""
-    if place <= 0 or place >= len(text):
-        return max(0, min(place, len(text)))
-    start = text.rfind("\n", max(0, place - _CLOSELY // 2), place) + 1
-    return start or place
+def _end_of_head(text: str) -> int:
+    """Where the lines end that are looked at from the beginning; of a line too long the part."""
+    lines = text[:_CLOSELY].split("\n", _MANY_LINES)
+    if len(lines) > _MANY_LINES:
+        return min(len(text), _CLOSELY) - len(lines[-1])
+    return len(text) if len(text) <= _CLOSELY else text.rfind("\n", 0, _CLOSELY) + 1 or _CLOSELY
+
+
+def _start_of_tail(text: str) -> int:
+    """Where the lines begin that are looked at up to the end."""
+    start = max(0, len(text) - _CLOSELY)
+    lines = text[start:].rsplit("\n", _MANY_LINES)
+    if len(lines) > _MANY_LINES:
+        return start + len(lines[0]) + 1
+    return text.find("\n", start) + 1 or start
 
 
 def _context(text: str, place: int) -> tuple[int, int]:
