@@ -24,7 +24,16 @@ _MAKERS = _SEARCHES | {  # what they print is their own
     "awk", "base64", "comm", "cut", "diff", "file", "jq", "md5sum", "node", "perl", "python", "python3", "ruby",
     "sha256sum", "sort", "strings", "tr", "uniq", "wc", "xargs", "yq",
 }  # fmt: skip
-_VALUED = frozenset(("-n", "-c", "--lines", "--bytes", "-e", "-f", "-F", "-v", "-w"))  # the next word belongs to it
+_VALUED = {  # the options of a program behind which a value stands
+    "head": ("-n", "-c", "--lines", "--bytes"),
+    "tail": ("-n", "-c", "--lines", "--bytes"),
+    "sed": ("-e", "-f", "-l"),
+    "awk": ("-F", "-f", "-v"),
+    "bat": ("-r", "-l", "--line-range"),
+    "fold": ("-w",),
+    "xxd": ("-l", "-s", "-c"),
+    "od": ("-N", "-j", "-t", "-A"),
+}
 
 
 def shows_files(call: Call) -> bool:
@@ -65,6 +74,7 @@ def _prints_files(words: Sequence[str]) -> bool:
 def _operands(words: Sequence[str]) -> list[str]:
     """What a command is given beside its options; up to where its output goes."""
     found: list[str] = []
+    valued = _VALUED.get(words[0], ())
     is_value = False
     for word in words[1:]:
         if word.startswith(">"):
@@ -73,10 +83,10 @@ def _operands(words: Sequence[str]) -> list[str]:
             found.append(word)
         elif is_value:
             is_value = False
-            if words[0] in _SCRIPTED and not word.startswith("-"):
-                found.append(word)
+            if words[0] == "sed":
+                found.append(word)  # the script, as without its option
         elif word.startswith("-") and len(word) > 1:
-            is_value = word in _VALUED
+            is_value = word in valued
         elif not word.startswith(("1>", "2>", "&>", "+")) and not word.isdigit():
             found.append(word)
     return found

@@ -5,8 +5,6 @@ level.
 
 from __future__ import annotations
 
-from math import isqrt
-
 GENTLE, MIDDLE, TIGHT = LEVELS = (1, 2, 3)
 _LEAST = (3_000, 1_000, 900)  # characters, by level
 _MOST = (30_000, 16_000, 8_000)
@@ -19,4 +17,4 @@ def is_short(characters: int, level: int) -> bool:
 
 def budget(characters: int, scales: tuple[int, int, int], level: int) -> int:
     """How many characters of an output of this length are shown, beside what is never cut."""
-    return min(scales[level - 1] * isqrt(characters), _MOST[level - 1])
+    return min(int(scales[level - 1] * characters**0.5), _MOST[level - 1])
