@@ -4,10 +4,10 @@ never cut.
 
 from __future__ import annotations
 
-_TRACES = (
-    "rror", "ERROR", "FAIL", "ailed", "ailure", "panic", "PANIC", "atal", "FATAL", "CRITICAL", "xception",
-    "Traceback", "not ok", "ssertion", "enied", "efused", "Killed", "egmentation", "ndefined", "nresolved",
-    "annot ", "an't ", "not found", "No such", "\u2717", "\u2718", "\u2716", "\u25cf",
+_TRACES = (  # each costs half a millisecond a megabyte
+    "rror", "ERROR", "FAIL", "ailed", "ailure", "panic", "atal", "FATAL", "CRITICAL", "xception", "Traceback", "not ok",
+    "ssertion", "enied", "efused", "egmentation", "ndefined", "nresolved", "not found", "No such",
+    "\u2717", "\u2718", "\u2716", "\u25cf",
 )  # fmt: skip
 MOST = 2_000  # an output with more lines of trouble is left alone
 _NO_TROUBLE = ("0 errors", "no errors", "0 failed", "0 failures", "0 error")

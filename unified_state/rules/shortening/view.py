@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CLOSELY, _MANY_LINES = 64_000, 3_000  # characters and lines of either end
+_CLOSELY, _MANY_LINES = 48_000, 2_000  # characters and lines of either end
 _LONG_LINE, _PIECE = 600, 200  # characters
 _SEPARATORS = (',"', ", ", "},", " ")  # where a long line is cut, the best first
 
 
 class View:
-    """The units of an output: unit `n` is `pieces[n]`, it begins at `starts[n]`, and `blocks` holds the units that were
-    not looked at. Joined, the pieces are the output.
+    """The units of an output: unit `n` is `pieces[n]` and begins at `starts[n]`. `blocks` holds the units that are not
+    looked at, whose pieces are empty here. Joined, the pieces and blocks are the output.
     """
 
     def __init__(self, text: str, *, has_troubles: bool) -> None:
@@ -41,7 +41,11 @@ class View:
             at = max(at, end)
         self._add_block(at, tail)
         self._add(max(at, tail), len(text))
-        self.pieces = [text[start:end] for start, end in zip(self.starts, [*self.starts[1:], len(text)], strict=True)]
+        ends = [*self.starts[1:], len(text)]
+        self.pieces = [
+            "" if number in self.blocks else text[start:end]
+            for number, (start, end) in enumerate(zip(self.starts, ends, strict=True))
+        ]
         self.troubles = {self.unit_at(place) for place in places}
 
     def unit_at(self, place: int) -> int:
