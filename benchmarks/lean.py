@@ -28,6 +28,7 @@ METHODS = {
     **{f"head and tail, as level {level}": heads_and_tails(level) for level in LEVELS},
     "clearing of old results": clearing,
 }
+_ORDER = ("All", "Other", "File", "By tool", "By kind", "By session")
 Tables = dict[str, dict[str, Sums]]
 
 
@@ -49,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not sessions:
         print(f"{options.folder}: no transcript", file=sys.stderr)
         return 1
-    for title, rows in tables.items():
+    for title, rows in sorted(tables.items(), key=lambda pair: list(map(pair[0].startswith, _ORDER)), reverse=True):
         print("\n".join(table(title, rows, by_tokens=not title.startswith(("All", OTHERS, FILES)))))
     return 0
 

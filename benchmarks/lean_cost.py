@@ -58,7 +58,7 @@ def main() -> None:
             milliseconds(command, output_of(pattern, size), options.rounds)
             for size in (30_000, _MEGABYTE, 10 * _MEGABYTE)
         ]
-        print(f"{command:24}" + "".join(f"{took:8.1f} ms"[:10].rjust(10) for took in times) + f"{times[-1] / 10:17.1f}")
+        print(f"{command:24}" + "".join(f"{took:7.1f} ms" for took in times) + f"{times[-1] / 10:17.1f}")
     for name, line in {"one line of x": "x", "one line of JSON": '{"a": 1, "b": "words of it"},'}.items():
         took = milliseconds("./run.sh", line * (50 * _MEGABYTE // len(line)), 2)
         print(f"{name + ', 50 MB':24}{took:27.0f} ms{took / 50:20.1f}")

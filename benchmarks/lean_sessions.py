@@ -37,7 +37,6 @@ class Stretch:
     session: str
     outputs: list[Output] = field(default_factory=list)
     written: str = ""
-    edited: str = ""  # the part of it that went into files
     heard: list[tuple[int, str]] = field(default_factory=list)  # prompts and the like, by `written_before`
     context: list[int] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)  # where in `written` each request begins

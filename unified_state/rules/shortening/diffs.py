@@ -24,16 +24,16 @@ def fits(_call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """Heads of files and hunks, what is said of a commit; changes, file by file in turns; the rest from both ends."""
+    """Heads of files; what is said of a commit; where each hunk is; changes, from both ends; the rest likewise."""
     pieces = view.pieces
     heads: set[int] = set()
     told: list[int] = []
     hunks: list[int] = []
-    changes: list[tuple[bool, int, int]] = []
-    turn, is_told, is_skipped = 0, True, False
+    changes: dict[int, bool] = {}  # and whether a program made them
+    is_told, is_made = True, False
     for number, piece in enumerate(pieces):
         if piece.startswith(_HEADS):
-            turn, is_told, is_skipped = 0, False, is_generated(piece.strip())
+            is_told, is_made = False, is_generated(piece.strip())
             heads.add(number)
         elif piece.startswith("@@ "):
             is_told = False
@@ -41,8 +41,8 @@ def rank(view: View) -> Ranking:
         elif is_told or piece.startswith("commit "):
             is_told = True
             told.append(number)
-        elif piece[:1] in "+-" and not piece.startswith(("+++ ", "--- ")) and piece[1:].strip():
-            turn += 1
-            changes.append((is_skipped, turn, number))
-    order = [number for _, _, number in sorted(changes)]
-    return Ranking(heads, told + hunks + order + ends_first(len(pieces)), {number: "changed" for *_, number in changes})
+        elif piece[:1] in {"+", "-"} and not piece.startswith(("+++ ", "--- ")):
+            changes[number] = is_made
+    ends = ends_first(len(pieces))
+    changed = sorted((number for number in ends if number in changes), key=changes.__getitem__)
+    return Ranking(heads, told + hunks + changed + ends, dict.fromkeys(changes, "changed"))
