@@ -94,3 +94,22 @@ def test_carriage_returns_and_escape_sequences_stay_as_they_are() -> None:
 def test_a_form_that_saves_little_is_none() -> None:
     lines = "".join(f"src/a{number}.py:1: error: bad\n" for number in range(60))
     assert shorten("Bash", {"command": "make"}, lines, 3) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "@@ -{n} +{n} @@\n+added line {n}\n context line of it\n",
+        '  {{\n    "name": "abc{n}",\n    "value": {n}\n  }},\n',
+        "src/part/file{n}.py\n",
+        "src/part/file{n}.py:{n}:def acquire{n}(pool)\n",
+        "2026-01-02 10:00:01 INFO handled request\n",
+        "step {n} of the long way\n",
+    ],
+)
+def test_an_error_stays_in_whatever_kind(pattern: str) -> None:
+    begin = "[\n" if pattern.startswith("  {") else ""
+    output = begin + "".join(pattern.format(n=number) for number in range(2_000))
+    middle = output.index("\n", len(output) // 2) + 1
+    short = short_of("./run.sh && rg x", output[:middle] + "error: the pool is closed\n" + output[middle:], 3)
+    assert "\nerror: the pool is closed\n" in short.text

@@ -4,7 +4,7 @@ ended.
 
 from __future__ import annotations
 
-from unified_state.rules.shortening.ranking import Ranking, around, ends_first
+from unified_state.rules.shortening.ranking import Ranking, ends_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ def fits(call: Call, _view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """Errors with their context, warnings, the end before the beginning."""
-    pieces = view.pieces
-    count = len(pieces)
-    warnings = [number for number, piece in enumerate(pieces) if any(word in piece for word in _WARNING)]
-    return Ranking(around(view.troubles, count, before=2, behind=4), warnings + ends_first(count, head=1, tail=3))
+    """Warnings, then the end before the beginning."""
+    warnings = [number for number, piece in enumerate(view.pieces) if any(word in piece for word in _WARNING)]
+    return Ranking(set(), warnings + ends_first(len(view.pieces), head=1, tail=3))

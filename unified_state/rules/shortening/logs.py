@@ -4,7 +4,7 @@ first; the others are counted.
 
 from __future__ import annotations
 
-from unified_state.rules.shortening.ranking import Ranking, around, ends_first
+from unified_state.rules.shortening.ranking import Ranking, ends_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def fits(_call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """Ends, troubles, then what is like no line before it; repeats last."""
+    """The ends, then what is like no line before it; no repeats."""
     pieces = view.pieces
     count = len(pieces)
     known: set[str] = set()
@@ -41,9 +41,8 @@ def rank(view: View) -> Ranking:
             repeats[number] = "like others"
         known.add(likeness)
     ends = {*range(min(_FIRST, count)), *range(max(0, count - _LAST), count)}
-    must = around(view.troubles - repeats.keys(), count, before=1, behind=2) | ends
     distinct = [number for number in ends_first(count) if number not in repeats]
-    return Ranking(must, distinct, repeats)
+    return Ranking(ends, distinct, repeats)
 
 
 def _likeness(piece: str) -> str:

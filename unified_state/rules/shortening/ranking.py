@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from unified_state.rules.shortening.view import View
 
-_BEFORE, _BEHIND = 2, 3  # units around a trouble
+_BEFORE, _BEHIND = 2, 4  # units around a trouble
 _COST_OF_GAP = 25  # characters of a mark
 
 
@@ -24,9 +24,15 @@ class Ranking(Record):
     labels: dict[int, str] = {}  # noqa: RUF012  # a record's default, which nobody changes
 
 
-def around(numbers: Iterable[int], count: int, before: int = _BEFORE, behind: int = _BEHIND) -> set[int]:
+def with_troubles(view: View, ranking: Ranking) -> Ranking:
+    """The ranking that also shows each line of trouble and what stands around it; what is labelled has no troubles."""
+    troubles = around(view.troubles - ranking.labels.keys(), len(view.pieces))
+    return ranking.replace(must=ranking.must | (troubles - ranking.labels.keys()))
+
+
+def around(numbers: Iterable[int], count: int) -> set[int]:
     """The units with those around them."""
-    return {at for number in numbers for at in range(max(0, number - before), min(count, number + behind + 1))}
+    return {at for number in numbers for at in range(max(0, number - _BEFORE), min(count, number + _BEHIND + 1))}
 
 
 def ends_first(count: int, head: int = 1, tail: int = 1) -> list[int]:

@@ -19,7 +19,7 @@ from unified_state.rules.shortening import (
 )
 from unified_state.rules.shortening.leaving import call_to_shorten
 from unified_state.rules.shortening.levels import budget
-from unified_state.rules.shortening.ranking import pick
+from unified_state.rules.shortening.ranking import pick, with_troubles
 from unified_state.rules.shortening.view import View
 from unified_state.rules.shortening.writing import write
 
@@ -53,6 +53,6 @@ def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shorte
         return None
     kind = next((kind for kind in _KINDS if kind.fits(call, view)), unknown)
     ranking = kind.rank(view)
-    shown = pick(view, ranking, budget(len(output), kind.SCALES, level))
+    shown = pick(view, with_troubles(view, ranking), budget(len(output), kind.SCALES, level))
     short = write(kind.KIND, view, shown, ranking.labels)
     return short if len(short.text) <= _LARGEST_SHARE * len(output) else None

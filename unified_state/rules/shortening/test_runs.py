@@ -6,7 +6,7 @@ passed, and goes with it.
 
 from __future__ import annotations
 
-from unified_state.rules.shortening.ranking import Ranking, around, ends_first
+from unified_state.rules.shortening.ranking import Ranking, ends_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def rank(view: View) -> Ranking:
     pieces = view.pieces
     count = len(pieces)
     failed, passed = _outcomes(pieces)
-    troubles = around(view.troubles - passed.keys(), count, before=2, behind=3)
-    must = failed | (troubles - passed.keys()) | set(range(max(0, count - _SUMMARY), count))
+    must = failed | set(range(max(0, count - _SUMMARY), count))
     others = [number for number in ends_first(count) if number not in passed]
     return Ranking(must - passed.keys(), others, passed)
 

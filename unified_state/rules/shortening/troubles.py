@@ -10,7 +10,16 @@ _TRACES = (  # each costs half a millisecond a megabyte
     "\u2717", "\u2718", "\u2716", "\u25cf",
 )  # fmt: skip
 MOST = 2_000  # an output with more lines of trouble is left alone
-_NO_TROUBLE = ("0 errors", "no errors", "0 failed", "0 failures", "0 error")
+_NO_TROUBLE = (
+    "0 errors",
+    "no errors",
+    "0 failed",
+    "0 failures",
+    "0 error",
+    '"error": null',
+    '"error":null',
+    '"errors": []',
+)
 
 
 def trouble_places(text: str) -> list[int]:

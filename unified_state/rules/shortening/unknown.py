@@ -1,8 +1,8 @@
-"""Of an output of no known kind: head and tail, and every line of trouble with what stands around it."""
+"""Of an output of no known kind: head and tail."""
 
 from __future__ import annotations
 
-from unified_state.rules.shortening.ranking import Ranking, around, ends_first
+from unified_state.rules.shortening.ranking import Ranking, ends_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,5 @@ SCALES = (70, 46, 20)  # by level
 
 
 def rank(view: View) -> Ranking:
-    """Both ends inwards, troubles whole."""
-    count = len(view.pieces)
-    return Ranking(around(view.troubles, count), ends_first(count))
+    """Both ends inwards."""
+    return Ranking(set(), ends_first(len(view.pieces)))
