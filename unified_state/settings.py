@@ -138,6 +138,20 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
     return settings
 
 
+def hook_data_dir(cache: str) -> str:
+    """Where the archives lie, for a hook that was not told: what the user's own file says is compiled into `cache`."""
+    path = user_file()
+    mark = _mark(path)
+    if mark is None:
+        return default_data_dir()
+    compiled = _read_compiled(cache, [mark])
+    if compiled is None:
+        compiled = {"marks": [mark], "data_dir": load_settings(None, {}).data_dir}
+        if os.path.isdir(os.path.dirname(cache)):
+            _write_compiled(cache, compiled)
+    return str(compiled["data_dir"])
+
+
 def _mark(path: str) -> list[int] | None:
     """What changes when a file does; None where there is none."""
     try:

@@ -15,7 +15,8 @@ from unified_state.interpreter import sqlite_version_info
 from unified_state.records.record import Record
 from unified_state.rules.timestamps import age_text
 from unified_state.services.health import last_runs, read_log
-from unified_state.services.installation import SCOPES, our_handlers, read_settings, target
+from unified_state.services.hook_table import our_handlers
+from unified_state.services.installation import SCOPES, read_settings, target
 from unified_state.storage.damage import is_healthy
 
 TYPE_CHECKING = False
