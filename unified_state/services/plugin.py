@@ -32,20 +32,11 @@ def data_folder(environ: Mapping[str, str]) -> str:
 
 
 def note_program(folder: str) -> None:
-    """Write down where this program lies: its interpreter, and the folder that holds its package."""
+    """Write down where this program lies: its interpreter, the folder that holds its package, what was started."""
     if folder:
         os.makedirs(folder, exist_ok=True)
-        write_note(os.path.join(folder, RECORD), os.fsencode(f"{sys.executable}\n{PACKAGE_ROOT}\n"))
-
-
-def known_program(folder: str) -> tuple[str, str] | None:
-    """What `note_program` wrote: interpreter and folder of the package."""
-    try:
-        with open(os.path.join(folder, RECORD), encoding="utf-8", errors="surrogateescape") as file:
-            interpreter, root, *_ = file.read().split("\n")
-    except (OSError, ValueError):
-        return None
-    return interpreter, root
+        lines = (sys.executable, PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
+        write_note(os.path.join(folder, RECORD), os.fsencode("\n".join(lines)))
 
 
 def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
