@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+PLUGIN = "unified-state"
 RECORD = "program"
 _FOLDER = "CLAUDE_PLUGIN_DATA"
 _SOURCES = "--setting-sources"
@@ -37,6 +38,16 @@ def note_program(folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         lines = (sys.executable, PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
         write_note(os.path.join(folder, RECORD), os.fsencode("\n".join(lines)))
+
+
+def known_program(folder: str) -> tuple[str, str] | None:
+    """Interpreter and folder of the package, as `note_program` wrote them; None where it did not."""
+    try:
+        with open(os.path.join(folder, RECORD), encoding="utf-8", errors="surrogateescape") as file:
+            interpreter, root, *_ = file.read().split("\n")
+    except (OSError, ValueError):
+        return None
+    return interpreter, root
 
 
 def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
