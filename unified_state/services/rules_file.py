@@ -71,10 +71,14 @@ def write_rules_file(archive: Archive, place: Place, settings: Settings, now: in
 
 
 def end_rules_files(place: Place) -> list[str]:
-    """Remove the files of all worktrees and keep none from now on; the paths of what was there."""
+    """Remove the files of all worktrees and keep none from now on; the paths of what was there. Raises StorageError."""
     removed = [path for path in _written(place) if os.path.lexists(path) and _is_ours(path)]
     for path in removed:
-        os.unlink(path)
+        try:
+            os.unlink(path)
+        except OSError as error:
+            message = f"{path} cannot be removed: {error.strerror}"
+            raise StorageError(message, "check the permissions of the folder") from error
         if not os.listdir(os.path.dirname(path)):
             os.rmdir(os.path.dirname(path))
     if is_wanted(place):
