@@ -12,6 +12,7 @@ import sys
 from itertools import pairwise
 
 from unified_state.assets import PACKAGE_ROOT
+from unified_state.errors import StorageError
 from unified_state.interpreter import parse_json
 from unified_state.services.hook_table import HOOK_MODULE, our_handlers
 from unified_state.sources.repository import find_repository
@@ -33,11 +34,17 @@ def data_folder(environ: Mapping[str, str]) -> str:
 
 
 def note_program(folder: str) -> None:
-    """Write down where this program lies: its interpreter, the folder that holds its package, what was started."""
-    if folder:
+    """Write down where this program lies: its interpreter, the folder that holds its package, what was started. Where
+    that cannot be written the next hook looks for the program again, which takes longer and does the same.
+    """
+    if not folder:
+        return
+    lines = (sys.executable, PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
+    try:
         os.makedirs(folder, exist_ok=True)
-        lines = (sys.executable, PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
         write_note(os.path.join(folder, RECORD), os.fsencode("\n".join(lines)))
+    except (OSError, StorageError):
+        return
 
 
 def known_program(folder: str) -> tuple[str, str] | None:
