@@ -139,16 +139,16 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
 
 
 def hook_data_dir(cache: str) -> str:
-    """Where the archives lie, for a hook that was not told: what the user's own file says is compiled into `cache`."""
-    path = user_file()
-    mark = _mark(path)
+    """Where the archives lie, for a hook that was not told: what the user's own file says is compiled into `cache`,
+    where that can be written.
+    """
+    mark = _mark(user_file())
     if mark is None:
         return default_data_dir()
-    compiled = _read_compiled(cache, [mark])
-    if compiled is None:
-        compiled = {"marks": [mark], "data_dir": load_settings(None, {}).data_dir}
-        if os.path.isdir(os.path.dirname(cache)):
-            _write_compiled(cache, compiled)
+    known = _read_compiled(cache, [mark])
+    compiled = known or {"marks": [mark], "data_dir": load_settings(None, {}).data_dir}
+    if known is None and os.access(os.path.dirname(cache), os.W_OK):
+        _write_compiled(cache, compiled)
     return str(compiled["data_dir"])
 
 
