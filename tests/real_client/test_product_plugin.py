@@ -162,10 +162,9 @@ def test_the_agents_commands_reach_a_program_that_is_not_on_the_path(scenario: S
     assert json.loads(Product(scenario).run("decision", "list", "--json"))[0]["decision"] == "Use SQLite"
 
 
-def test_the_command_of_the_plugin_has_a_prefix(scenario: Scenario) -> None:
+def test_the_command_of_the_plugin_has_a_prefix_and_needs_no_path(scenario: Scenario) -> None:
     program_on_path(scenario)
     Plugin(scenario).install()
-    scenario.environment["PATH"] = f"{scenario.home}/.local/bin:/usr/bin:/bin"
     scenario.prompt("/unified-state:context-compact")
     assert scenario.api.of("main")[-1].find("/compact Keep")
 

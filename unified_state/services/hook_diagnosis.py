@@ -16,7 +16,7 @@ from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.services.hook_table import BEGIN, our_handlers
 from unified_state.services.installation import read_settings
-from unified_state.services.plugin import PLUGIN, config_folder, known_program, settings_files
+from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,19 +29,18 @@ _SECONDS = 30  # that a program may take to tell its version
 
 def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
     """The checks for a client that starts in the folder `project`."""
-    found, enabled = [], False
+    found, enabled = [], is_enabled(project, environ)
     for scope, path in settings_files(project, environ):
         try:
-            settings = read_settings(path)
+            handlers = our_handlers(read_settings(path))
         except UnifiedStateError as error:
             yield Check(f"hooks ({scope})", ok=False, message=error.message, hint=error.hint)
             continue
-        enabled = _enables_plugin(settings, before=enabled)
-        handlers = our_handlers(settings)
         if handlers:
             found.append(scope)
             yield _check_settings(scope, path, handlers)
-    yield from _check_plugin(environ, enabled=enabled, beside=found)
+    if enabled:
+        yield _check_plugin(environ, beside=found)
     if not found and not enabled:
         yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
     yield from _check_path(environ)
@@ -64,28 +63,22 @@ def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Ch
     return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
 
 
-def _check_plugin(environ: Mapping[str, str], *, enabled: bool, beside: list[str]) -> Iterator[Check]:
-    """Whether the plugin is there, what it starts, and whether it works or leaves the work to the settings' hooks."""
-    if not enabled:
-        return
+def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
+    """What the plugin starts, and whether it works or leaves the work to the settings' hooks."""
     data = os.path.join(config_folder(environ), "plugins", "data")
     folders = [os.path.join(data, name) for name in _listed(data) if name.startswith(f"{PLUGIN}-")]
     known = next(filter(None, map(known_program, folders)), None)
-    work = f"leaves the work to the hooks ({beside[0]})" if beside else "runs the hooks"
+    work = f"enabled, and {f'leaves the work to the hooks ({beside[0]})' if beside else 'runs the hooks'}"
     if known is None:
-        yield Check("plugin", ok=True, message=f"enabled, and {work}; it has not looked for a program yet")
-        return
+        return Check("plugin", ok=True, message=f"{work}; it has not looked for a program yet")
     interpreter, root = known
     version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r})")
     if problem:
-        yield Check(
-            "plugin", ok=True, message=f"enabled, and {work}; the program it knew in {root} has gone, so it looks again"
-        )
-    elif version != __version__:
-        told = f"enabled, and {work}; it starts unified-state {version} of {root}, this is {__version__}"
-        yield Check("plugin", ok=False, message=told, hint="update the one that is older")
-    else:
-        yield Check("plugin", ok=True, message=f"enabled, and {work}; it starts {root}")
+        return Check("plugin", ok=True, message=f"{work}; the program in {root} has gone, so it looks again")
+    if version != __version__:
+        told = f"{work}; it starts unified-state {version} of {root}, this is {__version__}"
+        return Check("plugin", ok=False, message=told, hint="update the one that is older")
+    return Check("plugin", ok=True, message=f"{work}; it starts {root}")
 
 
 def _check_path(environ: Mapping[str, str]) -> Iterator[Check]:
@@ -99,15 +92,6 @@ def _check_path(environ: Mapping[str, str]) -> Iterator[Check]:
     if not problem and told.split()[-1:] != [__version__]:
         message = f"{program} is {told}, this is {__version__}"
         yield Check("PATH", ok=False, message=message, hint="update the one that is older, or take it off the PATH")
-
-
-def _enables_plugin(settings: Any, *, before: bool) -> bool:
-    """Whether the plugin is enabled after these settings, the more specific of which come later."""
-    plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
-    told = (
-        [bool(on) for name, on in plugins.items() if name.startswith(f"{PLUGIN}@")] if isinstance(plugins, dict) else []
-    )
-    return any(told) if told else before
 
 
 def _version_run_by(interpreter: str, code: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from unified_state.storage.atomic_file import write_note
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
 PLUGIN = "unified-state"
 RECORD = "program"
@@ -83,17 +84,32 @@ def config_folder(environ: Mapping[str, str]) -> str:
     return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
 
 
+def is_enabled(project: str, environ: Mapping[str, str]) -> bool:
+    """Whether the plugin is enabled where the client starts in a folder; of its settings the most specific counts."""
+    enabled = False
+    for _, path in settings_files(project, environ):
+        settings = _read_settings(path, f'"{PLUGIN}@')
+        plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
+        for name, on in plugins.items() if isinstance(plugins, dict) else ():
+            if name.startswith(f"{PLUGIN}@"):
+                enabled = bool(on)
+    return enabled
+
+
 def _runs(path: str, event: str) -> bool:
-    """Whether a settings file has a handler of ours for an event, with a program that is there. The client ignores a
-    file that is not valid JSON as a whole.
-    """
+    """Whether a settings file has a handler of ours for an event, with a program that is there."""
+    commands = [str(handler.get("command")) for handler in our_handlers(_read_settings(path, HOOK_MODULE), event)]
+    return any("\0" not in command and os.access(command, os.X_OK) for command in commands)
+
+
+def _read_settings(path: str, word: str) -> Any:
+    """A settings file that has a certain word. The client ignores a file that is not valid JSON as a whole."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        handlers = our_handlers(parse_json(text.removeprefix("\ufeff")), event) if HOOK_MODULE in text else []
-        return any(os.access(str(handler.get("command")), os.X_OK) for handler in handlers)
+        return parse_json(text.removeprefix("\ufeff")) if word in text else None
     except (OSError, ValueError, RecursionError):
-        return False
+        return None
 
 
 def _setting_sources(pid: str) -> list[str] | None:

@@ -14,6 +14,7 @@ from unified_state.services.diagnosis import network_file_system
 from unified_state.services.installation import COMMAND_FILE, READ_ONLY_RULES, SCOPES, install, target, uninstall
 from unified_state.services.linking import candidates, has_id, link, note_about
 from unified_state.services.place import exclude_from_git, locate
+from unified_state.services.plugin import is_enabled
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment, load_settings, user_file
@@ -101,6 +102,8 @@ def _install(arguments: Namespace) -> int:
         context.say(
             "these settings name this machine's interpreter; teammates need their own: --scope local is for that"
         )
+    if is_enabled(place.repository.worktree, environment()):
+        context.say("the plugin is enabled too; it leaves the work to these hooks")
     if not done.status_line:
         context.say("`install --status-line` shows in the client how full its context is")
     if not arguments.allow_reading:
@@ -145,6 +148,10 @@ def _uninstall(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     place, settings = _here(context, create=False)
     done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
+    if is_enabled(place.repository.worktree, environment()):
+        context.say(
+            "the plugin is enabled, and runs the hooks from now on; `claude plugin disable unified-state` stops it"
+        )
     closed = [*end_rules_files(place), *filter(None, [remove_pointer(place.repository.worktree)])]
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
