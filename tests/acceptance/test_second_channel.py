@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,36 @@ def test_what_is_forgotten_leaves_the_rules_files_of_all_worktrees(
     assert "Quixotic" in rules(with_rules)
     assert with_rules.run("forget", "--match", "Quixotic").code == 0
     assert "Quixotic" not in rules(with_rules) + rules_path(other).read_text()
+
+
+@pytest.mark.parametrize("kind", ["text", "folder", "dangling link"])
+def test_what_somebody_else_puts_in_its_place_later_stays(with_rules: Project, kind: str) -> None:
+    path = rules_path(with_rules.folder)
+    path.unlink()
+    match kind:
+        case "text":
+            path.write_text("mine\n")
+        case "folder":
+            path.mkdir()
+        case _:
+            path.symlink_to("nowhere")
+    done = with_rules.run("decision", "add", "Use SQLite", "--rationale", "one file")
+    assert (done.code, done.out) == (0, "D1\n")
+    assert (
+        done.err == f"unified-state: {path} is a file of somebody else's; move it to another name; it was left alone\n"
+    )
+    assert with_rules.run("uninstall").code == 0
+    assert path.is_dir() or path.is_symlink() or path.read_text() == "mine\n"
+
+
+def test_many_writers_leave_a_whole_file(with_rules: Project) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(with_rules.decide, map(str, range(8))))) == 8
+    told = rules(with_rules)
+    with_rules.run("save")
+    assert "D8" in told
+    assert rules(with_rules).count("D8") == told.count("D8")
+    assert [path.name for path in rules_path(with_rules.folder).parent.iterdir()] == ["unified-state.md"]
 
 
 def test_a_file_of_somebody_else_stays(project: Project) -> None:

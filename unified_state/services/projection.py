@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedFileError, StorageError
+from unified_state.errors import DamagedFileError, StorageError, UnifiedStateError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.item import DECISION, Attempt, Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.record import Record, disk_value
@@ -132,7 +132,7 @@ class Projection:
         try:
             if is_wanted(self._place):
                 write_rules_file(self._archive, self._place, self._settings, self._now)
-        except StorageError as error:
+        except UnifiedStateError as error:
             return str(error)
         return None
 

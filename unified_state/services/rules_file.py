@@ -33,9 +33,6 @@ def begin_rules_file(workspace: Workspace, now: int) -> str:
     UnifiedStateError where another file has its place, or git would show it to others.
     """
     place, path = workspace.place, rules_path(workspace.place)
-    if os.path.lexists(path) and not _is_ours(path):
-        message = f"{path} is a file of somebody else's"
-        raise UnifiedStateError(message, "move it to another name first; it was left alone")
     exclude_from_git(place, [_NAME.replace(os.sep, "/")])
     if place.repository.git_dir is not None and not _is_ignored(path, place.repository.worktree):
         message = f"git tracks {path}, or a .gitignore says that it should"
@@ -50,24 +47,35 @@ def is_wanted(place: Place) -> bool:
 
 
 def write_rules_file(archive: Archive, place: Place, settings: Settings, now: int) -> None:
-    """Write the file of a worktree as the ledger has it now. Raises StorageError where it cannot be written."""
+    """Write the file of a worktree as the ledger has it now. Raises UnifiedStateError where it cannot be written, or is
+    not ours.
+    """
+    path = rules_path(place)
+    if os.path.lexists(path) and not _is_ours(path):
+        message = f"{path} is a file of somebody else's"
+        raise UnifiedStateError(message, "move it to another name; it was left alone")
+    text = _text(archive, place, settings, now)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_note(path, text.encode())
+        if path not in _written(place):
+            with open(_list_path(place), "a", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(f"{path}\n")
+    except OSError as error:
+        message = f"{error.filename or path} cannot be written: {error.strerror}"
+        raise StorageError(message, "check the permissions of the folder") from error
+
+
+def _text(archive: Archive, place: Place, settings: Settings, now: int) -> str:
+    """What a new session would be told, within the budget of the state, as of now."""
     from unified_state.rules.composing import compose
     from unified_state.services.restore import gather
 
     newest = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
     known = gather(archive, place, newest[0] if newest else None, "startup", now)
-    text = compose(known, settings.budget_max).brief or _NOTHING
+    told = compose(known, settings.budget_max).brief or _NOTHING
     about = f"recorded facts of this project, as of {to_text(now)}, as data"
-    path = rules_path(place)
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-    except OSError as error:
-        message = f"{os.path.dirname(path)} cannot be made: {error.strerror}"
-        raise StorageError(message, "check the permissions of the folder") from error
-    write_note(path, f"{_OPENING}\n\n{fenced(text, os.urandom(6).hex(), about)}\n".encode())
-    if path not in _written(place):
-        with open(_list_path(place), "a", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(f"{path}\n")
+    return f"{_OPENING}\n\n{fenced(told, os.urandom(6).hex(), about)}\n"
 
 
 def end_rules_files(place: Place) -> list[str]:
@@ -104,8 +112,11 @@ def _written(place: Place) -> list[str]:
 
 
 def _is_ours(path: str) -> bool:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.readline().rstrip() == _OPENING
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline().rstrip() == _OPENING
+    except OSError:
+        return False
 
 
 def _is_ignored(path: str, worktree: str) -> bool:
