@@ -14,6 +14,7 @@ from unified_state.rules.fence import fenced
 from unified_state.rules.timestamps import to_text
 from unified_state.services.place import exclude_from_git
 from unified_state.storage.atomic_file import write_note
+from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _NAME = os.path.join("rules", "unified-state.md")
 _WANTED = "rules-files"  # beside the archive: the paths of the files that were written, a line each
 _OPENING = "<!-- Written anew by unified-state whenever the state changes; `unified-state uninstall` removes it. -->"
+_LOCK_SECONDS = 4.0
 _NOTHING = "Nothing is recorded yet."
 
 
@@ -54,13 +56,13 @@ def write_rules_file(archive: Archive, place: Place, settings: Settings, now: in
     if os.path.lexists(path) and not _is_ours(path):
         message = f"{path} is a file of somebody else's"
         raise UnifiedStateError(message, "move it to another name; it was left alone")
-    text = _text(archive, place, settings, now)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_note(path, text.encode())
-        if path not in _written(place):
-            with open(_list_path(place), "a", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(f"{path}\n")
+        with FileLock(f"{_list_path(place)}.lock", _LOCK_SECONDS):  # so that of two writers the later one knows more
+            write_note(path, _text(archive, place, settings, now).encode())
+            if path not in _written(place):
+                with open(_list_path(place), "a", encoding="utf-8", errors="surrogateescape") as file:
+                    file.write(f"{path}\n")
     except OSError as error:
         message = f"{error.filename or path} cannot be written: {error.strerror}"
         raise StorageError(message, "check the permissions of the folder") from error
