@@ -77,6 +77,12 @@ def test_beside_install_the_plugin_leaves_the_work_to_it(
     assert found["hooks (local)"]["ok"]
 
 
+def test_install_and_uninstall_tell_what_the_plugin_does_beside_them(project: Project) -> None:
+    enable_plugin(project)
+    assert "the plugin is enabled too; it leaves the work to these hooks\n" in project.run("install").err
+    assert "the plugin is enabled, and runs the hooks from now on" in project.run("uninstall").err
+
+
 def test_a_plugin_that_is_turned_off_does_not_count(project: Project, checks: Callable[..., dict[str, Any]]) -> None:
     enable_plugin(project, settings={"enabledPlugins": {"unified-state@unified-state": False}})
     found = checks()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -117,6 +118,18 @@ def test_without_a_program_one_line_is_said_once_and_nothing_done(plugin: Plugin
     assert not list(home.rglob("archive.db"))
     plugin.run(PROMPT)
     assert [path.name for path in plugin.data.iterdir()] == ["program"]  # what was said is said again, should it vanish
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("two words", "'{root}'"), ('we"ird\\', "the plugin's folder"), ("$(id)", "'{root}'")]
+)
+def test_wherever_the_plugin_lies_the_line_is_json_and_says_what_to_install(
+    plugin: Plugin, tmp_path: Path, name: str, told: str
+) -> None:
+    root = tmp_path / name
+    shutil.copytree(ROOT / "hooks", root / "hooks")
+    line = json.loads(plugin.run(START, PATH=SYSTEM, CLAUDE_PLUGIN_ROOT=str(root)))["systemMessage"]
+    assert line.endswith(f"pipx install or uv tool install {told.format(root=root)}")
 
 
 def test_a_data_folder_that_the_users_file_names_is_used_as_soon_as_it_does(plugin: Plugin, home: Path) -> None:

@@ -15,9 +15,9 @@ ID = "unified-state@unified-state"
 class Plugin:
     """The plugin of a scenario; `root` is the folder that it was added from."""
 
-    def __init__(self, scenario: Scenario, name: str = "clone") -> None:
+    def __init__(self, scenario: Scenario, root: Path | None = None) -> None:
         self._scenario = scenario
-        self.root = clone(scenario.folder / name)
+        self.root = root or clone(scenario.folder / "clone")
         self.data = scenario.config / "plugins" / "data" / ID.replace("@", "-")
 
     def install(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -33,6 +35,18 @@ ONCE = {
 def test_the_client_finds_nothing_wrong_with_plugin_and_marketplace(scenario: Scenario, path: str) -> None:
     plugin = Plugin(scenario)
     assert "Validation passed" in plugin.client("plugin", "validate", "--strict", plugin.root / path)
+
+
+def test_an_installed_package_is_a_marketplace_too(scenario: Scenario) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(scenario.folder)]
+    subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True)
+    (wheel,) = scenario.folder.glob("*.whl")
+    shutil.unpack_archive(wheel, scenario.folder / "site-packages", "zip")
+    plugin = Plugin(scenario, root=scenario.folder / "site-packages" / "unified_state" / "assets")
+    program_on_path(scenario)
+    plugin.install()
+    scenario.prompt("hello")
+    assert [step["text"] for step in Product(scenario).export() if step["kind"] == "prompt"] == ["hello"]
 
 
 def test_the_plugin_alone_keeps_and_gives_back(scenario: Scenario) -> None:
