@@ -27,6 +27,7 @@ bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py
 	$(RUN)/python benchmarks/ingestion.py
 	$(RUN)/python -m benchmarks.noting
+	$(RUN)/python -m benchmarks.plugin
 	$(RUN)/python -m benchmarks.search
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects

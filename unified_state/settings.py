@@ -138,6 +138,20 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
     return settings
 
 
+def hook_data_dir(cache: str) -> str:
+    """Where the archives lie, for a hook that was not told: what the user's own file says is compiled into `cache`,
+    where that can be written.
+    """
+    mark = _mark(user_file())
+    if mark is None:
+        return default_data_dir()
+    known = _read_compiled(cache, [mark])
+    compiled = known or {"marks": [mark], "data_dir": load_settings(None, {}).data_dir}
+    if known is None and os.access(os.path.dirname(cache), os.W_OK):
+        _write_compiled(cache, compiled)
+    return str(compiled["data_dir"])
+
+
 def _mark(path: str) -> list[int] | None:
     """What changes when a file does; None where there is none."""
     try:

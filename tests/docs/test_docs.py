@@ -41,6 +41,7 @@ PATHS = (
     "/clear",
     "/hooks",
     "/health",
+    "/unified-state",
     "/gone",
     "/dev/null",
     "/home/dev/shop",

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,17 +45,34 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-def modules_of_hook(repository: Path, transcript: Path, event: str, part: str = "", **fields: object) -> set[str]:
+PLUGIN_HOOK = HOOK.replace("import hook\nhook.run", "import plugin\nplugin.run")
+
+
+def modules_of_hook(
+    repository: Path, transcript: Path, event: str, part: str = "", *, code: str = HOOK, **fields: object
+) -> set[str]:
     """The modules that a hook's process has loaded at its end, by their top-level names."""
     given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), **fields}
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", HOOK, str(ROOT), event, part],
+        [sys.executable, "-I", "-S", "-c", code, str(ROOT), event, part],
         input=json.dumps(given),
         capture_output=True,
         text=True,
         check=True,
     )
     return {name.split(".")[0] for name in done.stderr.split(",")}
+
+
+@pytest.mark.parametrize("with_install", [False, True])
+def test_a_hook_of_the_plugin_loads_nothing_that_costs_milliseconds(
+    repository: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch, with_install: bool
+) -> None:
+    if with_install:
+        subprocess.run([sys.executable, "-m", "unified_state.interfaces.cli", "install"], cwd=repository, check=True)
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(repository))
+    loaded = modules_of_hook(repository, transcript, "UserPromptSubmit", code=PLUGIN_HOOK, prompt="x")
+    assert ("zlib" in loaded) != with_install  # where it yields it does not get as far as the archive
+    assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
 def modules_of_command(*arguments: str) -> set[str]:
@@ -86,7 +104,7 @@ def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_millisec
     ],
 )
 def test_a_hook_loads_nothing_that_costs_milliseconds(
-    repository: Path, transcript: Path, event: str, part: str, fields: dict[str, object]
+    repository: Path, transcript: Path, event: str, part: str, fields: dict[str, Any]
 ) -> None:
     loaded = modules_of_hook(repository, transcript, event, part, **fields)
     assert "unified_state" in loaded

@@ -94,18 +94,6 @@ def uninstall(place: Target, data_dir: str) -> Installed:
     return Installed(place.settings_path, text != before, _uninstall_command(place))
 
 
-def our_handlers(settings: Any) -> list[dict[str, Any]]:
-    """The handlers in a client's settings that are ours."""
-    hooks = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = (
-        [group for groups in hooks.values() if isinstance(groups, list) for group in groups]
-        if isinstance(hooks, dict)
-        else []
-    )
-    handlers = [handler for group in groups if isinstance(group, dict) for handler in group.get("hooks") or []]
-    return [handler for handler in handlers if is_our_handler(handler)]
-
-
 def read_settings(path: str) -> Any:
     """A client's settings file as JSON, None if there is none. Raises UnifiedStateError where it is no JSON object."""
     text = _read(path)
