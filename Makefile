@@ -58,7 +58,7 @@ clean:
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed
