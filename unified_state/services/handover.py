@@ -12,14 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.services.workspace import Workspace
 
-_ASKED = """\
-Write a hand-over of this work for whoever goes on with it, and who has seen nothing of this conversation.
+_ASKED = """Write a hand-over of this work for whoever goes on with it, and who has seen nothing of this conversation.
 
-Its parts: the aim; what is done, and how that was checked; what holds (constraints, decisions with their reasons); what \
-is open; what was tried and failed; the next steps, the first of them so that it can be begun at once.
+Its parts: the aim; what is done, and how that was checked; what holds (constraints, decisions with their reasons);
+what is open; what was tried and failed; the next steps, the first of them so that it can be begun at once.
 
-Name the refs of what is recorded (D7, C3), files with their paths and commands as they are run. Say what you do not \
-know. Write no secrets. What is decided here and not recorded yet, record first, with the tools add_decision, \
+Name the refs of what is recorded (D7, C3), files with their paths, commands as they are run. Say what you do not know.
+Write no secrets. What was decided here and is not recorded yet, record first: with the tools add_decision,
 add_constraint and add_question."""
 
 

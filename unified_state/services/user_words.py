@@ -31,7 +31,9 @@ _RECENT, _CANDIDATES = 100, 100  # prompts that are looked at: of the session, a
 _MOST_CHARACTERS = 200_000
 _CATCH_UP_SECONDS = 2.0
 _INFERRED = "; recorded as inferred"
-NOT_FOUND = f"the quote does not stand in the user's own words in the archive{_INFERRED}; quote a whole sentence of theirs"
+NOT_FOUND = (
+    f"the quote does not stand in the user's own words in the archive{_INFERRED}; quote a whole sentence of theirs"
+)
 SAYS_ELSE = f"the user said that, but it does not say the item{_INFERRED}; word the item as the user did"
 
 
@@ -87,7 +89,13 @@ def _catch_up(archive: Archive, workspace: Workspace, now: int) -> int:
     if workspace.session_id is None or not workspace.settings.enabled:
         return 0
     until = time.monotonic() + _CATCH_UP_SECONDS
-    has_time = lambda: time.monotonic() < until
-    capture = Capture(archive, workspace.masker, now, has_time, head=workspace.head, postpones=True)
+    capture = Capture(
+        archive,
+        workspace.masker,
+        now,
+        lambda: time.monotonic() < until,
+        head=workspace.head,
+        postpones=True,  # else the sentence itself would be proposed as a rule before it is recorded as one
+    )
     paths = transcripts_of(archive, workspace.session_id)
     return sum(capture.transcript(path, workspace.session_id).added for path in paths)

@@ -108,7 +108,7 @@ def state_page(project: Project, offset: int) -> dict[str, Any]:
     sections: dict[str, list[Any]] = {section: [] for section in _ITEMS}
     for (section, _), entry in zip(items[offset:], shown, strict=False):
         sections[section].append(entry)
-    return {**head, **rest, **sections, **({"left_out": left_out} if left_out else {}), **_paged(page)}
+    return {**head, **rest, **sections, **({"leftOut": left_out} if left_out else {}), **_paged(page)}
 
 
 def _turn(turn: dict[str, Any], ref: str, offset: int | None) -> dict[str, Any]:

@@ -6,10 +6,10 @@ Fields that a shape does not name may be there too: a newer version adds some, a
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from pydantic import TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on only
 
 from unified_state.records.item import Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.state import State, WorkItem
@@ -111,39 +111,42 @@ class Explained(TypedDict):
 
 
 class StatePage(State):
-    """The state, as `unified-state load --json` prints it; the page is one of its items."""
+    """The state, as `unified-state load --json` prints it, with a page of its items; `leftOut` names what is too long
+    to be shown beside them.
+    """
 
-    page: Page
+    left_out: tuple[str, ...] = ()
+    page: Page = Page(unit="entries", offset=0, shown=0, total=0, next_offset=None)
 
 
 class RecordedDecision(Decision):
     """The decision that was recorded, and what is to be known of that."""
 
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
 
 
 class RecordedConstraint(Constraint):
     """The constraint that was recorded, and what is to be known of that."""
 
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
 
 
 class RecordedQuestion(OpenQuestion):
     """The question as it is now, and what is to be known of that."""
 
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
 
 
 class RecordedEvidence(Evidence):
     """The evidence that was recorded, and what is to be known of that."""
 
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
 
 
 class RecordedWorkItem(WorkItem):
     """The work item as it is now, and what is to be known of that."""
 
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
 
 
 def schema_of(shape: Any) -> dict[str, Any]:
