@@ -13,7 +13,7 @@ from unified_state.errors import UsageError
 from unified_state.interpreter import dump_json
 from unified_state.records.record import Record
 from unified_state.rules.cutting import CUT_MARK, boundary
-from unified_state.rules.estimating import estimate_tokens
+from unified_state.rules.tokens import upper_bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 ENTRIES, CHARACTERS = "entries", "characters"
-PAGE_TOKENS = 6_500  # estimated ones; a client's count may be twice that, and it takes 25,000 and 50,000 characters
-_ENTRY_TOKENS = 1_200  # of one entry of a list; whoever wants all of it asks for that entry
+PAGE_TOKENS = 15_500  # o200k tokens at most; the client takes 25,000 of its own, which are up to 1.6 times as many
+_ENTRY_TOKENS = 3_000  # of one entry of a list; whoever wants all of it asks for that entry
 _LONG = 400  # characters from which on a text is shown in a window
-_MOST_PER_TOKEN = 4  # characters
+_MOST_PER_TOKEN = 3  # characters: of digits
 
 
 class Page(Record):
@@ -47,7 +47,7 @@ def page_of_entries(
     shown: list[dict[str, Any]] = []
     for entry in entries[offset:]:
         short = shortened(entry)
-        tokens -= _size(short)
+        tokens -= _size(short) + 1  # for the comma
         if shown and tokens < 0:
             break
         shown.append(short)
@@ -139,7 +139,7 @@ def _fitting(text: str, begin: int, tokens: int) -> int:
 
 
 def _size(value: Any) -> int:
-    return estimate_tokens(dump_json(value))
+    return upper_bound(dump_json(value))
 
 
 def _check(offset: int, total: int, unit: str) -> None:

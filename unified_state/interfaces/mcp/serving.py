@@ -35,13 +35,16 @@ _ADVICE = "waits for a client on stdin; `claude mcp add unified-state -- unified
 def serve() -> int:
     """Serve until stdin ends or nobody reads stdout any more."""
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="unified-state mcp: %(message)s")
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the reader of stdin cannot be interrupted otherwise
+    # Python's own ways wait for the thread that reads stdin, which a client that went away may never let go on.
+    for name in ("SIGINT", "SIGPIPE"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
     if sys.stdin.isatty():
         sys.stderr.write(f"unified-state: {_ADVICE}\n")
     try:
         anyio.run(_serve, Server(Project.of_client()))
     except* BrokenPipeError:
-        pass  # the client is gone; what it asked for is done
+        pass  # the client is gone, where there is no SIGPIPE
     return 0
 
 
