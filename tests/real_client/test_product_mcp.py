@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -30,6 +32,18 @@ def call(name: str, **given: object) -> Json:
     return tool(f"mcp__unified-state__{name}", **given)
 
 
+@contextmanager
+def conversation(scenario: Scenario) -> Iterator[Conversation]:
+    """A conversation in which the server has started; on a busy machine the client does not wait for it."""
+    with Conversation(scenario, *ALLOW_MCP) as client:
+        for _ in range(30):
+            scenario.script(reply(call("archive_search", query="nothing")), "seen")
+            client.ask("are you there?")
+            if not scenario.api.of("main")[-1].find("No such tool"):
+                break
+        yield client
+
+
 def answers(request: Request) -> list[Json]:
     """What our tools answered, as the model sees it."""
     found = []
@@ -37,7 +51,8 @@ def answers(request: Request) -> list[Json]:
         for block in message["content"] if isinstance(message["content"], list) else []:
             if block["type"] == "tool_result":
                 content = block["content"] if isinstance(block["content"], str) else block["content"][0]["text"]
-                found.append(json.loads(content.partition("\n\n<system-reminder>")[0]))
+                content = content.partition("\n\n<system-reminder>")[0]
+                found += [json.loads(content)] if content.startswith("{") else []
     return found
 
 
@@ -45,8 +60,8 @@ def answers(request: Request) -> list[Json]:
 def test_an_item_added_by_mcp_is_restored_after_a_compaction(scenario: Scenario) -> None:
     product = with_server(scenario)
     added = call("add_decision", decision="Use SQLite for the archive", rationale="one file, no server")
-    scenario.script(reply(added), "noted")
-    with Conversation(scenario, *ALLOW_MCP) as client:
+    with conversation(scenario) as client:
+        scenario.script(reply(added), "noted")
         for prompt in ("decide where to keep it", "/compact", "go on"):
             client.ask(prompt)
     request = scenario.api.of("main")[-1]
@@ -61,9 +76,10 @@ def test_a_rule_that_quotes_the_prompt_of_this_very_turn_is_the_users(scenario: 
     product = with_server(scenario)
     added = call("add_constraint", constraint="Greet in English", source="the user", quote=RULE)
     invented = call("add_constraint", constraint="Never run the tests", source="the user", quote="Never run the tests")
-    scenario.script(reply(added), reply(invented), "noted")
-    scenario.prompt(f"Go on. {RULE}.", *ALLOW_MCP)
-    users, models = answers(scenario.api.of("main")[-1])
+    with conversation(scenario) as client:
+        scenario.script(reply(added), reply(invented), "noted")
+        client.ask(f"Go on. {RULE}.")
+    users, models = answers(scenario.api.of("main")[-1])[-2:]
     assert (users["origin"], users["notes"]) == ("user_said", [])
     assert models["origin"] == "inferred"
     assert "recorded as inferred" in models["notes"][0]
@@ -73,8 +89,7 @@ def test_a_rule_that_quotes_the_prompt_of_this_very_turn_is_the_users(scenario: 
 
 def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Scenario) -> None:
     product = with_server(scenario)
-    with Conversation(scenario, *ALLOW_MCP) as client:
-        client.ask("first")
+    with conversation(scenario) as client:
         client.ask("/clear")
         scenario.script(reply(call("add_decision", decision="Use SQLite", rationale="one file")), "noted")
         client.ask("second")
@@ -84,8 +99,7 @@ def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Sce
 def test_a_person_brings_the_hand_over_into_the_conversation(scenario: Scenario) -> None:
     product = with_server(scenario)
     product.run("decision", "add", "Use SQLite", "--rationale", "one file")
-    with Conversation(scenario) as client:
-        client.ask("first")
+    with conversation(scenario) as client:
         client.ask("/mcp__unified-state__hand_over releasing")
     ((_, asked),) = scenario.api.of("main")[-1].find("Write a hand-over of this work")
     assert "It is for this: releasing" in asked
