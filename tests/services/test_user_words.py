@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from tests.builders import NOW, SESSION, answer, append, prompt
 from unified_state.records.item import CONSTRAINT
+from unified_state.records.step import PROMPT
+from unified_state.services.pending import keep_message
 from unified_state.services.quoted_items import record_quoted
 from unified_state.services.user_words import NOT_FOUND, SAYS_ELSE, check_quote
 from unified_state.services.workspace import Workspace
 from unified_state.storage.archive import Archive
 from unified_state.storage.ledger import find_item
+from unified_state.storage.pending import Pending
 from unified_state.storage.provenance import entry_steps
 from unified_state.storage.sessions import Cursor, move_cursor, touch_session
 
@@ -73,6 +77,19 @@ def test_a_prompt_that_is_not_archived_yet_is_found_in_the_transcript(
     move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
     append(path, prompt(1, f"{RULE}."))
     assert check_quote(workspace, RULE, RULE, NOW).source is not None
+
+
+def test_a_prompt_that_the_client_is_about_to_write_is_waited_for(
+    workspace: Workspace, archive: Archive, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    session = touch_session(archive, SESSION, NOW)
+    move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
+    keep_message(archive, SESSION, Pending(PROMPT, f"{RULE}.", NOW))
+    late = Timer(0.3, append, (path, prompt(1, f"{RULE}.")))
+    late.start()
+    assert check_quote(workspace, RULE, RULE, NOW).source is not None
+    late.join()
 
 
 def test_where_nothing_is_to_be_recorded_the_transcript_is_not_read(

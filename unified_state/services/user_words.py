@@ -17,6 +17,7 @@ from unified_state.rules.saying import says
 from unified_state.services.capture import Capture
 from unified_state.services.sourcing import Source
 from unified_state.storage.full_text import Filters, best_matches, count_having, count_steps
+from unified_state.storage.pending import read_pending
 from unified_state.storage.sessions import session_number, transcripts_of
 from unified_state.storage.steps import find_step, newest_steps
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _RECENT, _CANDIDATES = 100, 100  # prompts that are looked at: of the session, and by their words
 _MOST_CHARACTERS = 200_000
-_CATCH_UP_SECONDS = 2.0
+_CATCH_UP_SECONDS, _PAUSE = 2.0, 0.05
 _INFERRED = "; recorded as inferred"
 NOT_FOUND = (
     f"the quote does not stand in the user's own words in the archive{_INFERRED}; quote a whole sentence of theirs"
@@ -53,9 +54,14 @@ def check_quote(workspace: Workspace, quote: str, claim: str, now: int) -> Quote
         return Quoted(problem=NOT_FOUND)
 
     def action(archive: Archive) -> Quoted:
-        source = _find(archive, workspace.session_id, quote)
-        if source is None and _catch_up(archive, workspace, now):
-            source = _find(archive, workspace.session_id, quote)
+        source, until = _find(archive, workspace.session_id, quote), time.monotonic() + _CATCH_UP_SECONDS
+        while source is None and time.monotonic() < until:
+            if _catch_up(archive, workspace, now, until):
+                source = _find(archive, workspace.session_id, quote)
+            elif _is_pending(archive, workspace.session_id, quote):
+                time.sleep(_PAUSE)
+            else:
+                break
         if source is None:
             return Quoted(problem=NOT_FOUND)
         return Quoted(source) if says(source.quote, claim) else Quoted(problem=SAYS_ELSE)
@@ -84,11 +90,16 @@ def _said(archive: Archive, numbers: Iterable[int], quote: str) -> Source | None
     return None
 
 
-def _catch_up(archive: Archive, workspace: Workspace, now: int) -> int:
+def _is_pending(archive: Archive, session_id: str | None, quote: str) -> bool:
+    """Whether a hook was told of it in a prompt that the client has not written into its transcript yet."""
+    waiting = read_pending(archive, session_id) if session_id else []
+    return any(said_in(own_passages(message.text), quote) for message in waiting if message.kind == PROMPT)
+
+
+def _catch_up(archive: Archive, workspace: Workspace, now: int, until: float) -> int:
     """Archive what is new in the session's transcript; how many steps."""
     if workspace.session_id is None or not workspace.settings.enabled:
         return 0
-    until = time.monotonic() + _CATCH_UP_SECONDS
     capture = Capture(
         archive,
         workspace.masker,
