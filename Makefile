@@ -29,6 +29,7 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.noting
 	$(RUN)/python -m benchmarks.plugin
 	$(RUN)/python -m benchmarks.search
+	$(RUN)/python -m benchmarks.mcp_server
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
@@ -63,7 +64,7 @@ clean:
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed

@@ -39,6 +39,8 @@ PATHS = (
     "/context-compact",
     "/compact",
     "/clear",
+    "/resume",
+    "/mcp",
     "/hooks",
     "/health",
     "/unified-state",

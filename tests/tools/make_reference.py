@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 
 from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
+from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, table
 from unified_state import UnifiedStateManager, errors
 from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
@@ -198,6 +199,8 @@ GENERATED: dict[str, Callable[[], str]] = {
     "python-api": python_api,
     "exceptions": exceptions,
     "tables": tables,
+    "mcp-tools": mcp_reference.tools,
+    "mcp-instructions": mcp_reference.instructions,
     "demo": demo,
 }
 

@@ -35,11 +35,14 @@ LONGEST_TEXT = 1_000_000  # characters of one field; a novel is no decision
 
 
 class Author(Record):
-    """Who records an item, and what the work looked like at that moment."""
+    """Who records an item, and what the work looked like at that moment. `quote` are the words of the entry
+    `source_uuid` that say it; without them they are the item's own.
+    """
 
     origin: str
     session_id: str | None = None
     source_uuid: str | None = None
+    quote: str | None = None
     commit: str | None = None
     branch: str | None = None
     worktree: str | None = None
@@ -73,8 +76,10 @@ def record_item(
 
 
 def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
-    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given."""
-    quote = body[MAIN_FIELDS[kind]]
+    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given,
+    where its author names no other words.
+    """
+    quote = author.quote or body[MAIN_FIELDS[kind]]
     files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
     return LedgerItem(
         uuid=new_uuid(now),

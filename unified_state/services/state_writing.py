@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from unified_state.records.item import Entry, LedgerItem
+    from unified_state.services.sourcing import Source
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
@@ -32,15 +33,22 @@ class StateWriter:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def add(self, kind: str, body: dict[str, Any], *, supersedes: str | None = None) -> Entry:
-        """A new item; the one it supersedes, if any, is marked in the same transaction."""
+    def add(
+        self, kind: str, body: dict[str, Any], *, supersedes: str | None = None, source: Source | None = None
+    ) -> Entry:
+        """A new item; the one it supersedes, if any, is marked in the same transaction. `source` are the archived words
+        that say it, where those are known.
+        """
+        author = self._workspace.author()
+        if source is not None:
+            author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
 
         def action(archive: Archive, now: int) -> LedgerItem:
             item = record_item(
                 archive,
                 kind,
                 body,
-                self._workspace.author(),
+                author,
                 masker=self._workspace.masker,
                 now=now,
                 supersedes=supersedes,
