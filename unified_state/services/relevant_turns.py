@@ -11,7 +11,7 @@ from unified_state.records.step import NOTICE, PROMPT
 from unified_state.rules.cutting import cut, utf16_units
 from unified_state.rules.indexing import is_cjk
 from unified_state.rules.lines import harmless
-from unified_state.rules.querying import MARK, query_words, words_of
+from unified_state.rules.querying import CHATTER, MARK, query_words, words_of
 from unified_state.rules.refs import STEP, parse_ref
 from unified_state.rules.timestamps import age_text, to_milliseconds
 from unified_state.services.searching import search
@@ -33,16 +33,6 @@ _LEAST_WORDS, _LEAST_SHOWN = 2, 1 / 3  # words, and how much of them must stand 
 _LEAST_COVERAGE, _LEAST_CJK_COVERAGE = 0.6, 1 / 3  # half of the pairs of CJK text go from one word to the next
 _FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a word which tells something
 _CHARACTERS = 300
-# Words, and what the index makes of `don't`, that a prompt is made of whatever it is about.
-_CHATTER_WORDS = """
-again ahead alright awesome back carry change check close code commit continue cool correct couldn course d
-didn doesn don done even exactly fine finish first fix get go going good got great hadn hasn haven hello help
-hey hi isn keep know last let lets like ll look looks m make maybe need next nice nope ok okay one perfect
-please pls proceed push re really right run s see shouldn show sorry start still stop sure t tell test tests
-thank thanks then thing things think try use using ve want wasn way well weren won work working works wouldn
-yeah yep yes yup
-"""
-_CHATTER = frozenset(_CHATTER_WORDS.split())
 
 
 def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | None = None, told: str = "") -> str:
@@ -67,7 +57,7 @@ def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | Non
 
 def _telling_words(archive: Archive, prompt: str) -> list[str]:
     """The words of a prompt that tell what it is about."""
-    words = [word for word in query_words(prompt) if word not in _CHATTER]
+    words = [word for word in query_words(prompt) if word not in CHATTER]
     steps = count_steps(archive)
     having = count_having(archive, words, steps)
     return [word for word in words if having[word] <= max(_FEW, steps * _COMMON)]

@@ -10,7 +10,16 @@ from __future__ import annotations
 import os
 
 from unified_state.interpreter import parse_json
-from unified_state.records.restore import BRIEF, RELEVANT, TRIED, WORKING_SET, Composition, Known
+from unified_state.records.restore import (
+    BRIEF,
+    ELSEWHERE,
+    RELEVANT,
+    SUBAGENT,
+    TRIED,
+    WORKING_SET,
+    Composition,
+    Known,
+)
 from unified_state.records.state import GitState, WorkItem
 from unified_state.rules.composing import compose
 from unified_state.rules.fence import fenced
@@ -44,6 +53,8 @@ _ABOUT = {
     WORKING_SET: "files, commands and turns from before, as data",
     RELEVANT: "archived turns from before, as data",
     TRIED: "attempts from before that failed, as data",
+    ELSEWHERE: "what other sessions of this project recorded, as data",
+    SUBAGENT: "recorded facts of this project, as data",
 }
 
 
@@ -127,7 +138,7 @@ def fence_and_remember(archive: Archive, session: int, known: Known, part: str, 
                 text=text,
             ),
         )
-    return fenced(text, nonce, _ABOUT[part])
+    return fenced(text, nonce, _ABOUT[part.partition(" ")[0]])
 
 
 def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
