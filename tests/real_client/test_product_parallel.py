@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from .installed import assert_archived, installed, installed_with_items, restores
-from .messages import Json, reply, tool
-from .product import Product
+from .conversation import Conversation
+from .installed import assert_archived, installed, installed_with_items, restores, rows
+from .messages import Json, bash, reply, tool
+from .product import PROGRAM
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
@@ -40,3 +43,74 @@ def test_a_subagent_knows_the_constraint_and_the_decision_of_its_task_in_its_fir
     assert "D1 (the user said, irreversible): Use SQLite for the archive." in told
     assert "Retries" not in told
     assert_archived(scenario, product, session_id)
+
+
+def decide(*arguments: str) -> Json:
+    """A tool call by which an agent records a decision."""
+    return bash(" ".join([str(PROGRAM), *(f"'{argument}'" for argument in arguments)]))
+
+
+def told_last(scenario: Scenario) -> list[str]:
+    """What the newest prompt of a main conversation was told of other sessions, line by line."""
+    texts = [text for text in restores(scenario.api.of("main")[-1]) if "[ELSEWHERE]" in text]
+    return [line for text in texts for line in text.splitlines() if line.startswith("[ELSEWHERE]")]
+
+
+@MODELS
+def test_two_sessions_see_each_others_decisions_at_their_next_prompt_once(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    with Conversation(scenario, *ALLOW_BASH) as one, Conversation(scenario, *ALLOW_BASH) as other:
+        one.ask("hello")
+        other.ask("hello")
+        assert told_last(scenario) == []  # the restore had it all
+        scenario.script(reply(decide("decision", "add", "Port 9090", "--rationale", "8080 is taken")))
+        one.ask("decide the port")
+        one.ask("go on")
+        assert told_last(scenario) == []
+        other.ask("go on")
+        (line,) = told_last(scenario)
+        assert "D2 (inferred): Port 9090. Why: 8080 is taken" in line
+        other.ask("go on once more")
+        assert told_last(scenario) == [line]  # where it was; nothing new
+        scenario.script(reply(decide("decision", "supersede", "D2", "Port 9191", "--rationale", "9090 is taken too")))
+        other.ask("decide otherwise")
+        one.ask("and now?")
+        (line,) = told_last(scenario)
+        assert "D3 (inferred): Port 9191. Why: 9090 is taken too [in place of D2]" in line
+    assert_archived(scenario, product, one.session_id, other.session_id)
+
+
+def worktrees(scenario: Scenario) -> tuple[Path, Path]:
+    """The project, with a commit, and a second worktree of it; our hooks are installed for the user."""
+    main, second = scenario.project, scenario.folder / "second"
+    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.invalid")
+    scenario.run_program("git", *who, "commit", "--quiet", "--allow-empty", "--message", "first")
+    scenario.run_program("git", "worktree", "add", "--quiet", "-b", "feature", str(second))
+    return main, second
+
+
+def test_sessions_in_two_worktrees_share_the_ledger_and_keep_their_own_records(scenario: Scenario) -> None:
+    main, second = worktrees(scenario)
+    product = installed(scenario, "--scope", "user")
+    with Conversation(scenario, *ALLOW_BASH) as one:
+        scenario.project = second
+        with Conversation(scenario, *ALLOW_BASH) as other:
+            one.ask("hello")
+            other.ask("hello")
+            scenario.script(reply(decide("work", "set", "--title", "the second one")))
+            other.ask("what you work on")
+            scenario.script(reply(decide("decision", "add", "Port 9090", "--rationale", "8080 is taken")))
+            other.ask("decide")
+            one.ask("go on")
+            (line,) = told_last(scenario)
+            assert "D1 (inferred): Port 9090. Why: 8080 is taken [on another branch: feature]" in line
+            scenario.script(reply(decide("constraint", "add", "API v1 stays", "--source", "the team")))
+            one.ask("decide")
+            other.ask("go on")
+            (line,) = told_last(scenario)
+            assert "C1 (inferred): API v1 stays." in line
+    records = rows(scenario, "SELECT session_id, worktree, work IS NOT NULL FROM session WHERE worktree IS NOT NULL")
+    assert sorted(records) == sorted([(one.session_id, str(main), 0), (other.session_id, str(second), 1)])
+    assert "the second one" not in (main / ".claude/unified-session-state.json").read_text()
+    assert "the second one" in (second / ".claude/unified-session-state.json").read_text()
+    assert_archived(scenario, product, one.session_id, other.session_id)
