@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from .conversation import Conversation
 from .installed import assert_archived, installed, installed_with_items, restores, rows
-from .messages import Json, bash, reply, tool
-from .product import PROGRAM
+from .messages import Json, Request, bash, reply, tool
+from .product import PROGRAM, Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
@@ -43,6 +46,80 @@ def test_a_subagent_knows_the_constraint_and_the_decision_of_its_task_in_its_fir
     assert "D1 (the user said, irreversible): Use SQLite for the archive." in told
     assert "Retries" not in told
     assert_archived(scenario, product, session_id)
+
+
+def decisions(product: Product) -> None:
+    """D1 on the parser, D2 on the printer, D3 on neither."""
+    for what, why in {"parser": "it is fast", "printer": "it is small", "logger": "it is quiet"}.items():
+        product.run("decision", "add", f"The {what} is written by hand", "--rationale", why)
+
+
+def refs(told: str) -> set[str]:
+    """The items that a text tells."""
+    return set(re.findall(r"^  ([DC]\d+) \(", told, re.MULTILINE))
+
+
+def test_a_subagent_in_the_background_is_given_what_fits_its_task(scenario: Scenario) -> None:
+    decisions(installed(scenario))
+    scenario.script(reply(delegate("Test the parser.", background=True)), "started", "thanks")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        client.wait_for(lambda event: event["type"] == "result")
+    assert list(map(refs, given(scenario))) == [{"D1"}]
+
+
+def test_of_parallel_subagents_of_one_type_none_is_given_what_fits_no_task_of_theirs(scenario: Scenario) -> None:
+    decisions(installed(scenario))
+    scenario.script(reply(delegate("Test the parser."), delegate("Test the printer.")), "done")
+    scenario.prompt("first", *ALLOW_BASH)
+    for request, told in zip(scenario.api.of("subagent"), given(scenario), strict=True):
+        own = "D1" if request.find("Test the parser.") else "D2"
+        assert {own} <= refs(told) <= {"D1", "D2"}
+
+
+def test_a_subagent_of_a_subagent_is_given_what_fits_its_own_task(scenario: Scenario) -> None:
+    decisions(installed(scenario))
+    scenario.script(reply(delegate("Test the parser.")), "done")
+    scenario.api.script("subagent", reply(delegate("Test the printer.")), "inner report", "outer report")
+    scenario.prompt("first", *ALLOW_BASH)
+    outer, inner = given(scenario)[:2]
+    assert (refs(outer), refs(inner)) == ({"D1"}, {"D2"})
+
+
+def test_a_subagent_that_is_resumed_is_given_nothing_more(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    scenario.script(reply(delegate("Write the schema in SQLite.")), "done")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        (agent,) = {line["agent"] for line in product.export() if line.get("agent")}
+        scenario.script(reply(tool("SendMessage", to=agent, message="Go on.", summary="go on")), "ok", "ok")
+        client.ask("send it on")
+        client.wait_for(lambda event: event["type"] == "result")
+    first, second = (restores(request) for request in scenario.api.of("subagent"))
+    assert len(first) == 1
+    assert first == second
+
+
+def test_a_subagent_that_was_killed_is_archived_by_the_next_session(scenario: Scenario) -> None:
+    product = installed(scenario)
+    killed = threading.Event()
+
+    def wait(_request: Request) -> str:
+        killed.wait(30)
+        return "too late"
+
+    scenario.script(reply(delegate("Look around.", background=True)), "started")
+    scenario.api.script("subagent", reply("I look.", bash("echo around")), wait)
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        while len(scenario.api.of("subagent")) < 2:  # by now the client has the result of its tool
+            time.sleep(0.02)
+        time.sleep(0.3)  # and has written it
+        client.kill()
+        killed.set()
+    assert_archived(scenario, product, client.session_id)
+    texts = [line.get("text") for line in product.export(client.session_id) if line.get("agent")]
+    assert texts[:2] == ["Look around.", "I look."]
 
 
 def decide(*arguments: str) -> Json:

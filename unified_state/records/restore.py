@@ -20,7 +20,6 @@ PARTS = (BRIEF, WORKING_SET)
 RELEVANT = "relevant"  # what a prompt after a compaction is about
 TRIED = "tried"  # what was tried before on the files that a prompt names
 ELSEWHERE = "elsewhere"  # what other sessions decided since the last prompt
-SUBAGENT = "subagent"  # what fits the task of a subagent, whose id stands behind it
 
 
 class TurnOutline(Record):
@@ -37,8 +36,8 @@ class TurnOutline(Record):
 
 class Known(Record):
     """All that a restore chooses from. `reason` is the client's SessionStart source, `prompt` for a late
-    delivery, or `subagent` for what fits a task. `validities` are those of the items that are not simply valid, by UUID; `ahead` names the items that know
-    more than the conversation or the worktree.
+    delivery, or `subagent` for what fits a task. `validities` are those of the items that are not simply valid, by
+    UUID; `ahead` names the items that know more than the conversation or the worktree.
     """
 
     reason: Reason

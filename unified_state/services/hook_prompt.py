@@ -4,7 +4,6 @@ turns that the prompt is about.
 
 from __future__ import annotations
 
-from unified_state.records.restore import WORKING_SET
 from unified_state.records.step import PROMPT
 from unified_state.rules.cutting import utf16_units
 from unified_state.storage.compactions import latest_compaction, restores_of
@@ -67,12 +66,14 @@ def _phase(_call: HookCall, archive: Archive, session: int) -> str:
     return take_line(archive, session)
 
 
-def register(call: HookCall, archive: Archive, predecessor: int | None = None) -> int:
-    """Know a session and its transcript before the file exists: a client that is killed fires no further hook."""
+def register(call: HookCall, archive: Archive, predecessor: int | None = None, *, knows_news: bool = False) -> int:
+    """Know a session and its transcript before the file exists: a client that is killed fires no further hook. One that
+    `knows_news` is told by its restore what was decided up to now.
+    """
     with archive.transaction(durable=False):
         before = archive.row("SELECT session_id FROM session WHERE id = ?", predecessor)
         session = call.session(archive, before[0] if before else None)
-        if call.part != WORKING_SET:  # the brief tells of what was decided up to now, and is read after this
+        if knows_news:
             know_news(archive, session)
         path = call.event.transcript_path
         if path and read_cursor(archive, path) is None:

@@ -14,7 +14,6 @@ from unified_state.records.restore import (
     BRIEF,
     ELSEWHERE,
     RELEVANT,
-    SUBAGENT,
     TRIED,
     WORKING_SET,
     Composition,
@@ -54,7 +53,6 @@ _ABOUT = {
     RELEVANT: "archived turns from before, as data",
     TRIED: "attempts from before that failed, as data",
     ELSEWHERE: "what other sessions of this project recorded, as data",
-    SUBAGENT: "recorded facts of this project, as data",
 }
 
 
@@ -138,7 +136,7 @@ def fence_and_remember(archive: Archive, session: int, known: Known, part: str, 
                 text=text,
             ),
         )
-    return fenced(text, nonce, _ABOUT[part.partition(" ")[0]])
+    return fenced(text, nonce, _ABOUT[part])
 
 
 def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from unified_state.storage.ledger import newest_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unified_state.records.item import LedgerItem
     from unified_state.services.place import Place
@@ -26,16 +26,19 @@ if TYPE_CHECKING:
 _MOST_ITEMS = 300  # of a kind, the newest, that are looked at
 
 
-def task_slice(archive: Archive, place: Place, session: int, task: str, tokens: int, now: int) -> str:
-    """The text for whoever does the task, in about so many tokens; empty where nothing fits."""
+def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], str], tokens: int, now: int) -> str:
+    """The text for whoever does the task, in about so many tokens; empty where nothing fits. The task is asked for only
+    where something depends on it.
+    """
     constraints = _newest(archive, CONSTRAINT)
     others = [item for kind in (DECISION, QUESTION, ATTEMPT) for item in _newest(archive, kind)]
-    asked = read_task(task)
+    in_work = read_working_set(archive, session).files
+    asked = read_task(task() if others or in_work else "")
     fitting = fitting_items(asked, others, _counts(others, asked.words))
-    files = fitting_files(asked, read_working_set(archive, session).files, fitting)
-    if not (constraints or fitting or files):
-        return ""
+    files = fitting_files(asked, in_work, fitting)
     items = (*constraints, *fitting)
+    if not (items or files):
+        return ""
     known = Known(reason="subagent", now=now, items=items, working_set=WorkingSet(files=files) if files else None)
     composed = compose(with_validities(archive, place.repository, known, items), tokens)
     return "\n".join(filter(None, (composed.brief, composed.working_set)))

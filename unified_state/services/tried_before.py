@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from unified_state.records.item import ATTEMPT
-from unified_state.records.restore import SUBAGENT, TRIED, Known
+from unified_state.records.restore import TRIED, Known
 from unified_state.rules.lines import item_line
 from unified_state.rules.mentions import mentioned_files
 from unified_state.rules.packing import unpack
@@ -52,7 +52,5 @@ def _is_known(archive: Archive, session: int, session_id: str, item: LedgerItem)
     since = (compaction.kept_at or compaction.started_at) if compaction else 0
     if item.session_id == session_id and (to_milliseconds(item.created_at) or 0) >= since:
         return True
-    given = archive.rows(
-        "SELECT body FROM restore WHERE session = ? AND at >= ? AND part NOT LIKE ?", session, since, f"{SUBAGENT} %"
-    )
+    given = archive.rows("SELECT body FROM restore WHERE session = ? AND at >= ?", session, since)
     return any(f"{item.alias} (" in unpack(body) for (body,) in given)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 TRANSCRIPT_END = ".jsonl"
 _RECORD_END = ".meta.json"
+_SUBAGENTS = "subagents"
 _HOOK_OUTPUT = "hook-"  # what a hook printed and the client found too long: a hook's, not a tool's
 
 
@@ -20,19 +21,15 @@ def session_folder(transcript_path: str) -> str:
 
 def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
     """The transcripts of a session's subagents, each with the agent's id."""
-    return _of_subagents(folder, TRANSCRIPT_END)
-
-
-def subagent_records(folder: str) -> Iterator[tuple[str, str]]:
-    """What the client notes of each subagent beside its transcript, as soon as it has begun; with the agent's id."""
-    return _of_subagents(folder, _RECORD_END)
-
-
-def _of_subagents(folder: str, ending: str) -> Iterator[tuple[str, str]]:
-    for path in _files_in(os.path.join(folder, "subagents")):
+    for path in _files_in(os.path.join(folder, _SUBAGENTS)):
         name = os.path.basename(path)
-        if name.startswith("agent-") and name.endswith(ending):
-            yield path, name[len("agent-") : -len(ending)]
+        if name.startswith("agent-") and name.endswith(TRANSCRIPT_END):
+            yield path, name[len("agent-") : -len(TRANSCRIPT_END)]
+
+
+def subagent_records(folder: str) -> list[str]:
+    """What the client notes of each subagent beside its transcript, as soon as it has begun."""
+    return [path for path in _files_in(os.path.join(folder, _SUBAGENTS)) if path.endswith(_RECORD_END)]
 
 
 def tool_result_files(folder: str) -> list[str]:

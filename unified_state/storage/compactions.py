@@ -173,14 +173,6 @@ def restores_of(archive: Archive, compaction: int) -> list[Restore]:
     return [Restore(**{**dict(zip(Restore.names, row, strict=True)), "text": unpack(row[-1])}) for row in rows]
 
 
-def last_given(archive: Archive, session: int, part: str) -> str | None:
-    """The text of a part that a session was given last."""
-    row = archive.row(
-        "SELECT body FROM restore WHERE session = ? AND part = ? ORDER BY at DESC, rowid DESC LIMIT 1", session, part
-    )
-    return None if row is None else unpack(row[0])
-
-
 def _compaction(row: Any) -> Compaction | None:
     if row is None:
         return None
