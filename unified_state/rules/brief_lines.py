@@ -120,7 +120,7 @@ def closing(known: Known) -> Iterator[str]:
         last = f", the last one {age_text(known.now - known.last_turn_at)}" if known.last_turn_at else ""
         outside = f", {known.elsewhere:,} items more" if known.elsewhere else ""
         yield f"[ARCHIVE] {known.turn_count:,} turns are kept{last}{outside}. {_HOW_TO}"
-    elif known.items:
+    elif known.items or known.working_set:
         yield f"[ARCHIVE] {_HOW_TO}"
     if known.health:
         yield f"[HEALTH] {cut(harmless(known.health), _USUAL_CHARACTERS)}"
