@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -126,6 +127,20 @@ def test_a_binding_constraint_comes_before_everything_else(project: Project, wri
     for number in range(40):
         constrain(project, f"Constraint number {number} of the many that there are in this project")
     assert "Never push" in given(project, written, "Go.")
+
+
+def test_eight_that_begin_at_once_are_all_given_it(project: Project, written: Transcript) -> None:
+    constrain(project)
+    for number in range(50):
+        written.turn(number)
+    given(project, written, "Go.")
+    for number in range(50, 60):
+        written.turn(number)
+    written.write(project.folder.parent / "s.jsonl")
+    with ThreadPoolExecutor(8) as pool:
+        texts = list(pool.map(lambda number: given(project, agent_id=f"a{number}"), range(8)))
+    assert all("API v1 stays" in text for text in texts)
+    assert len(project.export("s")) == len({line["ref"] for line in project.export("s")})
 
 
 def test_it_is_fenced_as_data(project: Project, written: Transcript) -> None:
