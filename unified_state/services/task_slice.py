@@ -10,6 +10,7 @@ from unified_state.records.working_set import WorkingSet
 from unified_state.rules.composing import compose
 from unified_state.rules.indexing import index_text
 from unified_state.rules.task_fit import fitting_files, fitting_items, read_task
+from unified_state.services.telling_words import telling_words
 from unified_state.services.validity import with_validities
 from unified_state.services.working_set import read_working_set
 from unified_state.storage.full_text import count_words
@@ -33,8 +34,9 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     constraints = _newest(archive, CONSTRAINT)
     others = [item for kind in (DECISION, QUESTION, ATTEMPT) for item in _newest(archive, kind)]
     in_work = read_working_set(archive, session).files
-    asked = read_task(task() if others or in_work else "")
-    fitting = fitting_items(asked, others, _counts(others, asked.words))
+    text = task() if others or in_work else ""
+    asked = read_task(text)
+    fitting = fitting_items(asked, others, _counts(others, telling_words(archive, text)))
     files = fitting_files(asked, in_work, fitting)
     items = (*constraints, *fitting)
     if not (items or files):
