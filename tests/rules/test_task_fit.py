@@ -4,7 +4,7 @@ from tests.builders import item
 from unified_state.records.item import ATTEMPT, LedgerItem
 from unified_state.records.working_set import WorkingFile
 from unified_state.rules.querying import words_of
-from unified_state.rules.task_fit import Task, fitting_files, fitting_items, read_task
+from unified_state.rules.task_fit import fitting_files, fitting_items, read_task
 
 
 def fitting(task: str, *items: LedgerItem) -> list[str]:
