@@ -109,6 +109,12 @@ def test_what_came_and_went_is_not_told(sessions: Project) -> None:
     assert "Port 9090" not in line
 
 
+def test_what_the_session_has_superseded_itself_meanwhile_is_not_told(sessions: Project) -> None:
+    ref = decide(sessions, "one", "Port 9090")
+    record(sessions, "other", "decision", "supersede", ref, "Port 9191", "--rationale", "9090 is taken")
+    assert told(sessions, "other") == ""
+
+
 def test_what_was_forgotten_is_not_told(sessions: Project) -> None:
     decide(sessions, "one", "Port 9090")
     decide(sessions, "one", "Port 9191")

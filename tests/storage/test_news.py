@@ -31,8 +31,8 @@ def test_what_another_session_or_the_user_records_is_news_once(archive: Archive,
     insert_item(archive, item(1).replace(session_id="theirs"))
     insert_item(archive, item(2, CONSTRAINT))
     assert news(archive, session) == [
-        News(uuid_of(1), is_active=True, is_new=True),
-        News(uuid_of(2), is_active=True, is_new=True),
+        News(uuid_of(1), was_active=False),
+        News(uuid_of(2), was_active=False),
     ]
     assert news(archive, session) == []
 
@@ -65,7 +65,7 @@ def test_a_proposal_is_news_when_it_is_accepted(archive: Archive, session: int) 
     update_item(archive, proposed.replace(status=DISMISSED))
     assert news(archive, session) == []
     update_item(archive, proposed.replace(status=ACTIVE))
-    assert news(archive, session) == [News(uuid_of(1), is_active=True, is_new=True)]
+    assert news(archive, session) == [News(uuid_of(1), was_active=False)]
 
 
 @pytest.mark.parametrize("status", [SUPERSEDED, DISMISSED])
@@ -73,13 +73,13 @@ def test_an_item_that_no_longer_holds_is_news_to_who_knew_it(archive: Archive, s
     insert_item(archive, item(1))
     news(archive, session)
     update_item(archive, item(1, status=status))
-    assert news(archive, session) == [News(uuid_of(1), is_active=False, is_new=False)]
+    assert news(archive, session) == [News(uuid_of(1), was_active=True)]
 
 
-def test_an_item_that_came_and_went_was_new(archive: Archive, session: int) -> None:
+def test_an_item_that_came_and_went_was_never_known(archive: Archive, session: int) -> None:
     insert_item(archive, item(1))
     update_item(archive, item(1, status=SUPERSEDED))
-    assert news(archive, session) == [News(uuid_of(1), is_active=False, is_new=True)]
+    assert news(archive, session) == [News(uuid_of(1), was_active=False)]
 
 
 def test_what_supersedes_an_item_tells_whose_doing_it_was(archive: Archive, session: int) -> None:

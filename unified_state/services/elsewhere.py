@@ -9,7 +9,7 @@ from unified_state.records.restore import ELSEWHERE, Known
 from unified_state.rules.news_lines import ceased_text, elsewhere_line, holding_text
 from unified_state.services.restore import fence_and_remember
 from unified_state.services.validity import with_validities
-from unified_state.storage.ledger import find_item
+from unified_state.storage.ledger import ACTIVE, find_item
 from unified_state.storage.news import take_news
 from unified_state.storage.provenance import links_of
 
@@ -27,9 +27,9 @@ def decided_elsewhere(archive: Archive, repository: Repository, session: int, no
     with archive.transaction(durable=False):
         news = take_news(archive, session)
     changed = [(one, item) for one in news if (item := _find(archive, one.uuid)) is not None]
-    holding = tuple(item for one, item in changed if one.is_active)
+    holding = tuple(item for _, item in changed if item.status == ACTIVE)
     known = with_validities(archive, repository, Known(reason="prompt", now=now, items=holding), holding)
-    ceased = [item for one, item in changed if not one.is_active and not one.is_new]
+    ceased = [item for one, item in changed if item.status != ACTIVE and one.was_active]
     told = {item.uuid for item in holding}
     line = elsewhere_line(
         [holding_text(item, _replaced(archive, item), known) for item in holding]

@@ -14,7 +14,7 @@ from unified_state.services.telling_words import telling_words
 from unified_state.services.validity import with_validities
 from unified_state.services.working_set import read_working_set
 from unified_state.storage.full_text import count_words
-from unified_state.storage.ledger import newest_items
+from unified_state.storage.ledger import ACTIVE, list_items, newest_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     """The text for whoever does the task, in about so many tokens; empty where nothing fits. The task is asked for only
     where something depends on it.
     """
-    constraints = _newest(archive, CONSTRAINT)
+    constraints = list_items(archive, CONSTRAINT, [ACTIVE])
     others = [item for kind in (DECISION, QUESTION, ATTEMPT) for item in _newest(archive, kind)]
     in_work = read_working_set(archive, session).files
     text = task() if others or in_work else ""

@@ -91,7 +91,8 @@ def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tup
 
 def has_begun(transcript_path: str, agent_id: str) -> bool:
     """Whether a subagent has a transcript: then it goes on, with all that it was given."""
-    return any(agent == agent_id for _, agent in subagent_transcripts(session_folder(transcript_path)))
+    folder = session_folder(transcript_path)
+    return bool(folder) and any(agent == agent_id for _, agent in subagent_transcripts(folder))
 
 
 def _parents(folder: str) -> list[str]:

@@ -15,13 +15,10 @@ _BY_OTHERS = (
 
 
 class News(Record):
-    """An item of which there is news: whether it holds now, and whether it was not in force when the session looked
-    last.
-    """
+    """An item of which there is news, and whether it was in force when the session looked last."""
 
     uuid: str
-    is_active: bool
-    is_new: bool
+    was_active: bool
 
 
 def has_news(archive: Archive, session: int) -> bool:
@@ -40,7 +37,5 @@ def take_news(archive: Archive, session: int) -> list[News]:
     """
     rows = archive.rows(f"SELECT item, is_active {_BY_OTHERS} ORDER BY news.id", session)
     know_news(archive, session)
-    changes: dict[str, list[bool]] = {}
-    for uuid, is_active in rows:
-        changes.setdefault(uuid, []).append(bool(is_active))
-    return [News(uuid, is_active=states[-1], is_new=any(states)) for uuid, states in changes.items()]
+    first = dict(reversed(rows))
+    return [News(uuid, was_active=not first[uuid]) for uuid in dict.fromkeys(uuid for uuid, _ in rows)]
