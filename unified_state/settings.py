@@ -35,6 +35,7 @@ class Settings:
     restore_tokens: int
     restore_on_clear: str
     restore_on_startup: str
+    subagent_tokens: int
     steer_summary: bool
     steer_bytes: int
     block_compaction: bool

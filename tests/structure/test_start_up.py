@@ -101,6 +101,7 @@ def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_millisec
         ("SessionStart", "brief", {"source": "compact"}),
         ("SessionStart", "working_set", {"source": "compact"}),
         ("SessionEnd", "", {"reason": "other"}),
+        ("SubagentStart", "", {"agent_id": "a1", "agent_type": "general-purpose"}),
     ],
 )
 def test_a_hook_loads_nothing_that_costs_milliseconds(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _STDIN_SECONDS = 5.0
 _LOCK_SECONDS = 4.0
-_CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
+_CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
 
@@ -158,6 +158,8 @@ def _handler(event_name: str) -> Handler | None:
             from unified_state.services.hook_session import on_session_end as handler
         case "Stop":
             from unified_state.services.hook_stop import on_stop as handler
+        case "SubagentStart":
+            from unified_state.services.hook_subagent import on_subagent_start as handler
         case "SubagentStop":
             from unified_state.services.hook_stop import on_subagent_stop as handler
         case "PreCompact":

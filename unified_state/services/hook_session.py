@@ -36,7 +36,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     if call.part == BRIEF:
         _catch_up(call, archive)
     source = _source(call, archive, reason, known_before)
-    session = register(call, archive, source if reason in {"clear", "fork"} else None)
+    predecessor = source if reason in {"clear", "fork"} else None
+    session = register(call, archive, predecessor, knows_news=call.part == BRIEF)
     if reason == "compact":
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)

@@ -28,6 +28,7 @@ _TIMEOUTS = {
     "SessionStart": 15,
     "UserPromptSubmit": 10,
     "Stop": 30,
+    "SubagentStart": 10,
     "SubagentStop": 30,
     "PreCompact": 120,
     "PostCompact": 15,

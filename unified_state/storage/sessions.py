@@ -54,7 +54,13 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
     """
     number = session_number(archive, session_id)
     if number is None:
-        archive.run("INSERT INTO session (session_id, started_at, seen_at) VALUES (?, ?, ?)", session_id, now, now)
+        archive.run(
+            "INSERT INTO session (session_id, started_at, seen_at, news) "
+            "VALUES (?, ?, ?, (SELECT coalesce(max(id), 0) FROM news))",
+            session_id,
+            now,
+            now,
+        )
         number = session_number(archive, session_id)
         assert number is not None  # noqa: S101  # it was inserted in the line above
     columns = {name: value for name, value in known.items() if value is not None}
