@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import TurnOutline
 
-_ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
+ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
 _SOURCE_CHARACTERS = 100
 # Tags that mean something to the client or to a model must not come out of somebody's text.
 _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
@@ -23,7 +23,7 @@ _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "lo
 def item_line(item: LedgerItem, limit: int) -> str:
     """One line for an item: `D7 (irreversible, the user said): Use PostgreSQL. Why: relational data`."""
     body, text = item.body, ""
-    marks = [_ORIGINS.get(item.origin, item.origin)]
+    marks = [ORIGINS.get(item.origin, item.origin)]
     if item.kind == DECISION:
         text = _sentence(body["decision"]) + (f" Why: {body['rationale']}" if body.get("rationale") else "")
         marks += [] if body.get("reversible", True) else ["irreversible"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.records.enforced import MODES
 from unified_state.records.item import (
     ATTEMPT,
     CONSTRAINT,
@@ -13,6 +14,7 @@ from unified_state.records.item import (
     Decision,
     Evidence,
     OpenQuestion,
+    Scope,
 )
 from unified_state.rules.cutting import cut
 
@@ -48,6 +50,7 @@ def short_form(item: LedgerItem) -> Entry:
                 constraint=_text(body, "constraint"),
                 source=_text(body, "source"),
                 blocking=body.get("blocking", False),
+                **({"scope": scope, "mode": body.get("mode")} if (scope := scope_in(body)) is not None else {}),
                 **shared,
             )
         case kind if kind == QUESTION:
@@ -65,6 +68,12 @@ def short_form(item: LedgerItem) -> Entry:
             return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
     return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
+
+
+def scope_in(body: dict[str, Any]) -> Scope | None:
+    """The scope in the body of a constraint; None where it is not enforced."""
+    scope = body.get("scope")
+    return Scope.from_disk(scope) if isinstance(scope, dict) and body.get("mode") in MODES else None
 
 
 def main_text(item: LedgerItem) -> str:
