@@ -46,11 +46,13 @@ def short_form(item: LedgerItem) -> Entry:
                 **shared,
             )
         case kind if kind == CONSTRAINT:
+            scope = scope_in(body)
             return Constraint(
                 constraint=_text(body, "constraint"),
                 source=_text(body, "source"),
                 blocking=body.get("blocking", False),
-                **({"scope": scope, "mode": body.get("mode")} if (scope := scope_in(body)) is not None else {}),
+                scope=scope,
+                mode=None if scope is None else body["mode"],
                 **shared,
             )
         case kind if kind == QUESTION:

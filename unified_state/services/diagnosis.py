@@ -12,8 +12,9 @@ from unified_state import __version__
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import sqlite_version_info
-from unified_state.records.record import Record
+from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
+from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import last_runs, read_log
 from unified_state.services.installation import SCOPES, our_handlers, read_settings, target
 from unified_state.storage.damage import is_healthy
@@ -43,15 +44,6 @@ _NETWORK_FILE_SYSTEMS = {
 _RECENT_PROBLEMS = 5
 
 
-class Check(Record):
-    """One check: `ok` is False for what needs mending; `hint` says how."""
-
-    name: str
-    ok: bool
-    message: str
-    hint: str = ""
-
-
 def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: int) -> list[Check]:
     """All checks, those that matter most first."""
     return [
@@ -63,6 +55,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         _space(place),
         _compiled(),
         *_settings(settings),
+        *check_enforcement(place),
         _versions(),
     ]
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import StorageError, UnifiedStateError
-from unified_state.records.enforced import ASK, DENY, MODES, SCOPE_KINDS, Enforced
+from unified_state.errors import StorageError, UnifiedStateError, UsageError
+from unified_state.records.enforced import SCOPE_KINDS, Enforced
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import USER_SAID
+from unified_state.rules.binding import enforced_mode, may_decide
 from unified_state.rules.short_form import main_text, scope_in
 from unified_state.storage.atomic_file import write_atomically
 from unified_state.storage.enforcement import (
@@ -29,6 +30,8 @@ from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from unified_state.records.item import LedgerItem
     from unified_state.services.place import Place
     from unified_state.services.workspace import Workspace
@@ -39,7 +42,7 @@ _LOCK_SECONDS = 4.0
 _LONGEST_TEXT = 400  # characters of a constraint in the table
 
 
-def enforced(items: list[LedgerItem]) -> tuple[Enforced, ...]:
+def enforced(items: Iterable[LedgerItem]) -> tuple[Enforced, ...]:
     """What hooks enforce of the items: active constraints with a scope."""
     return tuple(entry for item in items if (entry := enforced_form(item)) is not None)
 
@@ -49,8 +52,6 @@ def enforced_form(item: LedgerItem) -> Enforced | None:
     scope = scope_in(item.body) if item.kind == CONSTRAINT and item.status == ACTIVE else None
     if scope is None:
         return None
-    meant: str = item.body["mode"]
-    mode = meant if item.origin == USER_SAID else min(meant, ASK, key=MODES.index)
     patterns = {kind: tuple(getattr(scope, kind) or ()) for kind in SCOPE_KINDS}
     text, source = main_text(item), str(item.body.get("source") or "")
     return Enforced(
@@ -59,8 +60,8 @@ def enforced_form(item: LedgerItem) -> Enforced | None:
         source[:_LONGEST_TEXT],
         item.origin,
         item.created_at,
-        mode,
-        meant,
+        enforced_mode(item),
+        item.body["mode"],
         **patterns,
     )
 
@@ -128,6 +129,9 @@ def put_hook(workspace: Workspace, *, wanted: bool) -> None:
             workspace.report(f"{what} in {worktree}: {told}")
 
 
-def denies(constraints: tuple[Enforced, ...]) -> bool:
-    """Whether any of them stops a call."""
-    return any(constraint.mode == DENY for constraint in constraints)
+def check_may_lift(items: Iterable[LedgerItem], origin: str) -> None:
+    """Raises UsageError where somebody else than the user would take away what is enforced in the user's name."""
+    for entry in enforced(items):
+        if entry.origin == USER_SAID and not may_decide(origin):
+            message = f"only the user takes constraint {entry.ref} away"
+            raise UsageError(message, "ask them to run this in a terminal of their own")

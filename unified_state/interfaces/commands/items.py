@@ -51,7 +51,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
                 "--scope",
                 action="append",
                 metavar="KIND:PATTERN",
-                help="enforce it on tool calls: command:git push --force, path:migrations/**, tool:WebFetch; repeatable",
+                help="enforce it on tool calls: command:git push --force, path:docs/**, tool:WebFetch",
             )
             add.add_argument("--mode", choices=MODES, help="what is done about such a call (default: ask)")
             lift = verbs.add_parser("lift", help="constraint ID holds no more; only you can, not the agent")

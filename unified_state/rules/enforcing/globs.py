@@ -23,8 +23,8 @@ def glob_matches(pattern: str, text: str) -> bool:
 
 
 def path_matches(pattern: str, path: str) -> bool:
-    """Whether a path, with `/` and relative to where the pattern counts from, is meant by a pattern, or lies in a folder
-    that is.
+    """Whether a path, with `/` and relative to where the pattern counts from, is meant by a pattern, or lies in a
+    folder that is.
 
     A pattern without `/` is meant at any depth, as in .gitignore.
     """

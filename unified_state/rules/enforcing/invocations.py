@@ -37,14 +37,16 @@ _SHORT = {
     "git clean": "f=--force d x X q=--quiet n=--dry-run i=--interactive",
     "git checkout": "f=--force q=--quiet", "git switch": "f=--force d=--detach q=--quiet",
     "git branch": "d=--delete D=--delete,--force f=--force m=--move M=--move,--force r=--remotes a=--all",
-    "git tag": "f=--force d=--delete a=--annotate s=--sign l=--list", "git add": "A=--all f=--force u=--update p=--patch",
+    "git tag": "f=--force d=--delete a=--annotate s=--sign l=--list",
+    "git add": "A=--all f=--force u=--update p=--patch",
     "git rm": "f=--force r n=--dry-run q=--quiet", "git mv": "f=--force k n=--dry-run v=--verbose",
     "git reset": "q=--quiet p=--patch N=--intent-to-add", "git rebase": "i=--interactive f=--force-rebase q=--quiet",
     "git merge": "n=--no-stat q=--quiet", "git pull": "r=--rebase f=--force", "git fetch": "f=--force p=--prune",
     "git stash": "u=--include-untracked a=--all k=--keep-index q=--quiet",
     "rm": "f=--force r=--recursive R=--recursive d=--dir i v=--verbose", "cp": "f=--force r=--recursive R=--recursive "
     "a=--archive n=--no-clobber", "mv": "f=--force n=--no-clobber", "ln": "f=--force s=--symbolic n T",
-    "chmod": "R=--recursive f=--silent", "chown": "R=--recursive f=--silent h", "npm": "g=--global D=--save-dev f=--force",
+    "chmod": "R=--recursive f=--silent", "chown": "R=--recursive f=--silent h",
+    "npm": "g=--global D=--save-dev f=--force",
 }  # fmt: skip
 _WHOLE = {"--force", "--all", "--delete"}  # are other options' beginnings, and options themselves
 _LEAST_ABBREVIATION = 4

@@ -1,11 +1,13 @@
-"""Which constraints a tool call is about. Of each kind of pattern that a constraint has (commands, paths, tools) one has
-to fit; a command and a path have to fit the same simple command.
+"""Which constraints a tool call is about. Of each kind of pattern that a constraint has (commands, paths, tools) one
+has to fit; a command and a path have to fit the same simple command.
 
 Paths alone are about what changes files; together with a tool, about that tool. What the line of a shell does is read
 by parsing it, never by looking for a text in it.
 """
 
 from __future__ import annotations
+
+from itertools import islice
 
 from unified_state.records.enforced import ASK, MODES, Breach
 from unified_state.records.record import Record
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
+_MOST_COMMANDS = 5_000  # in one line
 _MOST_FILES = 500  # of one line that are compared with the patterns of one constraint
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
 
@@ -66,7 +69,7 @@ class Judge:
     def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
         if constraint.commands and not _names_a_program(constraint.commands, line):
             return None
-        from unified_state.rules.enforcing.shell_reading import UnreadableError  # most calls need no more than a look
+        from unified_state.rules.enforcing.shell_words import UnreadableError  # most calls need no more than a look
 
         try:
             matched = self._matched(constraint)
@@ -76,7 +79,7 @@ class Judge:
 
     def _matched(self, constraint: Enforced) -> str | None:
         """What in the line the constraint is about."""
-        from unified_state.rules.enforcing.shell_reading import UnreadableError
+        from unified_state.rules.enforcing.shell_words import UnreadableError
         from unified_state.rules.enforcing.touching import changed_files, named_files
 
         left = _MOST_FILES
@@ -97,10 +100,14 @@ class Judge:
         return None
 
     def _run_by_line(self) -> list[SimpleCommand]:
+        from unified_state.rules.enforcing.shell_words import UnreadableError
+
         if self._commands is None:
             from unified_state.rules.enforcing.unwrapping import commands_run
 
-            self._commands = list(commands_run(self._line or ""))
+            self._commands = list(islice(commands_run(self._line or ""), _MOST_COMMANDS + 1))
+        if len(self._commands) > _MOST_COMMANDS:
+            raise UnreadableError
         return self._commands
 
     def _is_touched(self, patterns: Sequence[str], file: Touched) -> bool:

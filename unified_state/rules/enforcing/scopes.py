@@ -5,7 +5,8 @@ from __future__ import annotations
 from unified_state.errors import UsageError
 from unified_state.records.enforced import MODES, SCOPE_KINDS
 from unified_state.records.item import Scope
-from unified_state.rules.enforcing.shell_reading import UnreadableError, read_commands
+from unified_state.rules.enforcing.shell_reading import read_commands
+from unified_state.rules.enforcing.shell_words import UnreadableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
         if wanted:
             found[kind] = wanted
     if not found:
-        raise UsageError("a scope is empty", "name at least one command, path or tool")
+        message = "a scope is empty"
+        raise UsageError(message, "name at least one command, path or tool")
     if sum(map(len, found.values())) > MOST_PATTERNS:
         message = f"a scope has {sum(map(len, found.values()))} patterns"
         raise UsageError(message, f"at most {MOST_PATTERNS}; make it two constraints")
-    return Scope(**found)
+    return Scope(found.get("commands"), found.get("paths"), found.get("tools"))
 
 
 def read_scope(value: Any) -> Scope | None:
@@ -74,6 +76,6 @@ def _check(kind: str, pattern: object) -> None:
             commands = read_commands(pattern)
         except UnreadableError:
             commands = []
-        if len(commands) != 1 or not commands[0].words or commands[0].targets:
+        if len(commands) != 1 or not commands[0].words or not commands[0].words[0].strip() or commands[0].targets:
             message = f"{pattern!r} is not one command"
             raise UsageError(message, "give each command a scope of its own, without pipes and redirections")

@@ -1,27 +1,20 @@
 """A line of the shell as the shell itself reads it: every simple command in it, wherever it stands.
 
 Quotes, escapes, comments, redirections, heredocs, subshells, `$(…)`, backquotes and `<(…)` are read as bash reads them;
-what stands in quotes is a word and no command. What only the running shell knows (variables, globs, aliases) stays as it
-is written. One pass, in a time that grows with the length of the text alone.
+what stands in quotes is a word and no command. What only the running shell knows (variables, globs, aliases) stays as
+it is written. One pass, in a time that grows with the length of the text alone.
 """
 
 from __future__ import annotations
+
+from unified_state.rules.enforcing.shell_words import UNKNOWN, WordScanner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST_CHARACTERS = 100_000  # half a second at worst
-DEEPEST = 25  # substitutions within each other
-_LONGEST_ARITHMETIC = 1_000
 _BLANK, _ENDS = " \t\r", "\n;&|()"
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 _WRITES, _READS, _HEREDOC, _HERE_STRING = "writes", "reads", "heredoc", "here-string"
-_UNKNOWN = "$()"  # what a substitution gives is known to the running shell alone
-
-
-class UnreadableError(ValueError):
-    """A line that is too long or too deep to be read in a hook."""
 
 
 class SimpleCommand:
@@ -47,19 +40,14 @@ def read_commands(text: str, folder: str = "", depth: int = 0) -> list[SimpleCom
     return reader.commands
 
 
-class _Reader:
+class _Reader(WordScanner):
     def __init__(self, text: str, folder: str, depth: int, at: int = 0) -> None:
-        if len(text) > MOST_CHARACTERS or depth > DEEPEST:
-            raise UnreadableError
-        self._text, self.at, self._depth = text, at, depth
+        super().__init__(text, depth, at)
         self.commands: list[SimpleCommand] = []
         self._command = SimpleCommand(folder)
         self._folders = [folder]  # of the subshells that are open
-        self._word: list[str] | None = None
-        self._is_quoted = False
         self._takes = ""  # what the next word is to the redirection before it
         self._heredocs: list[tuple[SimpleCommand, str, bool, bool]] = []
-        self._scanned = 0  # characters that were looked at more than once
         self._cases = 0  # `case` without its `esac`: a `)` belongs to a pattern
 
     def run(self, closing: str) -> None:
@@ -87,63 +75,9 @@ class _Reader:
         }  # fmt: skip
         return special | dict.fromkeys(_BLANK, self._blank) | dict.fromkeys(_ENDS, self._operator)
 
-    def _add(self, piece: str) -> None:
-        if self._word is None:
-            self._word = []
-        self._word.append(piece)
-
     def _blank(self) -> None:
         self._end_word()
         self.at += 1
-
-    def _single(self) -> None:
-        end = self._text.find("'", self.at + 1)
-        end = len(self._text) if end < 0 else end
-        self._add(self._text[self.at + 1 : end])
-        self._is_quoted, self.at = True, end + 1
-
-    def _double(self, closing: str = '"') -> None:
-        """What stands between double quotes, or without a closing sign the body of a heredoc."""
-        self._add("")
-        self._is_quoted, self.at = True, self.at + bool(closing)
-        while self.at < len(self._text) and self._text[self.at] != closing:
-            sign = self._text[self.at]
-            if sign == "\\":
-                following = self._text[self.at + 1 : self.at + 2]
-                self._add(following.replace("\n", "") if following in '$`"\\\n' else sign + following)
-                self.at += 2
-            elif sign == "$":
-                self._dollar()
-            elif sign == "`":
-                self._backquote()
-            else:
-                self._add(sign)
-                self.at += 1
-        self.at += 1
-
-    def _escape(self) -> None:
-        following = self._text[self.at + 1 : self.at + 2]
-        if following != "\n":
-            self._add(following)
-            self._is_quoted = True
-        self.at += 2
-
-    def _dollar(self) -> None:
-        following = self._text[self.at + 1 : self.at + 3]
-        if following == "((" and self._skip_arithmetic(self.at + 1):
-            self._add(_UNKNOWN)
-        elif following[:1] == "(":
-            self._add(_UNKNOWN)
-            self._inside(self.at + 2, ")")
-        elif following[:1] == "{":
-            self._braces()
-        elif following[:1] == "'":
-            self._ansi()
-        elif following[:1] == '"':
-            self.at += 1
-        else:
-            self._add("$")
-            self.at += 1
 
     def _inside(self, begin: int, closing: str) -> None:
         """The commands of a substitution that begins there."""
@@ -152,57 +86,8 @@ class _Reader:
         self.commands += reader.commands
         self.at = reader.at
 
-    def _skip_arithmetic(self, begin: int) -> bool:
-        """Go behind `((…))`; False where it is none but a subshell within a subshell."""
-        depth, at = 0, begin
-        while at < min(len(self._text), begin + _LONGEST_ARITHMETIC):
-            depth += {"(": 1, ")": -1}.get(self._text[at], 0)
-            if self._text[at : at + 2] == "$(" and self._text[at + 2 : at + 3] != "(":
-                return False  # a command in it: read as one
-            if depth == 0:
-                break
-            at += 1
-        self._scanned += at - begin
-        if self._scanned > MOST_CHARACTERS:
-            raise UnreadableError
-        if depth or self._text[at - 1 : at + 1] != "))":
-            return False
-        self.at = at + 1
-        return True
-
-    def _braces(self) -> None:
-        """`${…}`, which may hold substitutions."""
-        self._add("${")
-        self.at += 2
-        while self.at < len(self._text) and self._text[self.at] != "}":
-            sign = self._text[self.at]
-            handler = {"'": self._single, '"': self._double, "\\": self._escape, "`": self._backquote}.get(sign)
-            if sign == "$" and self._text[self.at + 1 : self.at + 2] == "(":
-                self._dollar()
-            elif handler is not None:
-                handler()
-            else:
-                self._add(sign)
-                self.at += 1
-        self._add("}")
-        self.at += 1
-
-    def _ansi(self) -> None:
-        """`$'…'` with its escapes."""
-        self._add("")
-        self._is_quoted, self.at = True, self.at + 2
-        while self.at < len(self._text) and self._text[self.at] != "'":
-            sign = self._text[self.at]
-            if sign == "\\":
-                self.at += 1
-                sign = self._text[self.at : self.at + 1]
-                sign = _ESCAPED.get(sign, sign)
-            self._add(sign)
-            self.at += 1
-        self.at += 1
-
     def _backquote(self) -> None:
-        self._add(_UNKNOWN)
+        self._add(UNKNOWN)
         begin = self.at = self.at + 1
         while self.at < len(self._text) and self._text[self.at] != "`":
             self.at += 2 if self._text[self.at] == "\\" else 1
@@ -221,7 +106,7 @@ class _Reader:
     def _redirect(self) -> None:
         sign, following = self._text[self.at], self._text[self.at + 1 : self.at + 3]
         if following[:1] == "(":
-            self._add(_UNKNOWN)
+            self._add(UNKNOWN)
             self._inside(self.at + 2, ")")
             return
         if self._word is not None and not self._is_quoted and "".join(self._word).isdigit():
@@ -244,9 +129,9 @@ class _Reader:
             self._end_word()
             self.at += 1
             return
-        if sign == "(" and self._word is None and self._text[self.at + 1 : self.at + 2] == "(":
-            if self._skip_arithmetic(self.at):
-                return
+        doubled = sign == "(" and self._word is None and self._text[self.at + 1 : self.at + 2] == "("
+        if doubled and self._skip_arithmetic(self.at):
+            return
         before = self._end_command()
         self.at += 1
         if sign == "|" and self._text[self.at : self.at + 1] != "|":
@@ -306,6 +191,6 @@ class _Reader:
             command.stdin = "\n".join(lines)
             if not is_quoted and ("$(" in command.stdin or "`" in command.stdin):
                 inner = _Reader(command.stdin, self._command.folder, self._depth + 1)
-                inner._double("")  # noqa: SLF001  # its own class
+                inner._double("")
                 self.commands += inner.commands
         self._heredocs.clear()

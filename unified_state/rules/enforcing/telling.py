@@ -1,4 +1,6 @@
-"""What is said of a call that constraints are about: which, whose word, since when, what in the call, how to lift it."""
+"""What is said of a call that constraints are about: which, whose word, since when, what in the call, how to lift
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The files that a simple command changes, as far as its words tell: redirections, and the operands of programs that are
-known to change files. What a program changes by itself (`make`, a script) nobody can tell beforehand.
+"""The files that a simple command changes, as far as its words tell: redirections, and the operands of programs that
+are known to change files. What a program changes by itself (`make`, a script) nobody can tell beforehand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST = {"cp", "install", "ln", "rsync", "scp"}
 _WHOLE_FOLDERS = {"chgrp", "chmod", "chown", "git", "mv", "rm"}
 _IN_PLACE = {"perl": "-i", "ruby": "-i", "sed": "-i"}
 _GIT = {"checkout", "clean", "mv", "restore", "rm"}
-_OUTPUTS = {"curl": ("-o=", "--output="), "wget": ("-O=", "--output-document=")}
+_OUTPUTS = {"curl": ("-o=", "--output="), "dd": ("of=",), "wget": ("-O=", "--output-document=")}
 _LEAST_OPERANDS = 2  # of a program that changes the last one
 
 
@@ -60,12 +60,16 @@ def _operands(invocation: Invocation, words: list[str]) -> tuple[str, ...]:
     if program in _IN_PLACE:
         changes = any(word.startswith((_IN_PLACE[program], "--in-place")) for word in words)
         return operands if changes or _bundles_i(words) else ()
-    if program == "dd":
-        return tuple(word[len("of=") :] for word in operands if word.startswith("of="))
-    if program == "find":
-        return operands if "-delete" in invocation.options else ()
-    beginnings = _OUTPUTS.get(program, ())
-    return tuple(option.partition("=")[2] for option in invocation.options if option.startswith(beginnings or "\0"))
+    if program == "find" and "-delete" in invocation.options:
+        return operands
+    return _named_outputs(invocation)
+
+
+def _named_outputs(invocation: Invocation) -> tuple[str, ...]:
+    """The files that options name: `curl -o FILE`, `dd of=FILE`."""
+    beginnings = _OUTPUTS.get(invocation.program)
+    named = (*invocation.operands, *invocation.options) if beginnings else ()
+    return tuple(word.partition("=")[2] for word in named if word.startswith(beginnings or ()))
 
 
 def _targets(words: list[str]) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
-"""What a command runs in the end: behind assignments and keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`,
-`eval`, `find -exec` and their like.
+"""What a command runs in the end: behind assignments and keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash
+-c`, `eval`, `find -exec` and their like.
 """
 
 from __future__ import annotations
 
-from unified_state.rules.enforcing.shell_reading import DEEPEST, SimpleCommand, UnreadableError, read_commands
+from unified_state.rules.enforcing.shell_reading import SimpleCommand, read_commands
+from unified_state.rules.enforcing.shell_words import DEEPEST, UnreadableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # take it as a text behi
 _SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
 _SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}
 _PRINTERS = {"cat", "echo", "printf"}
-_MOST_OPTIONS = 30  # words among which an alias is looked for
 _EXECUTES = {"-exec", "-execdir", "-ok", "-okdir"}
 
 
@@ -115,30 +115,34 @@ def _scripts(shell: SimpleCommand) -> Iterator[str]:
         at += 2 if option in _SHELL_VALUES else 1
     if at < len(words):
         return  # a file
+    feeder = shell.feeder
     if shell.stdin is not None:
         yield shell.stdin
-    feeder = shell.feeder
-    if feeder is not None and feeder.words and program_name(feeder.words[0]) in _PRINTERS:
+    elif feeder is not None and feeder.words and program_name(feeder.words[0]) in _PRINTERS:
         yield " ".join(feeder.words[1:]) if feeder.stdin is None else feeder.stdin
 
 
 def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
-    words = command.words
-    for at, word in enumerate(words):
-        if word in _EXECUTES:
+    words, at = command.words, 0
+    while at < len(words):
+        end = at
+        if words[at] in _EXECUTES:
             end = next((end for end in range(at, len(words)) if words[end] in (";", "+")), len(words))
             yield from _through(SimpleCommand(command.folder, words[at + 1 : end]), depth)
+        at = end + 1
 
 
 def _git_alias(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     """What `git -c alias.NAME=… NAME` stands for."""
-    for at, word in enumerate(command.words[:_MOST_OPTIONS]):
-        name, sign, value = "".join(command.words[at + 1 : at + 2]).partition("=")
-        if word == "-c" and sign and name.lower().startswith("alias."):
-            alias = name[len("alias.") :]
-            rest = command.words[at + 2 :]
-            if alias in rest:
-                text = value[1:] if value.startswith("!") else f"git {value}"
-                for inner in commands_run(text, command.folder, depth):
-                    inner.words += rest[rest.index(alias) + 1 :]
-                    yield inner
+    words, at = command.words, 1
+    aliases: dict[str, str] = {}
+    while at + 1 < len(words) and words[at] == "-c":
+        name, _, value = words[at + 1].partition("=")
+        if name.lower().startswith("alias."):
+            aliases[name[len("alias.") :]] = value
+        at += 2
+    value = aliases.get("".join(words[at : at + 1]), "")
+    if value:
+        rest = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words[at + 1 :])
+        text = value[1:] if value.startswith("!") else f"git {value}"
+        yield from commands_run(f"{text} {rest}", command.folder, depth)
