@@ -46,15 +46,7 @@ def short_form(item: LedgerItem) -> Entry:
                 **shared,
             )
         case kind if kind == CONSTRAINT:
-            scope = scope_in(body)
-            return Constraint(
-                constraint=_text(body, "constraint"),
-                source=_text(body, "source"),
-                blocking=body.get("blocking", False),
-                scope=scope,
-                mode=None if scope is None else body["mode"],
-                **shared,
-            )
+            return _constraint(body, shared)
         case kind if kind == QUESTION:
             return OpenQuestion(
                 question=_text(body, "question"),
@@ -70,6 +62,18 @@ def short_form(item: LedgerItem) -> Entry:
             return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
     return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
+
+
+def _constraint(body: dict[str, Any], shared: dict[str, Any]) -> Constraint:
+    scope = scope_in(body)
+    return Constraint(
+        constraint=_text(body, "constraint"),
+        source=_text(body, "source"),
+        blocking=body.get("blocking", False),
+        scope=scope,
+        mode=None if scope is None else body["mode"],
+        **shared,
+    )
 
 
 def scope_in(body: dict[str, Any]) -> Scope | None:

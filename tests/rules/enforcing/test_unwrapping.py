@@ -70,8 +70,8 @@ def test_what_only_stands_in_a_line_is_not_run(line: str) -> None:
 @pytest.mark.usefixtures("alarm")
 @pytest.mark.parametrize(
     "piece",
-    ["git -c alias.a=b a ", "find -exec ", "find -exec find ; -exec ", "sudo ", "eval ", "bash -c ", "env -S ", "flock -c ",
-     "echo a | bash | ", "bash <<< ", "git -c alias.git=git git ", "watch ", "xargs find -exec "],
+    ["git -c alias.a=b a ", "find -exec ", "find -exec find ; -exec ", "sudo ", "eval ", "bash -c ", "env -S ",
+     "flock -c ", "echo a | bash | ", "bash <<< ", "git -c alias.git=git git ", "watch ", "xargs find -exec "],
 )  # fmt: skip
 def test_no_nesting_makes_it_explode(piece: str) -> None:
     with suppress(UnreadableError):

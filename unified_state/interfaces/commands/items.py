@@ -45,16 +45,8 @@ def configure(name: str, parser: ArgumentParser) -> None:
             _decision_arguments(supersede, required=False)
             _common(supersede, _supersede)
         case "constraint":
-            add.add_argument("--source", required=True, metavar="S", help="where it comes from")
-            add.add_argument("--blocking", action="store_true", help="it never leaves the state file")
-            add.add_argument(
-                "--scope",
-                action="append",
-                metavar="KIND:PATTERN",
-                help="enforce it on tool calls: command:git push --force, path:docs/**, tool:WebFetch",
-            )
-            add.add_argument("--mode", choices=MODES, help="what is done about such a call (default: ask)")
-            lift = verbs.add_parser("lift", help="constraint ID holds no more; only you can, not the agent")
+            _constraint_arguments(add)
+            lift = verbs.add_parser("lift", help="constraint ID holds no more; only you can say so, not the agent")
             lift.add_argument("id", metavar="ID")
             _common(lift, _lift)
         case "question":
@@ -75,6 +67,18 @@ def configure(name: str, parser: ArgumentParser) -> None:
     listing.add_argument("--all", action="store_true", help="also superseded, resolved and dismissed ones")
     _common(listing, _list)
     parser.set_defaults(item=name)
+
+
+def _constraint_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--source", required=True, metavar="S", help="where it comes from")
+    parser.add_argument("--blocking", action="store_true", help="it never leaves the state file")
+    parser.add_argument(
+        "--scope",
+        action="append",
+        metavar="KIND:PATTERN",
+        help="enforce it on tool calls: command:git push --force, path:migrations/**, tool:WebFetch; repeatable",
+    )
+    parser.add_argument("--mode", choices=MODES, help="what is done about such a call (default: ask)")
 
 
 def _decision_arguments(parser: ArgumentParser, *, required: bool = True) -> None:
