@@ -28,6 +28,7 @@ bench: $(VENV)/installed
 	$(RUN)/python benchmarks/ingestion.py
 	$(RUN)/python -m benchmarks.noting
 	$(RUN)/python -m benchmarks.search
+	$(RUN)/python -m benchmarks.tool_calls
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed

@@ -13,7 +13,7 @@ import time
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
-from unified_state.services.hook_table import TOOL_EVENT
+from unified_state.records.enforced import TOOL_EVENT
 from unified_state.services.tool_check import ToolCheck
 from unified_state.settings import default_data_dir, environment
 from unified_state.sources.hook_input import parse_event, read_stdin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unified_state.records.record import Record
 
+TOOL_EVENT = "PreToolUse"
 MODES = WARN, ASK, DENY = "warn", "ask", "deny"  # the mildest first
 SCOPE_KINDS = ("commands", "paths", "tools")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     HookGroups = dict[str, list[dict[str, Any]]]
 
 HOOK_MODULE = "unified_state.interfaces.hook"
-TOOL_EVENT, TOOL_HOOK_MODULE = "PreToolUse", f"{HOOK_MODULE}_tool_use"
+TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 # A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _RUN = f"from {HOOK_MODULE} import main;main()"

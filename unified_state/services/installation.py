@@ -12,9 +12,10 @@ import sys
 
 from unified_state.assets import asset_path
 from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.record import Record
 from unified_state.rules.json_editing import append_entries, remove_entries
-from unified_state.services.hook_table import TOOL_EVENT, hook_groups, is_our_handler, tool_hook_group
+from unified_state.services.hook_table import hook_groups, is_our_handler, tool_hook_group
 from unified_state.services.status_line_table import with_status_line, without_status_line
 from unified_state.storage.atomic_file import write_atomically
 

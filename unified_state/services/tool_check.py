@@ -10,10 +10,8 @@ import os
 import sys
 
 from unified_state.interpreter import dump_ascii_json
-from unified_state.records.enforced import ASK, DENY, WARN
+from unified_state.records.enforced import ASK, DENY, TOOL_EVENT, WARN
 from unified_state.rules.enforcing.judging import Forms, Judge
-from unified_state.rules.enforcing.telling import told
-from unified_state.services.hook_table import TOOL_EVENT
 from unified_state.services.place import locate
 from unified_state.settings import PROJECT_FILE, load_hook_settings
 from unified_state.sources.repository import find_repository
@@ -120,6 +118,8 @@ class Locator:
 
 def _answer(breaches: Sequence[Breach]) -> str:
     """What the client understands: deny and ask stop the call or hand it to the user, a warning only says so."""
+    from unified_state.rules.enforcing.telling import told  # most calls are answered with nothing
+
     mode, text = breaches[0].mode, told(breaches)
     output = {"hookEventName": TOOL_EVENT}
     if mode == WARN:
