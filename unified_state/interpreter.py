@@ -28,20 +28,17 @@ else:
         return globals()[name]
 
     def _sqlite():  # noqa: ANN202
+        names = ("Connection", "DatabaseError", "IntegrityError", "OperationalError", "connect")
         try:
-            from _sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version
+            import _sqlite3
 
-            sqlite_version_info = tuple(map(int, sqlite_version.split(".")))
-        except ImportError:  # not CPython, or a CPython that renamed it
-            from sqlite3 import (
-                Connection,
-                DatabaseError,
-                IntegrityError,
-                OperationalError,
-                connect,
-                sqlite_version_info,
-            )
-        return locals()
+            found = {name: getattr(_sqlite3, name) for name in names}
+            found["sqlite_version_info"] = tuple(map(int, _sqlite3.sqlite_version.split(".")))
+        except (ImportError, AttributeError):  # not CPython, or a CPython that renamed it
+            import sqlite3
+
+            found = {name: getattr(sqlite3, name) for name in (*names, "sqlite_version_info")}
+        return found
 
 
 __all__ = [

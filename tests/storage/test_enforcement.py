@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,14 +35,12 @@ def test_a_missing_table_is_none(tmp_path: Path) -> None:
 
 def test_whatever_changes_a_constraint_takes_the_stamp_away(archive: Archive) -> None:
     one = item(1, CONSTRAINT)
-    for number, change in enumerate(
-        (
-            lambda: insert_item(archive, one),
-            lambda: update_item(archive, one.replace(status="resolved")),
-            lambda: forget_item(archive, one.uuid),
-        ),
-        1,
-    ):
+    changes: list[Callable[[], None]] = [
+        lambda: insert_item(archive, one),
+        lambda: update_item(archive, one.replace(status="resolved")),
+        lambda: forget_item(archive, one.uuid),
+    ]
+    for number, change in enumerate(changes, 1):
         set_stamp(archive, number - 1, "compiled")
         assert read_stamp(archive) == (number - 1, "compiled")
         change()
