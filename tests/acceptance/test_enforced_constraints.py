@@ -154,8 +154,7 @@ def test_settings_that_cannot_be_read_are_told_and_left_alone(project: Project) 
     assert (done.code, done.out) == (0, "C1\n")
     assert "not valid JSON" in done.err
     assert path.read_text(encoding="utf-8") == "{ // mine\n}"
-    checks = {check["name"]: check for check in json.loads(project.run("doctor", "--json").out)}
-    assert not checks["enforced constraints"]["ok"]
+    assert not checks(project)["enforced constraints"]
     path.write_text("{}", encoding="utf-8")
     restored(project, project.folder / "t.jsonl", source="startup")
     assert decision(call(project, command="git push --force")) == "ask"
@@ -167,8 +166,7 @@ def test_a_table_that_is_missing_or_damaged_is_made_anew(forbidden: Project, dam
         table(forbidden).unlink()
     else:
         table(forbidden).write_bytes(damage)
-    checks = {check["name"]: check["ok"] for check in json.loads(forbidden.run("doctor", "--json").out)}
-    assert not checks["enforced constraints"]
+    assert not checks(forbidden)["enforced constraints"]
     assert decision(call(forbidden, command="git push --force")) == "deny"
     assert decision(call(forbidden, command="git push")) is None
 
@@ -183,12 +181,37 @@ def test_a_flipped_bit_in_the_table_is_noticed(forbidden: Project) -> None:
 def test_a_table_that_cannot_be_had_is_said_and_stops_nothing(forbidden: Project) -> None:
     table(forbidden).unlink()
     archive = forbidden.archive
+    kept = archive.read_bytes()
     archive.unlink()
     archive.mkdir()
     done = call(forbidden, command="git push --force")
     assert decision_free(done)
     assert "constraints were not checked" in json.loads(done.out)["systemMessage"]
     assert "PreToolUse" in forbidden.log()
+    assert "PreToolUse" in checks(forbidden)
+    archive.rmdir()
+    archive.write_bytes(kept)
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    assert "PreToolUse" not in checks(forbidden)
+
+
+def test_an_archive_that_was_lost_is_enforced_as_the_state_file_says(forbidden: Project) -> None:
+    forbidden.archive.unlink()
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    forbidden.run("load")
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    assert forbidden.ask("constraint", "list")[0]["scope"] == {"commands": ["git push --force"]}
+
+
+def test_the_hook_alone_does_not_look_like_an_installation(forbidden: Project) -> None:
+    assert not checks(forbidden)["hooks"]
+    forbidden.run("install")
+    assert "hooks" not in checks(forbidden)
+
+
+def test_what_is_forgotten_leaves_the_table_too(forbidden: Project) -> None:
+    forbidden.run("forget", "C1")
+    assert b"force" not in table(forbidden).read_bytes()
 
 
 def test_an_archive_that_comes_back_from_a_copy_is_enforced_as_it_is(forbidden: Project) -> None:
@@ -309,6 +332,11 @@ def test_a_mode_without_a_scope_is_refused(project: Project) -> None:
 def test_a_session_start_tells_what_is_enforced(forbidden: Project) -> None:
     brief = restored(forbidden, forbidden.folder / "t.jsonl", source="startup")["brief"]
     assert "C1 (the user said, blocking, enforced, deny: git push --force): Never force-push." in brief
+
+
+def checks(project: Project) -> dict[str, bool]:
+    """The checks of `doctor` by name."""
+    return {check["name"]: check["ok"] for check in json.loads(project.run("doctor", "--json").out)}
 
 
 def decision_free(done: Done) -> bool:

@@ -9,9 +9,10 @@ import pytest
 
 from .conversation import Conversation
 from .installed import installed
-from .messages import Json, bash, reply
+from .messages import Json, bash, reply, tool
 from .product import PROGRAM, Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+from .terminal import Terminal
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 DENY = "git push --force"
@@ -143,3 +144,26 @@ def stopped(scenario: Scenario, client: Conversation) -> bool:
     scenario.script(reply(bash("make release; echo on")), "done")
     client.ask("release")
     return "forbids this" in results(scenario)[-1]
+
+
+@pytest.mark.usefixtures("tmux")
+def test_a_person_is_asked_with_the_constraint_and_may_say_yes(scenario: Scenario) -> None:
+    product = installed(scenario)
+    product.run("constraint", "add", "Ask before a release", "--source", "me", "--scope", "command:make release")
+    scenario.script(reply(bash("make release; echo released > ran.txt")), "the end")
+    with Terminal(scenario, *ALLOW_BASH) as terminal:
+        terminal.enter("release")
+        terminal.wait_for("Constraint C1 asks before this")
+        terminal.press("Enter")
+        terminal.wait_for("the end")
+        terminal.leave()
+    assert (scenario.project / "ran.txt").exists()
+
+
+def test_what_a_subagent_does_is_stopped_too(scenario: Scenario, product: Product) -> None:
+    scenario.api.script("subagent", reply(bash(DENY)), "sub done")
+    task = tool("Agent", description="push", prompt="push it", subagent_type="general-purpose", run_in_background=False)
+    scenario.script(reply(task), "done", "done")
+    scenario.prompt("go", *ALLOW_BASH)
+    last = scenario.api.of("subagent")[-1]
+    assert last.find("Constraint C1 forbids this: Never force-push")

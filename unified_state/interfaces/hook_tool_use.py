@@ -36,25 +36,27 @@ def run(data_dir: str = "") -> int:
     """Check one call; the exit status."""
     started, now = time.monotonic(), int(time.time() * 1000)
     data_dir = data_dir or default_data_dir()
-    problems: list[str] = []
-    folder, output, details = None, "", ""
+    reports: list[str] = []
+    folder: str | None = None
+    failure: str | None = None
+    output = details = ""
     try:
-        event, problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), TOOL_EVENT)
-        if problem:
-            problems.append(problem)
-        check = ToolCheck(event, data_dir, environment(), problems.append)
+        event, failure = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), TOOL_EVENT)
+        check = ToolCheck(event, data_dir, environment(), reports.append)
         folder = check.place.folder
         output = check.answer()
     except UnifiedStateError as error:
-        problems.append(str(error))
+        failure = str(error)
     except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn
         import traceback
 
-        problems.append(f"{type(error).__name__}: {error}")
-        details = traceback.format_exc()
-    if problems:
-        problem = _leave_trace(data_dir, folder, now, started, problems[-1], details)
-        output = output or dump_ascii_json({"systemMessage": f"unified-state: constraints were not checked: {problem}"})
+        failure, details = f"{type(error).__name__}: {error}", traceback.format_exc()
+    if failure or reports:
+        problem = _leave_trace(data_dir, folder, now, started, failure or reports[-1], details)
+        told = f"constraints were not checked: {problem}" if failure else problem
+        output = output or dump_ascii_json({"systemMessage": f"unified-state: {told}"})
+    elif folder is not None:
+        _take_trace_away(folder)
     if output:
         sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
         sys.stdout.flush()
@@ -75,3 +77,11 @@ def _leave_trace(data_dir: str, folder: str | None, now: int, started: float, pr
     except OSError as error:
         print(f"unified-state: {error}", file=sys.stderr)  # noqa: T201  # there is only stderr left
     return problem
+
+
+def _take_trace_away(folder: str) -> None:
+    """A good run takes the problem of an earlier one away."""
+    try:
+        os.unlink(os.path.join(folder, "runs", TOOL_EVENT))
+    except OSError:
+        return  # as a rule there was none

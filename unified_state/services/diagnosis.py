@@ -16,6 +16,7 @@ from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import last_runs, read_log
+from unified_state.services.hook_table import is_tool_handler
 from unified_state.services.installation import SCOPES, our_handlers, read_settings, target
 from unified_state.storage.damage import is_healthy
 
@@ -70,7 +71,7 @@ def _hooks(place: Place, environ: Mapping[str, str]) -> Iterator[Check]:
             yield Check(f"hooks ({scope})", ok=False, message=error.message, hint=error.hint)
             continue
         if handlers:
-            found = True
+            found = found or not all(map(is_tool_handler, handlers))
             yield _handlers(scope, path, handlers)
     if not found:
         yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")

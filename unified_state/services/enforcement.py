@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError, UnifiedStateError, UsageError
+from unified_state.interpreter import DatabaseError
 from unified_state.records.enforced import SCOPE_KINDS, Enforced
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import USER_SAID
@@ -72,7 +73,7 @@ def settle(archive: Archive, workspace: Workspace) -> None:
         before, table = compile_table(archive, workspace.place)
         if before or table.constraints:
             put_hook(workspace, wanted=bool(table.constraints))
-    except UnifiedStateError as error:
+    except (UnifiedStateError, DatabaseError) as error:
         workspace.report(f"recorded, but not enforced yet: {error}")
 
 
@@ -108,7 +109,7 @@ def check_in_place(archive: Archive, workspace: Workspace) -> None:
 
         if bool(table.constraints) != has_hook(place):
             put_hook(workspace, wanted=bool(table.constraints))
-    except UnifiedStateError as error:
+    except (UnifiedStateError, DatabaseError) as error:
         workspace.report(f"constraints are not enforced: {error}")
 
 

@@ -64,6 +64,11 @@ def is_our_handler(handler: Any) -> bool:
     return isinstance(arguments, list) and any(HOOK_MODULE in str(argument) for argument in arguments)
 
 
+def is_tool_handler(handler: Any) -> bool:
+    """Whether a handler of ours is the one before tool calls, which stands in a worktree's settings by itself."""
+    return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
+
+
 def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:
     """SessionStart has two handlers: the client limits the output of each."""
     elsewhere = [] if data_dir is None else [data_dir]
