@@ -30,6 +30,7 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.plugin
 	$(RUN)/python -m benchmarks.search
 	$(RUN)/python -m benchmarks.mcp_server
+	$(RUN)/python -m benchmarks.tool_calls
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed

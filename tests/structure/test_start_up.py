@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from unified_state.services.manager import UnifiedStateManager
 from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
@@ -188,3 +189,32 @@ def test_importing_the_package_imports_nothing_else() -> None:
     code = "import sys; before = set(sys.modules); import unified_state; print(','.join(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.strip().split(",")) <= {"unified_state", "__future__"}
+
+
+TOOL_HOOK = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from unified_state.interfaces import hook_tool_use
+hook_tool_use.run()
+sys.stderr.write(",".join(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("command", ["git push --force", "ls"])
+def test_the_hook_before_tool_calls_loads_neither_sqlite_nor_anything_that_costs_milliseconds(
+    repository: Path, command: str
+) -> None:
+    UnifiedStateManager(repository).add_constraint(
+        "Never force-push", "the team", scope={"commands": ["git push --force"]}, mode="deny"
+    )
+    given = {"cwd": str(repository), "tool_name": "Bash", "tool_input": {"command": command}}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", TOOL_HOOK, str(ROOT)],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("permissionDecision" in done.stdout) == (command != "ls")
+    loaded = {name.split(".")[0] for name in done.stderr.split(",")}
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3", "functools", "collections"}) == set()

@@ -41,6 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     """Handle one event; the exit status."""
+    if event_name == "PreToolUse":
+        from unified_state.interfaces.hook_tool_use import run as check_tool_use  # by hand; else a process of its own
+
+        return check_tool_use(data_dir)
     call = _Run(event_name, part, data_dir or default_data_dir())
     try:
         return call.handle()

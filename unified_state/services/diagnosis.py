@@ -14,6 +14,7 @@ from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import sqlite_version_info
 from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
+from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import last_runs, read_log
 from unified_state.services.hook_diagnosis import check_hooks
 from unified_state.storage.damage import is_healthy
@@ -53,6 +54,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         _space(place),
         _compiled(),
         *_settings(settings),
+        *check_enforcement(place),
         _versions(),
     ]
 

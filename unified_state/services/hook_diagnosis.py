@@ -14,7 +14,7 @@ import sys
 from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
-from unified_state.services.hook_table import BEGIN, our_handlers
+from unified_state.services.hook_table import BEGIN, is_tool_handler, our_handlers
 from unified_state.services.installation import read_settings
 from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
 
@@ -37,7 +37,8 @@ def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
             yield Check(f"hooks ({scope})", ok=False, message=error.message, hint=error.hint)
             continue
         if handlers:
-            found.append(scope)
+            if not all(map(is_tool_handler, handlers)):
+                found.append(scope)
             yield _check_settings(scope, path, handlers)
     if enabled:
         yield _check_plugin(environ, beside=found)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     HookGroups = dict[str, list[dict[str, Any]]]
 
 HOOK_MODULE = "unified_state.interfaces.hook"
+TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 # A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _ISOLATED = ("-I", "-S", "-c")
@@ -34,12 +35,20 @@ _TIMEOUTS = {
     "PostCompact": 15,
     "SessionEnd": 5,
 }
+_TOOL_TIMEOUT = 10
 
 
 def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> HookGroups:
     """The entries by event that `install` adds, for the package that lies in the folder `root`."""
     code = f"{BEGIN}sys.path.append({root!r});{_RUN}"
     return _groups(interpreter, [code], None if data_dir == default_data_dir() else data_dir)
+
+
+def tool_hook_group(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> dict[str, Any]:
+    """The entry before tool calls, which is there only while a constraint is enforced."""
+    code = f"{BEGIN}sys.path.append({root!r});from {TOOL_HOOK_MODULE} import main;main()"
+    arguments = ["-I", "-S", "-c", code, *([] if data_dir == default_data_dir() else [data_dir])]
+    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": _TOOL_TIMEOUT}]}
 
 
 def plugin_hooks() -> dict[str, Any]:
@@ -70,6 +79,11 @@ def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]
         if isinstance(group, dict) and isinstance(group.get("hooks"), list)
     ]
     return [handler for group in groups for handler in group["hooks"] if is_our_handler(handler)]
+
+
+def is_tool_handler(handler: Any) -> bool:
+    """Whether a handler of ours is the one before tool calls, which stands in a worktree's settings by itself."""
+    return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
 
 
 def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:

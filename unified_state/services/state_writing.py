@@ -10,7 +10,7 @@ from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.projection import Projected, Projection
 from unified_state.services.proposing import accept, dismiss
-from unified_state.services.recording import record_item, resolve, supersede
+from unified_state.services.recording import lift, record_item, resolve, supersede
 from unified_state.services.relating import hints
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
 
@@ -76,6 +76,10 @@ class StateWriter:
     def dismiss(self, ref: str) -> Entry:
         """Make a proposal none."""
         return short_form(self._write(lambda archive, now: dismiss(archive, ref, self._workspace.origin, now)))
+
+    def lift(self, ref: str) -> Entry:
+        """Lift a constraint."""
+        return short_form(self._write(lambda archive, now: lift(archive, ref, self._workspace.origin, now=now)))
 
     def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Change the given fields of what the session works on; the whole work item as it is now."""

@@ -7,17 +7,30 @@ import os
 import shutil
 
 from unified_state.assets import PACKAGE_ROOT
-from unified_state.interfaces.context import Context
+from unified_state.errors import UsageError
+from unified_state.interfaces.context import Context, origin_of
+from unified_state.records.origin import USER_SAID
+from unified_state.rules.binding import may_decide
 from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
 from unified_state.services.diagnosis import network_file_system
-from unified_state.services.installation import COMMAND_FILE, READ_ONLY_RULES, SCOPES, install, target, uninstall
+from unified_state.services.enforcement_hook import settings_path
+from unified_state.services.installation import (
+    COMMAND_FILE,
+    READ_ONLY_RULES,
+    SCOPES,
+    install,
+    put_tool_hook,
+    target,
+    uninstall,
+)
 from unified_state.services.linking import candidates, has_id, link, note_about
 from unified_state.services.place import exclude_from_git, locate
 from unified_state.services.plugin import is_enabled
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment, load_settings, user_file
+from unified_state.storage.enforcement import read_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +160,10 @@ def _keep_data_home(context: Context) -> None:
 def _uninstall(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     place, settings = _here(context, create=False)
+    _check_may_uninstall(place)
     done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
+    if arguments.scope != "local":  # the hook before tool calls stands in the worktree's own settings
+        put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
     if is_enabled(place.repository.worktree, environment()):
         context.say(
             "the plugin is enabled, and runs the hooks from now on; `claude plugin disable unified-state` stops it"
@@ -163,6 +179,15 @@ def _uninstall(arguments: Namespace) -> int:
     data = place.folder if os.path.isdir(place.folder) else None
     context.show({**done.as_dict(), "channels": closed, "data": data}, "\n".join(lines))
     return 0
+
+
+def _check_may_uninstall(place: Place) -> None:
+    """Raises UsageError where the agent would take away what enforces the user's constraints."""
+    table = read_table(place.folder)
+    binding = [entry for entry in table.constraints if entry.origin == USER_SAID] if table else []
+    if binding and not may_decide(origin_of(environment())):
+        message = f"only the user uninstalls while constraint {binding[0].ref} is enforced"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
 
 
 def _purge(place: Place) -> str:
