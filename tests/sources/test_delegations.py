@@ -121,3 +121,9 @@ def test_a_subagent_with_a_transcript_has_begun(transcript: Path) -> None:
     write_transcript(transcript.with_suffix("") / f"subagents/agent-{AGENT}.jsonl", prompt(1, "x"))
     assert has_begun(str(transcript), AGENT)
     assert not has_begun(str(transcript), OTHER)
+
+
+def test_what_the_client_writes_of_the_subagent_itself_takes_nothing_from_it(transcript: Path) -> None:
+    append(transcript, answer(2, asks("t1", "one")))
+    note_begun(transcript, AGENT, "t1")
+    assert tasks(transcript) == ["one"]

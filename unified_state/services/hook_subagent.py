@@ -38,10 +38,10 @@ def on_subagent_start(call: HookCall, archive: Archive) -> str:
 
 def _task(call: HookCall) -> str:
     """What the subagent is asked to do, as soon as the client has written it down."""
-    event = call.event
+    event, begin = call.event, time.monotonic()
     while event.transcript_path:
         tasks = tasks_of(event.transcript_path, event.agent_id, event.agent_type)
-        if tasks or time.monotonic() - call.started > _CALL_SECONDS:
+        if tasks or time.monotonic() - begin > _CALL_SECONDS:
             return "\n\n".join(tasks)
         time.sleep(_PAUSE)
     return ""

@@ -81,7 +81,7 @@ def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tup
             calls.take(line)
     if calls.own is not None:
         return (calls.own.task,)
-    begun = set(_begun(folder))
+    begun = set(_begun(folder, but=agent_id))
     return tuple(
         call.task
         for tool_use_id, call in calls.open.items()
@@ -116,9 +116,11 @@ def _last_lines(path: str) -> list[bytes]:
         return []
 
 
-def _begun(folder: str) -> Iterator[str]:
-    """The calls whose subagents have begun."""
+def _begun(folder: str, but: str) -> Iterator[str]:
+    """The calls whose subagents have begun, but for one of these."""
     for path in subagent_records(folder):
+        if os.path.basename(path).startswith(f"agent-{but}."):
+            continue
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 record = parse_json(file.read())
