@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo captured survival turns generate clean
+.PHONY: demo test lint structure real-client bench hindcast locomo captured lean survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -31,6 +31,7 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.search
 	$(RUN)/python -m benchmarks.mcp_server
 	$(RUN)/python -m benchmarks.tool_calls
+	$(RUN)/python -m benchmarks.lean_cost
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
@@ -43,6 +44,10 @@ locomo: $(VENV)/installed
 # What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
+
+# What shorter tool outputs save in a folder of transcripts, and what of them was used later: make lean DATA=FOLDER
+lean: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.lean $(DATA) $(OPTIONS)
 
 # What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
 survival: $(VENV)/real-client
