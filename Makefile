@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo captured survival turns lean generate clean
+.PHONY: demo test lint structure real-client bench hindcast locomo captured lean survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -27,7 +27,10 @@ bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py
 	$(RUN)/python benchmarks/ingestion.py
 	$(RUN)/python -m benchmarks.noting
+	$(RUN)/python -m benchmarks.plugin
 	$(RUN)/python -m benchmarks.search
+	$(RUN)/python -m benchmarks.mcp_server
+	$(RUN)/python -m benchmarks.tool_calls
 	$(RUN)/python -m benchmarks.lean_cost
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
@@ -67,7 +70,7 @@ clean:
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed

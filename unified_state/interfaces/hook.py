@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _STDIN_SECONDS = 5.0
 _LOCK_SECONDS = 4.0
-_CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
+_CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
 
@@ -41,6 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     """Handle one event; the exit status."""
+    if event_name == "PreToolUse":
+        from unified_state.interfaces.hook_tool_use import run as check_tool_use  # by hand; else a process of its own
+
+        return check_tool_use(data_dir)
     call = _Run(event_name, part, data_dir or default_data_dir())
     try:
         return call.handle()
@@ -158,6 +162,8 @@ def _handler(event_name: str) -> Handler | None:
             from unified_state.services.hook_session import on_session_end as handler
         case "Stop":
             from unified_state.services.hook_stop import on_stop as handler
+        case "SubagentStart":
+            from unified_state.services.hook_subagent import on_subagent_start as handler
         case "SubagentStop":
             from unified_state.services.hook_stop import on_subagent_stop as handler
         case "PreCompact":

@@ -7,6 +7,7 @@ that is killed loses at most its current chunk; the next one goes on behind the 
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 
 from unified_state.records.record import Record
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Step, Summary
@@ -165,6 +166,8 @@ class Capture:
         try:
             found = os.stat(path)
         except OSError:
+            return None
+        if not S_ISREG(found.st_mode):
             return None
         inode = found.st_ino & _INODE_BITS
         cursor = read_cursor(self._archive, path)

@@ -5,6 +5,7 @@ end.
 from __future__ import annotations
 
 from unified_state.records.restore import BRIEF
+from unified_state.services.enforcement import check_in_place
 from unified_state.services.health import health_line
 from unified_state.services.hook_prompt import register
 from unified_state.services.restore import fence_and_remember, gather, restored_text
@@ -34,9 +35,11 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if call.part == BRIEF:
+        check_in_place(archive, call.workspace)
         _catch_up(call, archive)
     source = _source(call, archive, reason, known_before)
-    session = register(call, archive, source if reason in {"clear", "fork"} else None)
+    predecessor = source if reason in {"clear", "fork"} else None
+    session = register(call, archive, predecessor, knows_news=call.part == BRIEF)
     if reason == "compact":
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)

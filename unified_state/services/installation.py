@@ -12,9 +12,10 @@ import sys
 
 from unified_state.assets import asset_path
 from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.record import Record
 from unified_state.rules.json_editing import append_entries, remove_entries
-from unified_state.services.hook_table import hook_groups, is_our_handler
+from unified_state.services.hook_table import hook_groups, is_our_handler, tool_hook_group
 from unified_state.services.status_line_table import with_status_line, without_status_line
 from unified_state.storage.atomic_file import write_atomically
 
@@ -65,9 +66,12 @@ def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: b
     """
     before = _read(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
+    enforces = _has_tool_hook(text)
     text = _without_our_hooks(text)
     for event, groups in hook_groups(data_dir).items():
         text = append_entries(text, ("hooks", event), groups)
+    if enforces:
+        text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
     if allow_reading:
         present = json.loads(text).get("permissions", {}).get("allow", [])
         text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
@@ -94,22 +98,32 @@ def uninstall(place: Target, data_dir: str) -> Installed:
     return Installed(place.settings_path, text != before, _uninstall_command(place))
 
 
-def our_handlers(settings: Any) -> list[dict[str, Any]]:
-    """The handlers in a client's settings that are ours."""
-    hooks = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = (
-        [group for groups in hooks.values() if isinstance(groups, list) for group in groups]
-        if isinstance(hooks, dict)
-        else []
-    )
-    handlers = [handler for group in groups if isinstance(group, dict) for handler in group.get("hooks") or []]
-    return [handler for handler in handlers if is_our_handler(handler)]
+def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
+    """Put the hook before tool calls into these settings, or take it out; whether they were made for it."""
+    before = _read(path)
+    if before is None and not wanted:
+        return False
+    text = "{}\n" if before is None else remove_entries(before, ("hooks", TOOL_EVENT), _is_our_group)
+    if wanted:
+        text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
+    if json.loads(text.removeprefix("\ufeff")) == {} and path in _created(data_dir):
+        os.unlink(path)
+    elif text != before:
+        write_atomically(path, text.encode())
+    if before is None:
+        _note_created(data_dir, path)
+    return before is None
 
 
 def read_settings(path: str) -> Any:
     """A client's settings file as JSON, None if there is none. Raises UnifiedStateError where it is no JSON object."""
     text = _read(path)
     return None if text is None else json.loads(text.removeprefix("\ufeff"))
+
+
+def _has_tool_hook(text: str) -> bool:
+    groups = json.loads(text.removeprefix("\ufeff")).get("hooks", {}).get(TOOL_EVENT, [])
+    return any(map(_is_our_group, groups))
 
 
 def _is_our_group(group: Any) -> bool:

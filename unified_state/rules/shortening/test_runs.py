@@ -26,6 +26,7 @@ _PASSED_ENDS = ("... ok", " PASSED", "... ignored")
 _STARTED = ("=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "[ RUN      ]")
 _FAILED = ("--- FAIL", "FAILED ", "FAIL ", "FAIL\t", "\u2717", "\u2718", "\u2716", "\u00d7", "\u25cf", "not ok")
 _FAILURES = ("= FAILURES =", "= ERRORS =", "= short test summary", "failures:")
+_SAID_BY_A_TEST = "_test.go:"
 _FEW_MARKERS, _LOOKED_AT = 3, 400
 _SUMMARY = 4  # last lines
 
@@ -74,6 +75,8 @@ def _outcomes(pieces: list[str]) -> tuple[set[int], dict[int, str]]:
             failed.add(number)
         elif running:
             said[running].append(number)
+        elif _SAID_BY_A_TEST in line:  # whose name was cut off before we saw it
+            failed.add(number)
     return failed, passed
 
 
