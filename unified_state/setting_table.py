@@ -115,6 +115,11 @@ SETTINGS = (
         least=1,
         most=100,
     ),
+    Setting(
+        "lean_adapts",
+        default=True,
+        about="Whether long tool outputs are shortened more as the context fills up, where `install --lean` is in use.",
+    ),
     Setting("recent_minutes", 30, "How old a saved state may be to count as recent.", unit="minutes"),
     Setting("session_hours", 24, "How long the state file shows a session that has gone quiet.", unit="hours"),
     Setting(

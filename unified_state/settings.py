@@ -42,6 +42,7 @@ class Settings:
     context_autopilot: bool
     context_warning: int
     context_optimise: int
+    lean_adapts: bool
     recent_minutes: int
     session_hours: int
     share_state_file: bool

@@ -226,8 +226,8 @@ class Capture:
                 if not isinstance(found, Step):
                     keep_fact(self._archive, cursor.session, found, self._now)
                 elif writer.add(found, body):
-                    if noter is not None:
-                        noter.note(found)
+                    if noter is not None and writer.kept is not None:
+                        noter.note(writer.kept)
                     else:
                         postpone(self._archive, cursor.session, writer.last)
             if noter is not None:

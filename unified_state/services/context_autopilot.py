@@ -1,5 +1,6 @@
 """The context autopilot: at each Stop it notes how full the context is; at each new phase it saves the state, and
-leaves one line for the next prompt. A phase counts once between two compactions.
+leaves one line for the next prompt. A phase counts once between two compactions. As the context fills up, long outputs
+are shortened more.
 """
 
 from __future__ import annotations
@@ -7,14 +8,17 @@ from __future__ import annotations
 from unified_state.records.context import OK
 from unified_state.rules.context_lines import told_line
 from unified_state.rules.context_phase import is_higher, trend_of
+from unified_state.rules.lean_pressure import pressure_of
 from unified_state.services.context_reading import new_readings, points_of
 from unified_state.services.context_watching import watched_now
 from unified_state.services.staleness import count_stale
 from unified_state.storage.context import history, keep_point, keep_watched, watched_context
+from unified_state.storage.pressure_file import keep_pressure, read_pressure
 from unified_state.storage.sessions import session_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.records.context import Trend
     from unified_state.services.hook_call import HookCall
     from unified_state.storage.archive import Archive
 
@@ -37,11 +41,22 @@ def watch_context(call: HookCall, archive: Archive) -> None:
             keep_point(archive, session, point)
     reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
     line = None
+    trend = trend_of(history(archive, session), watched.limit.tokens)
+    _lean(call, reading.tokens * 100 / watched.limit.tokens, trend)
     if is_higher(watched.reached, reached_before):
         _checkpoint(call, archive)
-        line = told_line(reading, watched.limit.tokens, trend_of(history(archive, session), watched.limit.tokens))
+        line = told_line(reading, watched.limit.tokens, trend)
     with archive.transaction(durable=False):
         keep_watched(archive, session, watched, line)
+
+
+def _lean(call: HookCall, percent: float, trend: Trend) -> None:
+    """Say how much tighter long outputs are to be shortened until the next turn ends."""
+    folder, session_id = call.workspace.place.folder, call.event.session_id
+    before = read_pressure(folder, session_id)
+    pressure = pressure_of(percent, trend.turns_left, before)
+    if pressure != before:
+        keep_pressure(folder, session_id, pressure)
 
 
 def _checkpoint(call: HookCall, archive: Archive) -> None:

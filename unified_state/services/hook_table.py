@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
+OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
+OUTPUT_EVENT = "PostToolUse"
+_LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # of others nothing is ever shortened
 # A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _ISOLATED = ("-I", "-S", "-c")
@@ -46,9 +49,14 @@ def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PA
 
 def tool_hook_group(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> dict[str, Any]:
     """The entry before tool calls, which is there only while a constraint is enforced."""
-    code = f"{BEGIN}sys.path.append({root!r});from {TOOL_HOOK_MODULE} import main;main()"
-    arguments = ["-I", "-S", "-c", code, *([] if data_dir == default_data_dir() else [data_dir])]
-    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": _TOOL_TIMEOUT}]}
+    return _light_group(TOOL_HOOK_MODULE, [], data_dir, interpreter, root)
+
+
+def output_hook_group(
+    level: str, data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT
+) -> dict[str, Any]:
+    """The entry behind tool calls, which is there only where long outputs are shortened."""
+    return {"matcher": _LONG_OUTPUTS, **_light_group(OUTPUT_HOOK_MODULE, [level], data_dir, interpreter, root)}
 
 
 def plugin_hooks() -> dict[str, Any]:
@@ -81,9 +89,24 @@ def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]
     return [handler for group in groups for handler in group["hooks"] if is_our_handler(handler)]
 
 
+def lean_level(settings: Any) -> str | None:
+    """The level at which these settings have long outputs shortened; None where they do not."""
+    found = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT)]
+    return next(
+        (str(arguments[len(_ISOLATED) + 1]) for arguments in found if len(arguments) > len(_ISOLATED) + 1), None
+    )
+
+
 def is_tool_handler(handler: Any) -> bool:
     """Whether a handler of ours is the one before tool calls, which stands in a worktree's settings by itself."""
     return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
+
+
+def _light_group(module: str, words: list[str], data_dir: str, interpreter: str, root: str) -> dict[str, Any]:
+    """A hook with a process of its own that loads hardly anything."""
+    code = f"{BEGIN}sys.path.append({root!r});from {module} import main;main()"
+    arguments = [*_ISOLATED, code, *words, *([] if data_dir == default_data_dir() else [data_dir])]
+    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": _TOOL_TIMEOUT}]}
 
 
 def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:

@@ -15,7 +15,14 @@ from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.record import Record
 from unified_state.rules.json_editing import append_entries, remove_entries
-from unified_state.services.hook_table import hook_groups, is_our_handler, tool_hook_group
+from unified_state.services.hook_table import (
+    OUTPUT_EVENT,
+    hook_groups,
+    is_our_handler,
+    lean_level,
+    output_hook_group,
+    tool_hook_group,
+)
 from unified_state.services.status_line_table import with_status_line, without_status_line
 from unified_state.storage.atomic_file import write_atomically
 
@@ -30,17 +37,19 @@ READ_ONLY_RULES = tuple(
 ) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ("decision", "constraint", "question", "evidence"))
 _CREATED = "created-settings.json"
 COMMAND_FILE = "context-compact.md"
+LEAN_OFF = "off"
 
 
 class Installed(Record):
     """What an installation or its removal changed: the settings file, the command file, or nothing; and whether the
-    status line is ours now.
+    status line is ours now; at which level long outputs are shortened, if they are.
     """
 
     settings_path: str
     changed: bool
     command_path: str | None = None
     status_line: bool = False
+    lean: str | None = None
 
 
 class Target(Record):
@@ -60,18 +69,23 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
     return Target(scope, os.path.join(folder, name), os.path.join(folder, "commands"))
 
 
-def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: bool = False) -> Installed:
+def install(
+    place: Target, data_dir: str, *, allow_reading: bool, show_status: bool = False, lean: str | None = None
+) -> Installed:
     """Add our hooks and the slash command; what an earlier version installed is replaced. A status line of ours that is
-    there stays.
+    there stays, and so does the level of lean context where none is given (`LEAN_OFF`: outputs stay as they are).
     """
     before = _read(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
     enforces = _has_tool_hook(text)
+    level = lean_level(json.loads(text.removeprefix("\ufeff"))) if lean is None else lean.removeprefix(LEAN_OFF)
     text = _without_our_hooks(text)
     for event, groups in hook_groups(data_dir).items():
         text = append_entries(text, ("hooks", event), groups)
     if enforces:
         text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
+    if level:
+        text = append_entries(text, ("hooks", OUTPUT_EVENT), [output_hook_group(level, data_dir)])
     if allow_reading:
         present = json.loads(text).get("permissions", {}).get("allow", [])
         text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
@@ -82,7 +96,7 @@ def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: b
         write_atomically(place.settings_path, text.encode())
     if before is None:
         _note_created(data_dir, place.settings_path)
-    return Installed(place.settings_path, text != before, _install_command(place), shows_status)
+    return Installed(place.settings_path, text != before, _install_command(place), shows_status, level or None)
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:

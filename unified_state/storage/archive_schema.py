@@ -8,6 +8,7 @@ from unified_state.errors import DamagedArchiveError, NewerVersionError
 from unified_state.storage.context_schema import CONTEXT
 from unified_state.storage.enforcement_schema import ENFORCEMENT
 from unified_state.storage.item_schema import CAPTURE, PROVENANCE, SOURCES, SURVIVAL
+from unified_state.storage.lean_schema import LEAN
 from unified_state.storage.news_schema import NEWS
 
 TYPE_CHECKING = False
@@ -178,7 +179,7 @@ ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN root TEXT;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET, SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT, NEWS + ENFORCEMENT)
+MIGRATIONS = (_FIRST, _WORKING_SET, SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT, NEWS + ENFORCEMENT + LEAN)
 _ABSURD_VERSION = 1000
 
 

@@ -7,8 +7,10 @@ again changes nothing, so a killed hook can always begin anew at the last offset
 
 from __future__ import annotations
 
-from unified_state.records.step import KINDS, TOOL_CALL, Step
+from unified_state.records.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.rules.packing import pack, unpack
+from unified_state.rules.shortening.wholes import whole_of
+from unified_state.storage.shortened import awaited_outputs, mark_met
 from unified_state.storage.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
 
 TYPE_CHECKING = False
@@ -21,16 +23,19 @@ if TYPE_CHECKING:
 
 class StepWriter:
     """Adds the steps of one session within one transaction; knows the turn that is open, the number of
-    the last step, and how many were new.
+    the last step, and how many were new. `kept` is the last step that was added, as the archive has it.
     """
 
     def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
+        self._archive = archive
         self._run = archive.execute
         self._session = session
         self.turn = turn
         self.last = 0
         self.added = 0
         self.tool_calls = 0
+        self.kept: Step | None = None
+        self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
         self._is_own_turn = turn is not None and self._owner(turn) == session
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
@@ -48,6 +53,8 @@ class StepWriter:
             return self._mark_copy(*known)
         if step.starts_turn or not self._is_own_turn:
             self._open_turn(step)
+        if step.kind == TOOL_RESULT and step.tool_use_id in self._awaited and self._meet(step, key):
+            return self.kept is not None
         number = self.last = self._next_step
         self._run(
             "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -66,9 +73,36 @@ class StepWriter:
         )
         self._next_step += 1
         self.added += 1
+        self.kept = step
         self.tool_calls += step.kind == TOOL_CALL
         if not step.text.startswith(DATA_URL):
             self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, searchable(step)))
+        return True
+
+    def _meet(self, step: Step, key: str | bytes) -> bool:
+        """Put the whole of an output that was archived before its entry into the entry's place; whether it is of this
+        entry. A forgotten one stays so.
+        """
+        number, shown = self._awaited[step.tool_use_id or ""]
+        kind, body, turn = self._run("SELECT kind, body, turn FROM step WHERE id = ?", (number,)).fetchone()
+        archived = unpack(body)
+        text = whole_of(step.text, archived, f"S{number}", shown)
+        if text is None:
+            return False
+        del self._awaited[step.tool_use_id or ""]
+        mark_met(self._archive, number)
+        self._run(
+            "UPDATE step SET turn = ?, uuid = ?, block = ?, at = ? WHERE id = ?",
+            (self.turn, key, step.block, step.at, number),
+        )
+        self._run("DELETE FROM turn WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM step WHERE turn = ?1)", (turn,))
+        self.last, self.kept = number, None
+        if kind is not None:
+            self.kept = step.replace(text=archived)
+            self.added += 1
+            if text != archived:
+                replace_text(self._archive, number, self.kept, text)
+                self.kept = step.replace(text=text)
         return True
 
     def _after_last(self, table: str) -> int:

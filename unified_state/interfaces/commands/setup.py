@@ -11,12 +11,14 @@ from unified_state.errors import UsageError
 from unified_state.interfaces.context import Context, origin_of
 from unified_state.records.origin import USER_SAID
 from unified_state.rules.binding import may_decide
+from unified_state.rules.shortening.levels import NAMES
 from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
 from unified_state.services.diagnosis import network_file_system
 from unified_state.services.enforcement_hook import settings_path
 from unified_state.services.installation import (
     COMMAND_FILE,
+    LEAN_OFF,
     READ_ONLY_RULES,
     SCOPES,
     install,
@@ -64,6 +66,11 @@ def configure(name: str, parser: ArgumentParser) -> None:
             parser.add_argument(
                 "--agents-md", action="store_true", help="also put a pointer for other agents into AGENTS.md"
             )
+            parser.add_argument(
+                "--lean",
+                choices=(LEAN_OFF, *NAMES),
+                help="also shorten long tool outputs before the model reads them; the whole stays in the archive",
+            )
         case "uninstall":
             _scope(parser)
             parser.add_argument(
@@ -99,7 +106,13 @@ def _install(arguments: Namespace) -> int:
     place, settings = _here(context, create=True)
     note_about(place)
     where = target(arguments.scope, place.repository.worktree, environment())
-    done = install(where, settings.data_dir, allow_reading=arguments.allow_reading, show_status=arguments.status_line)
+    done = install(
+        where,
+        settings.data_dir,
+        allow_reading=arguments.allow_reading,
+        show_status=arguments.status_line,
+        lean=arguments.lean,
+    )
     if arguments.scope == "local":
         exclude_from_git(place, ["settings.local.json", f"commands/{COMMAND_FILE}"])
     compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
@@ -108,6 +121,8 @@ def _install(arguments: Namespace) -> int:
         f"/context-compact is {done.command_path or 'left alone: a command of that name exists'}",
         f"everything is archived in {place.folder}",
     ]
+    if done.lean is not None:
+        lines.append(f"long tool outputs are shortened: {done.lean}")
     channels = _open_channels(arguments, context)
     lines += [f"{path} {told}" for path, told in channels.items()]
     context.show({**done.as_dict(), "channels": list(channels)}, "\n".join(lines))

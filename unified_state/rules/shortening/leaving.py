@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's, or what is to be done
 _OWN = ("unified-state", "unified_state")
+_MODULE = "unified_state."  # `python -m unified_state.interfaces.cli`
 
 
 def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Call | None:
@@ -28,6 +29,9 @@ def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -
     from unified_state.rules.shortening.file_contents import shows_files
 
     call = call_of(tool, given)
-    if shows_files(call) or any(words[0] in _OWN for words in call.commands):
-        return None
-    return call
+    return None if shows_files(call) or any(map(_runs_ours, call.commands)) else call
+
+
+def _runs_ours(words: tuple[str, ...]) -> bool:
+    """Whether a command runs ours, also behind `sudo`, `uv run` or `time`."""
+    return any(word.rsplit("/", 1)[-1] in _OWN or word.startswith(_MODULE) for word in words)

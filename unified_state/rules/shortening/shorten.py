@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.records.shortened import Shortened
+    from unified_state.rules.shortening.call import Call
 
 _KINDS = (
     subagents,
@@ -46,8 +47,11 @@ _LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not wort
 def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shortened | None:
     """The short form of what a call gave, at a level from 1 to 3; None where it stays as it is."""
     call = call_to_shorten(tool, given, output, level)
-    if call is None:
-        return None
+    return None if call is None else short_form(call, output, level)
+
+
+def short_form(call: Call, output: str, level: int) -> Shortened | None:
+    """The same of a call that is known to be one whose output may be shortened."""
     view = View(output, has_troubles=not call.only_prints)
     if view.is_all_trouble:
         return None

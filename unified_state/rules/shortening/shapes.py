@@ -1,0 +1,84 @@
+"""Where the text lies in what a tool answers, and the answer with another text in its place.
+
+The client takes a replacement only in the tool's own shape. Of an answer whose shape is not one of these nothing is
+known, and it stays as it is.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Path = tuple[str | int, ...]
+
+
+def text_of(tool: str, answer: Any) -> str | None:
+    """The text that the model would read of an answer; None where it is not known for certain."""
+    path = _path(tool, answer)
+    if path is None:
+        return None
+    found = _at(answer, path)
+    return found if isinstance(found, str) else "\n".join(found)
+
+
+def with_text(tool: str, answer: Any, text: str) -> Any:
+    """The same answer with another text. Call it only where `text_of` found one."""
+    path = _path(tool, answer)
+    assert path is not None  # noqa: S101  # the caller was given its text
+    is_list = isinstance(_at(answer, path), list)
+    return _put(answer, path, text.split("\n") if is_list else text)
+
+
+def _path(tool: str, answer: Any) -> Path | None:
+    if tool.startswith("mcp__"):
+        return _one_block(answer, ()) if isinstance(answer, list) else _text(answer, ())
+    if not isinstance(answer, dict):
+        return None
+    match tool:
+        case "Bash":  # what is too long for the client it keeps in a file, and shows little of
+            is_plain = not any(answer.get(name) for name in ("isImage", "interrupted", "persistedOutputPath"))
+            return _text(answer, ("stdout",)) if is_plain else None
+        case "Grep":
+            return _names(answer) if answer.get("mode") == "files_with_matches" else _text(answer, ("content",))
+        case "Glob":
+            return _names(answer)
+        case "WebFetch":
+            return _text(answer, ("result",))
+        case "Agent" | "Task":
+            return _one_block(answer, ("content",))
+    return None
+
+
+def _text(answer: Any, path: Path) -> Path | None:
+    return path if isinstance(_at(answer, path), str) else None
+
+
+def _one_block(answer: Any, path: Path) -> Path | None:
+    """The text of a list of content blocks with nothing else in it."""
+    blocks = _at(answer, path)
+    is_one = isinstance(blocks, list) and len(blocks) == 1 and isinstance(blocks[0], dict)
+    return _text(answer, (*path, 0, "text")) if is_one and blocks[0].get("type") == "text" else None
+
+
+def _names(answer: Any) -> Path | None:
+    """A list of file names, which the model reads one on each line."""
+    names = answer.get("filenames")
+    is_plain = isinstance(names, list) and all(isinstance(name, str) and "\n" not in name for name in names)
+    return ("filenames",) if is_plain else None
+
+
+def _at(answer: Any, path: Path) -> Any:
+    for key in path:
+        if isinstance(key, str) and not isinstance(answer, dict):
+            return None
+        answer = answer.get(key) if isinstance(key, str) else answer[key]
+    return answer
+
+
+def _put(answer: Any, path: Path, value: Any) -> Any:
+    if not path:
+        return value
+    changed = answer.copy()
+    changed[path[0]] = _put(answer[path[0]], path[1:], value)
+    return changed
