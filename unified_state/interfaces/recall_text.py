@@ -36,7 +36,16 @@ def _step(step: dict[str, Any]) -> str:
     tool = f" {step['tool']}" if step.get("tool") else ""
     error = " (error)" if step.get("is_error") else ""
     content = dump_json(step["input"]) if "input" in step else step.get("result", step.get("text", ""))
-    return f"--- {step['ref']} {step['kind']}{tool}{error} {step['timestamp']}\n{content}"
+    part = f" {_part(step['part'])}" if "part" in step else ""
+    return f"--- {step['ref']} {step['kind']}{tool}{error} {step['timestamp']}{part}\n{content}"
+
+
+def _part(part: dict[str, Any]) -> str:
+    which = f"lines {part['first']:,}:{part['last']:,} of {part['lines']:,}"
+    if "grep" not in part:
+        return which
+    rest = f", the first {part['shown']:,} shown" if part["shown"] < part["matches"] else ""
+    return f"{part['matches']:,} of {which} match{rest}"
 
 
 def _compaction(found: dict[str, Any]) -> str:

@@ -18,12 +18,14 @@ from unified_state.services.searching import search
 from unified_state.storage.accesses import note_accesses
 from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.full_text import Filters
+from unified_state.storage.shortened import note_recall
 from unified_state.storage.steps import steps_of_turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from unified_state.services.excerpting import Part
     from unified_state.services.workspace import Workspace
 
 _ACCESS = 0.1  # what a hit of a search weighs; what is recalled weighs 1
@@ -66,16 +68,20 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     return workspace.use(action)
 
 
-def recall_and_note(workspace: Workspace, ref: str, now: int) -> dict[str, Any]:
-    """What a ref names, verbatim; its steps rise in later searches. Raises NotFoundError."""
+def recall_and_note(workspace: Workspace, ref: str, now: int, part: Part | None = None) -> dict[str, Any]:
+    """What a ref names, verbatim, or a part of it; its steps rise in later searches. Raises NotFoundError."""
     from unified_state.services.recalling import recall  # a search has no use for it
 
     def action(archive: Archive) -> dict[str, Any]:
         found = recall(archive, ref)
+        if part is not None:
+            from unified_state.services.excerpting import part_of
+
+            found = part_of(found, part)
         kind, number = parse_ref(ref)
         if kind in {STEP, TURN}:
             steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]
-            _note(workspace, archive, steps, 1.0, now)
+            _note(workspace, archive, steps, 1.0, now, shown=len(found.get("result", "")))
         return found
 
     return workspace.use(action)
@@ -126,10 +132,16 @@ def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
         raise NotFoundError(message, f"tools are {one_line(', '.join(known[:_TOOLS]))}" if known else "")
 
 
-def _note(workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int) -> None:
-    """Note what was asked for; where the archive cannot be written to, a search is none the worse for it."""
+def _note(
+    workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
+) -> None:
+    """Note what was asked for, and how much of a tool output was shown; where the archive cannot be written to, a
+    search is none the worse for it.
+    """
     try:
         note_accesses(archive, steps, weight, now)
+        if shown:
+            note_recall(archive, steps[0], shown)
     except DatabaseError as error:
         problem = storage_error(error, archive.path)
         if isinstance(problem, DamagedArchiveError):

@@ -6,6 +6,7 @@ import os
 
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
+from unified_state.storage.shortened import Savings, read_savings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Status(Record):
     newest_step_at: int | None
     saved_at: str | None
     health: str | None
+    lean: Savings
     copied_from: str | None = None
 
 
@@ -61,6 +63,7 @@ def read_status(workspace: Workspace, now: int) -> Status:
             newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
             saved_at=saved[0] if saved else None,
             health=health_line(place.folder, now),
+            lean=read_savings(archive),
             copied_from=place.copied_from,
         )
 

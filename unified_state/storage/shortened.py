@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 _LARGEST = (1 << 63) - 1
+_CHARACTERS_A_TOKEN = 3.3  # of tool outputs, in o200k, over 16 real sessions
 
 
 class Output(Record):
@@ -32,15 +33,14 @@ class Output(Record):
 
 
 class Savings(Record):
-    """What short forms saved, in characters: outputs, their whole length, what was shown of them, how often the agent
-    recalled one, and how much of them it was shown then.
+    """What short forms saved, and what that cost: how many outputs were shortened, about how many tokens the model was
+    not given, how often one was recalled, and about how many tokens it was given then.
     """
 
     outputs: int = 0
-    whole: int = 0
-    shown: int = 0
+    saved_tokens: int = 0
     recalls: int = 0
-    recalled: int = 0
+    recalled_tokens: int = 0
 
 
 def archive_output(archive: Archive, session: int, session_id: str, output: Output) -> int:
@@ -130,8 +130,13 @@ def read_savings(archive: Archive, session: int | None = None) -> Savings:
     """What was saved in a session, or in all of them."""
     condition, values = ("", ()) if session is None else (" WHERE session = ?", (session,))
     row = archive.row(
-        "SELECT count(*), coalesce(sum(whole), 0), coalesce(sum(shown), 0), coalesce(sum(recalls), 0), "
-        f"coalesce(sum(recalled), 0) FROM shortened{condition}",
+        "SELECT count(*), coalesce(sum(whole - shown), 0), coalesce(sum(recalls), 0), coalesce(sum(recalled), 0) "
+        f"FROM shortened{condition}",
         *values,
     )
-    return Savings(*row)
+    outputs, saved, recalls, recalled = row
+    return Savings(outputs, _tokens(saved), recalls, _tokens(recalled))
+
+
+def _tokens(characters: int) -> int:
+    return max(0, round(characters / _CHARACTERS_A_TOKEN))

@@ -34,6 +34,10 @@ def configure(name: str, parser: ArgumentParser) -> None:
             parser.add_argument(
                 "ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"
             )
+            parser.add_argument("--lines", metavar="FIRST:LAST", help="only these lines of a step: 200:260, 200:, :60")
+            parser.add_argument(
+                "--grep", metavar="REGEX", help="only the lines of a step that it is found in, numbered"
+            )
         case "restore":
             which = parser.add_mutually_exclusive_group()
             which.add_argument("--session", metavar="ID", help="default: the session that runs this, else the newest")
@@ -153,10 +157,12 @@ def _hit_line(hit: Hit) -> str:
 
 def _recall(arguments: Namespace) -> int:
     from unified_state.interfaces.recall_text import recall_text
+    from unified_state.services.excerpting import Part
     from unified_state.services.finding import recall_and_note
 
     context = Context(as_json=arguments.json)
-    found = recall_and_note(_reading(context), arguments.ref, current_time())
+    part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
+    found = recall_and_note(_reading(context), arguments.ref, current_time(), part)
     context.show(found, "" if arguments.json else recall_text(found))
     return 0
 

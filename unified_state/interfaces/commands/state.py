@@ -6,6 +6,7 @@ import os
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.context import Context
+from unified_state.interfaces.savings_line import savings_line
 from unified_state.records.record import disk_value
 from unified_state.records.state import TRIGGERS
 from unified_state.rules.timestamps import age_text, to_milliseconds
@@ -92,6 +93,8 @@ def _status_text(status: Status) -> str:
         f"state      {items or 'no items'}{f'; {status.paged_out} only in the archive' if status.paged_out else ''}",
         f"           {'saved ' + age_text(now - saved) if saved else 'never saved'}: {status.state_path}",
     ]
+    if status.lean.outputs:
+        lines.append(f"lean       {savings_line(status.lean)}")
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return "\n".join([*lines, f"health     {status.health or 'good'}"])

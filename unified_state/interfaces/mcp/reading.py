@@ -11,6 +11,7 @@ from unified_state.records.record import disk_value
 from unified_state.records.step import KINDS
 from unified_state.rules.pages import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.services.clock import current_time
+from unified_state.services.excerpting import Part
 from unified_state.services.finding import Wanted, find, recall_and_note
 from unified_state.services.manager import UnifiedStateManager
 from unified_state.services.provenance import explain
@@ -78,11 +79,15 @@ class ReadingTools:
         self,
         ref: Annotated[str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction)")],
         offset: Offset = 0,
+        lines: Annotated[str | None, Field(description="only these lines of a step: 200:260, 200:, :60")] = None,
+        grep: Annotated[str | None, Field(description="only the lines of a step that this regex is found in")] = None,
     ) -> dict[str, Any]:
         """Whatever a ref names, verbatim and whole: an item with its links, a step with a long output, a compaction
-        with its summary and what was given back. Long texts come in pages: call it again with `next_offset`.
+        with its summary and what was given back. Long texts come in pages: call it again with `next_offset`. Of an
+        output that was shortened, `[S1234: 3,000 lines, shown 40; …]`, `lines` or `grep` shows what is needed.
         """
-        found = recall_and_note(self._project.reading(), ref, current_time())
+        part = Part(lines, grep) if lines or grep else None
+        found = recall_and_note(self._project.reading(), ref, current_time(), part)
         return _turn(found, ref, offset) if found["kind"] == "turn" else _texts(found, offset)
 
     def why(

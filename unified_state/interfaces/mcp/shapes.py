@@ -63,6 +63,7 @@ class Recalled(TypedDict):
     ref: str
     kind: str
     session_id: str | None
+    part: NotRequired[dict[str, Any]]
     page: Page
 
 
