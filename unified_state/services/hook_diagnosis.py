@@ -14,8 +14,10 @@ import sys
 from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
-from unified_state.services.hook_table import BEGIN, is_tool_handler, our_handlers
+from unified_state.rules.shortening.levels import NAMES
+from unified_state.services.hook_table import BEGIN, is_tool_handler, lean_level, our_handlers
 from unified_state.services.installation import read_settings
+from unified_state.services.own_program import own_program
 from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
 
 TYPE_CHECKING = False
@@ -40,6 +42,7 @@ def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
             yield _check_settings(scope, path, handlers)
+            yield from _check_lean(lean_level(read_settings(path)), handlers, environ)
     if enabled:
         yield _check_plugin(environ, beside=found)
     if not found and not enabled:
@@ -62,6 +65,19 @@ def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Ch
         told = f"the hooks in {path} run unified-state {version}, this is {__version__}"
         return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
     return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
+
+
+def _check_lean(level: str | None, handlers: list[dict[str, Any]], environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether long outputs are shortened, which they are not where the agent could not recall them."""
+    if level is None:
+        return
+    if level not in NAMES:
+        yield Check("lean context", ok=False, message=f"there is no level {level!r}", hint=_AGAIN)
+    elif own_program(environ, handlers[0]["command"]) is None:
+        message = "no output is shortened: the agent would not find `unified-state` to recall it"
+        yield Check("lean context", ok=False, message=message, hint="put unified-state on the PATH")
+    else:
+        yield Check("lean context", ok=True, message=f"{level}: long outputs are shortened, the archive has them whole")
 
 
 def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:

@@ -7,13 +7,12 @@ goes on as it is.
 
 from __future__ import annotations
 
-import os
-import sys
 from zlib import adler32, crc32
 
 from unified_state.interpreter import dump_ascii_json, dump_json
 from unified_state.rules.shortening.marks import with_handle
 from unified_state.rules.shortening.shapes import with_text
+from unified_state.services.own_program import own_program
 from unified_state.services.workspace import Workspace
 from unified_state.storage.context import newest_cut
 from unified_state.storage.sessions import touch_session
@@ -21,15 +20,12 @@ from unified_state.storage.shortened import Output, archive_output, note_shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from unified_state.records.hook_event import HookEvent
     from unified_state.records.shortened import Shortened
     from unified_state.services.lean_output import Leaning, LongOutput
     from unified_state.storage.archive import Archive
 
 EVENT = "PostToolUse"
-_PROGRAM = "unified-state"
 _LOCK_SECONDS = 2.0
 _HOW_TO = (
     "[LEAN CONTEXT] Long tool outputs are shortened from here on. The first line of such an output has its ref: "
@@ -41,7 +37,7 @@ _HOW_TO = (
 def archive_and_shorten(output: LongOutput, short: Shortened, level: int, leaning: Leaning) -> str:
     """Archive the output; the answer that puts the short form in its place. Empty where it goes on as it is."""
     event, workspace = output.event, _workspace(leaning, output.event)
-    program = _program(leaning.environ)
+    program = own_program(leaning.environ)
     kept = workspace.masker.text(output.text)
     if program is None or kept.count("\n") != output.text.count("\n"):
         return ""  # no way to recall it; or a secret of several lines, so that its lines would be counted otherwise
@@ -84,11 +80,3 @@ def _digest(event: HookEvent, text: str) -> int:
     """A number for the call and its output; that of another would only be given whole."""
     data = f"{event.text('tool_name')}\n{dump_json(event.extra['tool_input'])}\n{text}".encode("utf-8", "surrogatepass")
     return crc32(data) << 31 ^ adler32(data)
-
-
-def _program(environ: Mapping[str, str]) -> str | None:
-    """How the agent's shell calls us; None where it cannot."""
-    if any(os.access(os.path.join(folder, _PROGRAM), os.X_OK) for folder in environ.get("PATH", "").split(os.pathsep)):
-        return _PROGRAM
-    beside = os.path.join(os.path.dirname(sys.executable), _PROGRAM)
-    return beside if os.access(beside, os.X_OK) else None

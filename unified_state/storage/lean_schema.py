@@ -15,7 +15,8 @@ CREATE TABLE shortened (          -- tool outputs of which the model was given a
     shown INTEGER NOT NULL,       -- characters
     recalls INTEGER NOT NULL DEFAULT 0,
     recalled INTEGER NOT NULL DEFAULT 0,  -- characters that were shown after all
-    awaited INTEGER               -- 1 until the transcript's entry of the output was met
+    awaited INTEGER,              -- 1 until the transcript's entry of the output was met
+    place INTEGER                 -- the step before it in the transcript
 );
 CREATE INDEX shortened_by_session ON shortened (session, awaited);
 """

@@ -111,9 +111,9 @@ def awaited_outputs(archive: Archive, session: int) -> dict[str, tuple[int, int]
     return {tool_use_id: (step, shown) for tool_use_id, step, shown in rows}
 
 
-def mark_met(archive: Archive, step: int) -> None:
-    """The entry of an output was met: none other is awaited."""
-    archive.run("UPDATE shortened SET awaited = NULL WHERE step = ?", step)
+def mark_met(archive: Archive, step: int, before: int) -> None:
+    """The entry of an output was met, behind another step: none other is awaited."""
+    archive.run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", before, step)
 
 
 def note_recall(archive: Archive, step: int, characters: int) -> None:

@@ -90,7 +90,7 @@ class StepWriter:
         if text is None:
             return False
         del self._awaited[step.tool_use_id or ""]
-        mark_met(self._archive, number)
+        mark_met(self._archive, number, self._next_step - 1)
         self._run(
             "UPDATE step SET turn = ?, uuid = ?, block = ?, at = ? WHERE id = ?",
             (self.turn, key, step.block, step.at, number),

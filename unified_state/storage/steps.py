@@ -67,9 +67,13 @@ _SELECT_STEPS = (
 )
 
 
+# Where a step stands in its transcript: an output that was archived before its entry behind the step before that.
+_PLACE = "coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 0.5, step.id)"
+
+
 def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
     """The steps of a turn in order, each with its number."""
-    rows = archive.rows(_SELECT_STEPS + "turn = ? ORDER BY step.id", turn)
+    rows = archive.rows(_SELECT_STEPS + f"turn = ? ORDER BY {_PLACE}, step.id", turn)
     return [_numbered_step(row) for row in rows]
 
 
@@ -161,7 +165,9 @@ def step_numbers(archive: Archive, session: int) -> list[int]:
         "ORDER BY 1",
         session,
     )
-    return [row[0] for row in rows]
+    places = dict(archive.rows("SELECT step, place FROM shortened WHERE session = ? AND place NOT NULL", session))
+    numbers = [row[0] for row in rows]
+    return sorted(numbers, key=lambda number: (places.get(number, number), number in places)) if places else numbers
 
 
 def turn_of_step(archive: Archive, number: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     Path = tuple[str | int, ...]
@@ -32,33 +33,37 @@ def with_text(tool: str, answer: Any, text: str) -> Any:
 
 def _path(tool: str, answer: Any) -> Path | None:
     if tool.startswith("mcp__"):
-        return _one_block(answer, ()) if isinstance(answer, list) else _text(answer, ())
-    if not isinstance(answer, dict):
-        return None
-    match tool:
-        case "Bash":  # what is too long for the client it keeps in a file, and shows little of
-            is_plain = not any(answer.get(name) for name in ("isImage", "interrupted", "persistedOutputPath"))
-            return _text(answer, ("stdout",)) if is_plain else None
-        case "Grep":
-            return _names(answer) if answer.get("mode") == "files_with_matches" else _text(answer, ("content",))
-        case "Glob":
-            return _names(answer)
-        case "WebFetch":
-            return _text(answer, ("result",))
-        case "Agent" | "Task":
-            return _one_block(answer, ("content",))
-    return None
+        return _longest(answer, ()) if isinstance(answer, list) else _text(answer, ())
+    find = _KNOWN.get(tool)
+    return find(answer) if find is not None and isinstance(answer, dict) else None
+
+
+def _shell(answer: Any) -> Path | None:
+    """What is too long for the client it keeps in a file, and shows little of."""
+    is_plain = not any(answer.get(name) for name in ("isImage", "interrupted", "persistedOutputPath"))
+    return _text(answer, ("stdout",)) if is_plain else None
+
+
+def _matches(answer: Any) -> Path | None:
+    return _names(answer) if answer.get("mode") == "files_with_matches" else _text(answer, ("content",))
 
 
 def _text(answer: Any, path: Path) -> Path | None:
     return path if isinstance(_at(answer, path), str) else None
 
 
-def _one_block(answer: Any, path: Path) -> Path | None:
-    """The text of a list of content blocks with nothing else in it."""
+def _longest(answer: Any, path: Path) -> Path | None:
+    """The longest text of a list of content blocks that are all texts."""
     blocks = _at(answer, path)
-    is_one = isinstance(blocks, list) and len(blocks) == 1 and isinstance(blocks[0], dict)
-    return _text(answer, (*path, 0, "text")) if is_one and blocks[0].get("type") == "text" else None
+    texts = [block.get("text") for block in blocks if _is_text(block)] if isinstance(blocks, list) else []
+    if not texts or len(texts) < len(blocks):
+        return None
+    lengths = list(map(len, texts))
+    return (*path, lengths.index(max(lengths)), "text")
+
+
+def _is_text(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
 
 
 def _names(answer: Any) -> Path | None:
@@ -82,3 +87,13 @@ def _put(answer: Any, path: Path, value: Any) -> Any:
     changed = answer.copy()
     changed[path[0]] = _put(answer[path[0]], path[1:], value)
     return changed
+
+
+_KNOWN: dict[str, Callable[[Any], Path | None]] = {
+    "Bash": _shell,
+    "Grep": _matches,
+    "Glob": _names,
+    "WebFetch": lambda answer: _text(answer, ("result",)),
+    "Agent": lambda answer: _longest(answer, ("content",)),
+    "Task": lambda answer: _longest(answer, ("content",)),
+}

@@ -1,0 +1,383 @@
+"""Lean context: the whole is in the archive before the model has the short form, and no doubt ever costs an output."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .lean import LINES, LONG, LeanSession, output_hook, ref_of, replaced
+from .product import Done, Project
+from .secrets import secret_texts
+from .striking import hook_struck_at
+
+TESTS = "".join(f"test_a.py::test_{n} PASSED\n" for n in range(300)) + "\n==== 300 passed in 1.2s ====\n"
+
+
+@pytest.fixture
+def session(project: Project, tmp_path: Path) -> LeanSession:
+    """A session of a project in which lean context is installed."""
+    assert project.run("install", "--lean", "middle").code == 0
+    return LeanSession(project, tmp_path / "s.jsonl")
+
+
+class TestWhole:
+    """The whole, after the model had the short form."""
+
+    def test_is_archived_byte_for_byte_before_the_model_has_the_short_form(self, session: LeanSession) -> None:
+        shown = session.shell(LONG)
+        assert len(shown) < len(LONG) / 2
+        assert session.results() == {ref_of(shown): LONG}
+
+    def test_stands_once_and_in_its_place_when_the_transcript_has_come(self, session: LeanSession) -> None:
+        first, second = session.shell(LONG), session.shell(TESTS, "pytest -v")
+        session.written.text("done")
+        session.keep()
+        assert session.results() == {ref_of(first): LONG, ref_of(second): TESTS}
+        (turn,) = {line["turn"] for line in map(recalled(session), (ref_of(first), ref_of(second)))}
+        kinds = [step["kind"] for step in session.project.ask("recall", turn)["steps"]]
+        assert kinds == ["prompt", "tool_call", "tool_result", "tool_call", "tool_result", "text"]
+        results = [line for line in session.project.export("s") if line["kind"] == "tool_result"]
+        assert [(line["ref"], line["tool"]) for line in results] == [(ref_of(first), "Bash"), (ref_of(second), "Bash")]
+
+    def test_stands_once_where_the_transcript_came_a_second_time(self, session: LeanSession) -> None:
+        shown = session.shell(LONG)
+        session.keep()
+        copy = session.path.with_name("copy.jsonl")
+        copy.write_bytes(session.path.read_bytes())
+        assert session.project.run("ingest", str(copy)).code == 0
+        assert session.results() == {ref_of(shown): LONG}
+
+    def test_stands_once_where_the_hook_could_not_answer(self, session: LeanSession) -> None:
+        use, done = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook())
+        assert done.out
+        session.result(use, f"{LONG}\nShell cwd was reset")
+        session.keep()
+        (kept,) = session.results().values()
+        assert kept == f"{LONG}\nShell cwd was reset"
+
+    def test_is_kept_beside_an_entry_that_says_something_else(self, session: LeanSession) -> None:
+        use, _ = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook())
+        session.result(use, "another hook's words")
+        session.keep()
+        assert sorted(session.results().values()) == ["another hook's words", LONG]
+
+    def test_is_kept_where_the_transcript_never_comes(self, session: LeanSession) -> None:
+        shown = session.shell(LONG)
+        assert session.project.hook("SessionStart", "brief", session_id="other", source="startup").code == 0
+        assert recalled(session)(ref_of(shown))["result"] == LONG
+
+    def test_is_found_by_its_words(self, session: LeanSession) -> None:
+        lines = LONG.splitlines()
+        lines[LINES // 2] = "here stands the needlewithoutname"
+        shown = session.shell("\n".join(lines))
+        assert "needlewithoutname" not in shown
+        for _ in range(2):
+            best, *_ = session.project.ask("search", "needlewithoutname")
+            assert best["ref"] == ref_of(shown)
+            session.keep()
+
+    def test_holds_no_secret_and_the_model_reads_what_it_would_have_read(self, session: LeanSession) -> None:
+        (secret,) = secret_texts()[:1]
+        shown = session.shell(f"{secret}\n{LONG}")
+        assert shown.splitlines()[1] == secret.splitlines()[0]
+        assert secret not in recalled(session)(ref_of(shown))["result"]
+
+    def test_is_in_the_new_archive_where_the_old_one_is_damaged(self, session: LeanSession) -> None:
+        session.shell(TESTS)
+        session.project.archive.write_bytes(b"no archive" * 5_000)
+        shown = session.shell(LONG)
+        assert session.results() == {ref_of(shown): LONG}
+        assert "set aside" in session.project.log()
+
+    def test_goes_when_it_is_forgotten_and_does_not_come_back(self, session: LeanSession) -> None:
+        shown = session.shell(LONG)
+        assert session.project.run("forget", ref_of(shown)).code == 0
+        session.keep()
+        assert session.results() == {}
+        assert session.project.ask("search", "long way to the end") == []
+
+    def test_goes_with_a_text_that_is_forgotten(self, session: LeanSession) -> None:
+        session.shell(LONG)
+        assert session.project.ask("forget", "--match", "step 200 of the long way")["steps"] == 1
+        assert session.results() == {}
+
+    def test_is_looked_through_by_scan(self, session: LeanSession) -> None:
+        session.shell(LONG)
+        looked_at = session.project.ask("scan")["looked_at"]
+        assert looked_at == 1
+
+
+class TestUntouched:
+    """What goes to the model as it is."""
+
+    @pytest.mark.parametrize(
+        ("tool", "given", "answer"),
+        [
+            ("Bash", {"command": "cat notes.txt"}, {"stdout": LONG, "stderr": ""}),
+            ("Bash", {"command": "unified-state recall S12"}, {"stdout": LONG, "stderr": ""}),
+            ("Bash", {"command": f"time {sys.prefix}/bin/unified-state search x"}, {"stdout": LONG, "stderr": ""}),
+            ("Bash", {"command": "./walk.sh"}, {"stdout": LONG[:600], "stderr": ""}),
+            ("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": "", "isImage": True}),
+            ("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": "", "persistedOutputPath": "/x"}),
+            ("Bash", {"command": "./walk.sh"}, {"stdout": [LONG]}),
+            ("Bash", {"command": "./walk.sh"}, LONG),
+            ("Bash", {"command": ["./walk.sh"]}, None),
+            ("Bash", "./walk.sh", {"stdout": LONG}),
+            ("Read", {"file_path": "a"}, {"type": "text", "file": {"filePath": "a", "content": LONG}}),
+            ("Glob", {"pattern": "*"}, {"filenames": ["a\nb"] * 3_000}),
+            ("Grep", {"pattern": "x"}, {"mode": "content", "content": {"text": LONG}}),
+            ("mcp__x__y", {}, [{"type": "text", "text": LONG}, {"type": "image", "data": "aGk="}]),
+            ("mcp__x__y", {}, [{"type": "image", "data": LONG}]),
+            ("mcp__x__y", {}, {"text": LONG}),
+            ("mcp__unified-state__recall", {"ref": "S1"}, [{"type": "text", "text": LONG}]),
+            ("NewTool", {}, {"output": LONG}),
+            (
+                "Bash",
+                {"command": "./walk.sh"},
+                {"stdout": f"[S12: 9 lines, shown 1; recall S12 ]\n{LONG}", "stderr": ""},
+            ),
+            ("Bash", {"command": "./walk.sh"}, {"stdout": f"[… 212 lines]\n{LONG}", "stderr": ""}),
+        ],
+    )
+    def test_output_of_this_kind(self, session: LeanSession, tool: str, given: object, answer: Any) -> None:
+        _, done = session.hook(tool, given, answer, output_hook("tight"))
+        assert done == (0, "", "")
+        assert session.project.log() == ""
+
+    def test_a_subagent_that_may_have_no_way_to_recall(self, session: LeanSession) -> None:
+        answer = {"mode": "content", "content": LONG}
+        _, done = session.hook("Grep", {"pattern": "step"}, answer, output_hook(), agent_id="a1")
+        assert done == (0, "", "")
+
+    def test_a_second_look_at_the_same_output(self, session: LeanSession) -> None:
+        first, second, third = (session.shell(LONG) for _ in range(3))
+        assert ref_of(first)
+        assert second == third == LONG
+        session.keep()
+        assert sorted(session.results().values()) == [LONG] * 3
+
+    def test_where_the_product_is_switched_off(
+        self, session: LeanSession, write_settings: Callable[[str], None]
+    ) -> None:
+        write_settings("enabled = false")
+        assert session.shell(LONG) == LONG
+
+    def test_where_the_shell_is_in_another_repository(self, session: LeanSession, tmp_path: Path) -> None:
+        answer = {"stdout": LONG, "stderr": ""}
+        event = session.event("toolu_1", "Bash", {"command": "./walk.sh"}, answer)
+        there = {"CLAUDE_PROJECT_DIR": str(tmp_path / "elsewhere")}
+        assert session.project.execute(output_hook(), event, there) == (0, "", "")
+
+    def test_a_secret_of_several_lines(self, session: LeanSession) -> None:
+        """Its mask is one line, so every line behind it would have another number in the archive."""
+        key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA75jyBkmxJwmMnvR4LPUFfv1mK9b2\n" * 9
+        output = f"{key}-----END RSA PRIVATE KEY-----\n{LONG}"
+        assert session.shell(output) == output
+
+    def test_where_another_process_holds_the_archive(self, session: LeanSession) -> None:
+        session.shell(TESTS)
+        with sqlite3.connect(session.project.archive) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            assert session.shell(LONG) == LONG
+        assert "another process writes" in session.project.log()
+
+    def test_at_a_level_that_is_none(self, session: LeanSession) -> None:
+        _, done = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook("x"))
+        assert done == (0, "", "")
+        assert "no level 'x'" in session.project.log()
+
+
+class TestBadInput:
+    """Whatever an output holds: the original goes on, or the short form is right."""
+
+    @pytest.mark.parametrize(
+        "output",
+        [
+            "\x00\x01\x02\x7f\ufffd" * 4_000,
+            "x" * 50_000_000,
+            '{"a": [1, 2, 3], "b": "' + "y" * 50_000_000,
+            "\x1b[31mred\x1b[0m\r\n" * 3_000,
+            "\udcff\ud83d half an emoji\n" * 900,
+            "{" * 40_000,
+            '{"half": [' * 4_000,
+            "日本語のログです\r\n" * 2_000,
+            "\n" * 40_000,
+            "\u2028\x85\x0b\x0c line ends that are none \n" * 800,
+        ],
+        ids=["binary", "one line", "half JSON", "escapes", "surrogates", "nested", "open", "CJK", "empty", "ends"],
+    )
+    def test_is_no_harm(self, session: LeanSession, output: str) -> None:
+        shown = session.shell(output)
+        if shown != output:
+            assert recalled(session)(ref_of(shown))["result"] == output
+            assert len(shown) < len(output)
+        assert session.project.log() == ""
+
+    @pytest.mark.parametrize(
+        "stdin", [b"", b"{", b"null", b"[]" * 900, b"\xff\xfe" * 900, b'{"tool_name": "Bash"' * 90]
+    )
+    def test_on_stdin_is_no_harm(self, session: LeanSession, stdin: bytes) -> None:
+        assert session.project.execute(output_hook(), stdin, {}) == (0, "", "")
+
+    def test_invalid_utf_8_on_stdin_is_no_harm(self, session: LeanSession) -> None:
+        event = session.event("toolu_1", "Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""})
+        done = session.project.execute(output_hook(), event.replace(b"step 1 ", b"\xff\xfe 1 "), {})
+        shown = replaced(done, {})["stdout"]
+        assert "\ufffd\ufffd 1 of" in recalled(session)(ref_of(shown))["result"]
+
+
+class TestKilled:
+    """Killed between archiving and replacing: the output is in the transcript, or its short form is and the archive has
+    the whole.
+    """
+
+    def test_1_000_times_no_output_is_lost(self, session: LeanSession, tmp_path: Path) -> None:
+        session.shell(LONG)
+        points = points_of_a_run(session, tmp_path)
+        assert points > 5
+        outputs: dict[str, str] = {}
+        for kill in range(1_000):
+            output = LONG.replace("long way", f"long way {kill}")
+            command = hook_struck_at(1 + kill % points, tmp_path, output_hook())
+            answer = {"stdout": output, "stderr": ""}
+            use, done = session.hook("Bash", {"command": f"./walk.sh {kill}"}, answer, command)
+            shown = replaced(done, answer)["stdout"]
+            outputs[use] = output
+            session.result(use, shown)
+        session.keep()
+        kept = {line["tool_use_id"]: line["result"] for line in session.project.export("s") if "result" in line}
+        lines = [line for line in session.project.export("s") if line["kind"] == "tool_result"]
+        assert len(lines) == len(outputs) + 1
+        assert {use: kept[use] for use in outputs} == outputs
+
+
+def test_eight_at_once_are_all_kept(session: LeanSession) -> None:
+    outputs = [LONG.replace("long way", f"way {number}") for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        shown = list(pool.map(session.alone, outputs))
+    refs = {ref_of(text) for text in shown if text not in outputs}
+    assert len(refs) > 1
+    kept = session.results()
+    assert [kept[ref_of(text)] if text not in outputs else text for text in shown] == outputs
+
+
+def test_the_way_to_recall_is_told_once(session: LeanSession) -> None:
+    answers = [{"stdout": LONG.replace("way", f"way {number}"), "stderr": ""} for number in range(2)]
+    first, second = (session.hook("Bash", {"command": "./walk.sh"}, answer, output_hook())[1] for answer in answers)
+    told = json.loads(first.out)["hookSpecificOutput"]["additionalContext"]
+    ref = ref_of(replaced(first, {})["stdout"])
+    assert f"recall {ref} --lines 200:260" in told
+    assert "additionalContext" not in json.loads(second.out)["hookSpecificOutput"]
+
+
+class TestRecall:
+    """Parts of a long output."""
+
+    @pytest.fixture
+    def ref(self, session: LeanSession) -> str:
+        """A long output that is archived."""
+        return ref_of(session.shell(LONG))
+
+    def test_a_range_of_lines(self, session: LeanSession, ref: str) -> None:
+        found = session.project.ask("recall", ref, "--lines", "201:203")
+        assert found["result"].split("\n") == LONG.splitlines()[200:203]
+        assert found["part"] == {"lines": LINES, "first": 201, "last": 203}
+
+    def test_the_lines_that_a_pattern_is_found_in(self, session: LeanSession, ref: str) -> None:
+        done = session.project.run("recall", ref, "--grep", "step 30[12] ")
+        head, *lines = done.out.splitlines()
+        assert head.endswith("2 of lines 1:400 of 400 match")
+        assert lines == [f"{number + 1}:step {number} of the long way to the end" for number in (301, 302)]
+
+    def test_a_pattern_in_a_range(self, session: LeanSession, ref: str) -> None:
+        found = session.project.ask("recall", ref, "--lines", "1:10", "--grep", "step [5-9]")
+        assert found["part"]["matches"] == 5
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [("--lines", "x"), ("--lines", "500:600"), ("--lines", "9:2"), ("--grep", "("), ("--grep", "a" * 2_000)],
+    )
+    def test_what_is_no_part_is_told(self, session: LeanSession, ref: str, arguments: tuple[str, str]) -> None:
+        assert refused(session.project.run("recall", ref, *arguments))
+
+    def test_a_pattern_that_explodes_does_not_hang(self, session: LeanSession) -> None:
+        ref = ref_of(session.shell(LONG + "a" * 60 + "!\n"))
+        begin = time.monotonic()
+        done = session.project.run("recall", ref, "--grep", "(a+)+$")
+        assert refused(done)
+        assert "was not done in" in done.err
+        assert time.monotonic() - begin < 60
+
+    def test_a_turn_has_no_lines(self, session: LeanSession, ref: str) -> None:
+        turn = session.project.ask("recall", ref)["turn"]
+        assert refused(session.project.run("recall", turn, "--lines", "1:2"))
+
+    def test_status_says_what_was_saved_and_what_it_cost(self, session: LeanSession, ref: str) -> None:
+        before = session.project.ask("status")["lean"]
+        session.project.run("recall", ref, "--lines", "1:100")
+        after = session.project.ask("status")["lean"]
+        assert (before["outputs"], before["recalls"], after["recalls"]) == (1, 0, 1)
+        assert 0 < after["recalledTokens"] < before["savedTokens"] == after["savedTokens"]
+        assert "1 output shortened" in session.project.run("status").out
+
+
+class TestInstalled:
+    """Lean context in the client's settings."""
+
+    def test_a_level_stays_until_another_is_given(self, session: LeanSession) -> None:
+        assert level_of(session.project) == "middle"
+        session.project.run("install")
+        assert level_of(session.project) == "middle"
+        session.project.run("install", "--lean", "tight")
+        assert level_of(session.project) == "tight"
+        session.project.run("install", "--lean", "off")
+        assert level_of(session.project) is None
+
+    def test_it_is_not_there_where_nobody_asked_for_it(self, project: Project) -> None:
+        project.run("install")
+        assert level_of(project) is None
+
+    def test_uninstall_takes_it_out(self, session: LeanSession) -> None:
+        session.project.run("uninstall")
+        assert not (session.project.folder / ".claude" / "settings.local.json").exists()
+
+    def test_doctor_says_at_which_level(self, session: LeanSession) -> None:
+        checks = {check["name"]: check for check in json.loads(session.project.run("doctor", "--json").out)}
+        assert (checks["lean context"]["ok"], checks["lean context"]["message"].split(":")[0]) == (True, "middle")
+
+
+def refused(done: Done) -> bool:
+    """Whether a command said in one line what is wrong with what it was given."""
+    return done.code == 2 and not done.out and done.err.startswith("unified-state: ") and done.err.count("\n") == 1
+
+
+def level_of(project: Project) -> str | None:
+    """The level in the settings of a project."""
+    settings = json.loads((project.folder / ".claude" / "settings.local.json").read_text())
+    groups = settings["hooks"].get("PostToolUse", [])
+    return groups[0]["hooks"][0]["args"][4] if groups else None
+
+
+def points_of_a_run(session: LeanSession, root: Path) -> int:
+    """How many touches of files a run of the hook has, at each of which it can be killed."""
+    for point in range(1, 1_000):
+        output = LONG.replace("way", f"path {point}")
+        command = hook_struck_at(point, root, output_hook())
+        answer = {"stdout": output, "stderr": ""}
+        _, done = session.hook("Bash", {"command": "./count.sh"}, answer, command)
+        if done.code == 0:
+            return point
+    raise AssertionError
+
+
+def recalled(session: LeanSession) -> Callable[[str], Any]:
+    """Recalls refs."""
+    return lambda ref: session.project.ask("recall", ref)
