@@ -37,14 +37,14 @@ def main() -> None:
         world = World(Path(folder))
         settings = world.project / ".claude" / "settings.local.json"
         print(f"without a constraint there is {'a' if settings.exists() else 'no'} hook before tool calls\n")
-        _forbid(world)
+        forbid(world)
         (group,) = json.loads(settings.read_text(encoding="utf-8"))["hooks"]["PreToolUse"]
         (handler,) = group["hooks"]
         command = [handler["command"], *handler["args"]]
         compare([node(), *(_contender(world, name, command, *call) for name, call in CALLS.items())], rounds)
 
 
-def _forbid(world: World) -> None:
+def forbid(world: World) -> None:
     """As many constraints of the user's own: on commands, on paths, on tools."""
     for number in range(CONSTRAINTS):
         scope = [

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from .lean import LONG, LeanSession
 from .product import GO_ON, Done, Project
 from .transcripts import Transcript
 
@@ -174,6 +175,7 @@ def test_the_command_tells_usage_trend_phase_and_history(session: Session) -> No
         "tokens_per_turn": 10_000,
         "turns_left": 5,
         "compactions": [],
+        "lean": {"outputs": 0, "saved_tokens": 0, "recalls": 0, "recalled_tokens": 0, "tighter_by": 1},
     }
 
 
@@ -216,3 +218,28 @@ def test_items_whose_files_are_gone_are_stale(session: Session) -> None:
     window = {"context_window_size": 200_000, "current_usage": {"input_tokens": 20_000}}
     given = {"session_id": "s", "cwd": str(session.project.folder), "context_window": window}
     assert " · 1 stale · " in session.project.run("statusline", stdin=json.dumps(given), NO_COLOR="1").out
+
+
+def test_as_the_context_fills_up_long_outputs_are_shortened_more_until_it_is_compacted(session: Session) -> None:
+    tighter = []
+    for tokens in (40_000, 41_000, 42_000, 102_000, 140_000, 118_000, 112_000):
+        session.turn(tokens)
+        tighter.append(session.context()["lean"]["tighter_by"])
+    assert tighter == [0, 0, 0, 1, 2, 2, 1]
+    session.compact()
+    session.turn(20_000)
+    assert session.context()["lean"]["tighter_by"] == 0
+
+
+@pytest.mark.parametrize(
+    ("tokens", "adapts", "is_shortened"), [(20_000, True, False), (150_000, True, True), (150_000, False, False)]
+)
+def test_an_output_that_the_chosen_level_leaves_alone_is_shortened_as_the_context_fills_up(
+    session: Session, tmp_path: Path, tokens: int, adapts: bool, is_shortened: bool
+) -> None:
+    session.turn(tokens)
+    settings = session.project.folder / ".claude" / "unified-state.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(f"lean_adapts = {str(adapts).lower()}\n")
+    output = LONG[:2_000]
+    assert (LeanSession(session.project, tmp_path / "s.jsonl").shell(output, level="gentle") != output) == is_shortened

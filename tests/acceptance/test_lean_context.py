@@ -19,6 +19,8 @@ from .secrets import secret_texts
 from .striking import hook_struck_at
 
 TESTS = "".join(f"test_a.py::test_{n} PASSED\n" for n in range(300)) + "\n==== 300 passed in 1.2s ====\n"
+KILLS = 1_000
+FEWEST_POINTS = 5
 
 
 @pytest.fixture
@@ -241,22 +243,26 @@ class TestKilled:
 
     def test_1_000_times_no_output_is_lost(self, session: LeanSession, tmp_path: Path) -> None:
         session.shell(LONG)
-        points = points_of_a_run(session, tmp_path)
-        assert points > 5
         outputs: dict[str, str] = {}
-        for kill in range(1_000):
-            output = LONG.replace("long way", f"long way {kill}")
-            command = hook_struck_at(1 + kill % points, tmp_path, output_hook())
+        point = kills = shortened = 0
+        while kills < KILLS:
+            point += 1
+            output = LONG.replace("long way", f"way {len(outputs)}")
             answer = {"stdout": output, "stderr": ""}
-            use, done = session.hook("Bash", {"command": f"./walk.sh {kill}"}, answer, command)
-            shown = replaced(done, answer)["stdout"]
+            command = hook_struck_at(point, tmp_path, output_hook())
+            use, done = session.hook("Bash", {"command": "./walk.sh"}, answer, command)
             outputs[use] = output
-            session.result(use, shown)
+            session.result(use, replaced(done, answer)["stdout"])
+            kills += done.code != 0
+            shortened += bool(done.out)
+            if done.code == 0:
+                assert point > FEWEST_POINTS, "the hook was never struck"
+                point = 0
         session.keep()
-        kept = {line["tool_use_id"]: line["result"] for line in session.project.export("s") if "result" in line}
-        lines = [line for line in session.project.export("s") if line["kind"] == "tool_result"]
-        assert len(lines) == len(outputs) + 1
-        assert {use: kept[use] for use in outputs} == outputs
+        kept = [line for line in session.project.export("s") if line["kind"] == "tool_result"][1:]
+        assert {line["tool_use_id"]: line["result"] for line in kept} == outputs
+        assert len(kept) == len(outputs)
+        assert 0 < shortened < len(outputs)
 
 
 def test_eight_at_once_are_all_kept(session: LeanSession) -> None:
@@ -364,18 +370,6 @@ def level_of(project: Project) -> str | None:
     settings = json.loads((project.folder / ".claude" / "settings.local.json").read_text())
     groups = settings["hooks"].get("PostToolUse", [])
     return groups[0]["hooks"][0]["args"][4] if groups else None
-
-
-def points_of_a_run(session: LeanSession, root: Path) -> int:
-    """How many touches of files a run of the hook has, at each of which it can be killed."""
-    for point in range(1, 1_000):
-        output = LONG.replace("way", f"path {point}")
-        command = hook_struck_at(point, root, output_hook())
-        answer = {"stdout": output, "stderr": ""}
-        _, done = session.hook("Bash", {"command": "./count.sh"}, answer, command)
-        if done.code == 0:
-            return point
-    raise AssertionError
 
 
 def recalled(session: LeanSession) -> Callable[[str], Any]:

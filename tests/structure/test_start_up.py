@@ -191,6 +191,48 @@ def test_importing_the_package_imports_nothing_else() -> None:
     assert set(done.stdout.strip().split(",")) <= {"unified_state", "__future__"}
 
 
+OUTPUT_HOOK = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from unified_state.interfaces import hook_tool_output
+hook_tool_output.run("middle")
+sys.stderr.write(",".join(sys.modules))
+"""
+_LONG = "".join(f"step {number} of the long way to the end\n" for number in range(400))
+
+
+def modules_of_output_hook(repository: Path, command: str, output: str) -> set[str]:
+    """The modules that the hook behind tool calls has loaded at its end, in full."""
+    given = {"session_id": "s", "cwd": str(repository), "tool_name": "Bash", "tool_input": {"command": command}}
+    answer = {"tool_use_id": "t", "tool_response": {"stdout": output, "stderr": ""}}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", OUTPUT_HOOK, str(ROOT)],
+        input=json.dumps({**given, **answer}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert bool(done.stdout) == (command == "./walk.sh" and output == _LONG)
+    return set(done.stderr.split(","))
+
+
+@pytest.mark.parametrize(("command", "output"), [("./walk.sh", "short"), ("cat a.py", _LONG)])
+def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
+    repository: Path, command: str, output: str
+) -> None:
+    loaded = modules_of_output_hook(repository, command, output)
+    assert {name.split(".")[0] for name in loaded} & (
+        TOO_DEAR_FOR_HOOKS | {"_sqlite3", "functools", "collections"}
+    ) == set()
+    unwanted = ("unified_state.storage", "unified_state.rules.masking", "unified_state.rules.shortening.shorten")
+    assert [name for name in loaded if name.startswith(unwanted)] == []
+
+
+def test_an_output_that_is_shortened_loads_nothing_that_costs_milliseconds(repository: Path) -> None:
+    loaded = modules_of_output_hook(repository, "./walk.sh", _LONG)
+    assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
+
+
 TOOL_HOOK = """
 import sys
 sys.path.append(sys.argv.pop(1))

@@ -45,6 +45,10 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
         from unified_state.interfaces.hook_tool_use import run as check_tool_use  # by hand; else a process of its own
 
         return check_tool_use(data_dir)
+    if event_name == "PostToolUse":
+        from unified_state.interfaces.hook_tool_output import run as look_at_output  # the same
+
+        return look_at_output(part, data_dir)
     call = _Run(event_name, part, data_dir or default_data_dir())
     try:
         return call.handle()

@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os._exit(0)  # tearing the interpreter down takes 2 ms, and everything is closed
 
 
-def run(level: str = "", data_dir: str = "") -> None:
-    """Look at one output, and answer where it is shortened."""
+def run(level: str = "", data_dir: str = "") -> int:
+    """Look at one output, and answer where it is shortened; the exit status."""
     call = _Run(data_dir or default_data_dir())
     answer = ""
     try:
@@ -50,6 +50,7 @@ def run(level: str = "", data_dir: str = "") -> None:
         sys.stdout.flush()
     if answer or call.problem:
         call.leave_trace()
+    return 0
 
 
 class _Run:

@@ -8,7 +8,9 @@ from unified_state.rules.context_phase import trend_of
 from unified_state.services.context_reading import new_readings, points_of
 from unified_state.services.context_watching import watched_now
 from unified_state.storage.context import MOST_POINTS, done_compactions, history, transcript_of
+from unified_state.storage.pressure_file import read_pressure
 from unified_state.storage.sessions import session_number
+from unified_state.storage.shortened import Savings, read_savings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +30,9 @@ class Cut(Record):
 
 
 class ContextReport(Record):
-    """One session's context. Without a `reading` nothing has been answered since it began or was compacted."""
+    """One session's context. Without a `reading` nothing has been answered since it began or was compacted. By so many
+    levels as `pressure` says long outputs are shortened tighter than was chosen.
+    """
 
     session_id: str
     reading: Reading | None
@@ -36,6 +40,8 @@ class ContextReport(Record):
     trend: Trend
     history: list[Point]
     compactions: list[Cut]
+    lean: Savings
+    pressure: int
 
 
 def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextReport | None:
@@ -56,7 +62,9 @@ def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextR
         cuts = [Cut(f"K{number}", at, tokens, why) for number, at, tokens, why in done_compactions(archive, session)]
         since = [point for point in newest if not cuts or point.at >= cuts[-1].at]
         trend = trend_of(since, watched.limit.tokens) if watched is not None else Trend()
-        return ContextReport(session_id, reading, watched, trend, newest, cuts)
+        lean = read_savings(archive, session)
+        pressure = read_pressure(workspace.place.folder, session_id)
+        return ContextReport(session_id, reading, watched, trend, newest, cuts, lean, pressure)
 
     return workspace.use(action)
 

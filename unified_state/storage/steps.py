@@ -130,7 +130,8 @@ def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator
     the newest first.
     """
     row = archive.row(
-        "SELECT step.id, session, agent FROM step JOIN turn ON turn.id = turn WHERE uuid = ? AND block = ?",
+        "SELECT coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 1, step.id), session, agent "
+        "FROM step JOIN turn ON turn.id = turn WHERE uuid = ? AND block = ?",
         uuid_key(step.uuid),
         step.block,
     )

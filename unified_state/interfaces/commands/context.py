@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unified_state.interfaces.context import Context
+from unified_state.interfaces.savings_line import savings_line
 from unified_state.records.context import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.settings import environment
 
@@ -55,6 +56,7 @@ def _fields(report: ContextReport) -> dict[str, Any]:
         **report.trend.as_dict(),
         "history": [point.as_dict() for point in report.history],
         "compactions": [cut.as_dict() for cut in report.compactions],
+        "lean": {**report.lean.as_dict(), "tighter_by": report.pressure},
     }
 
 
@@ -73,6 +75,9 @@ def _lines(report: ContextReport) -> list[str]:
     if trend.tokens_per_turn is not None:
         left = f"; about {trend.turns_left} more until it compacts" if trend.turns_left is not None else ""
         lines.append(f"trend      {trend.tokens_per_turn:,} tokens a turn{left}")
+    if report.lean.outputs:
+        tighter = f"; now {report.pressure} level{'s'[: report.pressure - 1]} tighter" if report.pressure else ""
+        lines.append(f"lean       {savings_line(report.lean)}{tighter}")
     lines += ["", *draw_context(report.history, [cut.at for cut in report.compactions], limit.tokens)]
     for cut in report.compactions:
         lines.append(f"▼ {cut.ref} {cut.trigger or 'unknown'} at {cut.pre_tokens or 0:,} tokens")
