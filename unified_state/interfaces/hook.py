@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from unified_state.records.hook_event import HookEvent
     from unified_state.storage.archive import Archive
 
     Handler = Callable[[HookCall, Archive], str]
@@ -41,7 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     """Handle one event; the exit status."""
-    call = _Run(event_name, part, data_dir or default_data_dir())
+    return finish(Run(event_name, part, data_dir or default_data_dir()))
+
+
+def finish(call: Run) -> int:
+    """Let a run handle its event, whatever happens; the exit status."""
     try:
         return call.handle()
     except CompactionRefusedError as error:
@@ -58,7 +63,7 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     return 0
 
 
-class _Run:
+class Run:
     """One run of the hook: what it found out about itself so far is what its trace says, wherever it ends."""
 
     def __init__(self, event_name: str, part: str, data_dir: str) -> None:
@@ -71,10 +76,9 @@ class _Run:
     def handle(self) -> int:
         """Read the event, run its handler, print what it gives."""
         from unified_state.services.place import locate
-        from unified_state.sources.hook_input import parse_event, read_stdin
 
         handler = _handler(self.event_name)
-        event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
+        event = self.read_event()
         if handler is None:
             self.problem = f"there is no handler for the event {self.event_name!r}"
             return 0
@@ -92,15 +96,30 @@ class _Run:
         self.folder = place.folder
         workspace = Workspace(place, settings, report=self._report, session_id=event.session_id, seconds=_LOCK_SECONDS)
         call = HookCall(event, workspace, part=self.part, environ=environment(), now=self.now, started=self.started)
-        output = workspace.use(lambda archive: handler(call, archive))
-        if output and self.event_name in _CONTEXT_EVENTS:
-            context = {"hookEventName": self.event_name, "additionalContext": output}
-            message = {"systemMessage": call.message} if call.message else {}
-            output = dump_ascii_json({"hookSpecificOutput": context, **message})
+        output = workspace.use(lambda archive: self.answer(handler, call, archive))
         if output:
-            sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
+            sys.stdout.buffer.write(self.written(output, call).encode("utf-8", "replace"))  # whatever the locale says
             sys.stdout.flush()
         return 0
+
+    def read_event(self) -> HookEvent:
+        """What the client says on stdin; what is wrong with it is this run's problem."""
+        from unified_state.sources.hook_input import parse_event, read_stdin
+
+        event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
+        return event
+
+    def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
+        """What the handler gives."""
+        return handler(call, archive)
+
+    def written(self, output: str, call: HookCall) -> str:
+        """The answer as the client wants it."""
+        if self.event_name in _CONTEXT_EVENTS:
+            context = {"hookEventName": self.event_name, "additionalContext": output}
+            message = {"systemMessage": call.message} if call.message else {}
+            return dump_ascii_json({"hookSpecificOutput": context, **message})
+        return output
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+HOST_MARK = ":"  # parts the host's name from the id that it gave a session; Claude Code's own ids have none
+
 
 class HookEvent(Record):
     """One call of a hook. `extra` holds the fields that only some events have (`source`, `trigger`, `prompt`, …)."""

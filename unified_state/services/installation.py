@@ -63,7 +63,7 @@ def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: b
     """Add our hooks and the slash command; what an earlier version installed is replaced. A status line of ours that is
     there stays.
     """
-    before = _read(place.settings_path)
+    before = read_text(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
     text = _without_our_hooks(text)
     for event, groups in hook_groups(data_dir).items():
@@ -77,17 +77,17 @@ def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: b
     if text != before:
         write_atomically(place.settings_path, text.encode())
     if before is None:
-        _note_created(data_dir, place.settings_path)
+        note_created(data_dir, place.settings_path)
     return Installed(place.settings_path, text != before, _install_command(place), shows_status)
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:
     """Take our entries out again; a settings file that we made and that holds nothing else goes too."""
-    before = _read(place.settings_path)
+    before = read_text(place.settings_path)
     if before is None:
         return Installed(place.settings_path, changed=False, command_path=_uninstall_command(place))
     text = _without_our_hooks(without_status_line(before)[1])
-    if json.loads(text.removeprefix("\ufeff")) == {} and place.settings_path in _created(data_dir):
+    if json.loads(text.removeprefix("\ufeff")) == {} and place.settings_path in created_by_us(data_dir):
         os.unlink(place.settings_path)
     elif text != before:
         write_atomically(place.settings_path, text.encode())
@@ -108,7 +108,7 @@ def our_handlers(settings: Any) -> list[dict[str, Any]]:
 
 def read_settings(path: str) -> Any:
     """A client's settings file as JSON, None if there is none. Raises UnifiedStateError where it is no JSON object."""
-    text = _read(path)
+    text = read_text(path)
     return None if text is None else json.loads(text.removeprefix("\ufeff"))
 
 
@@ -125,7 +125,8 @@ def _without_our_hooks(text: str) -> str:
     return remove_entries(text, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
 
 
-def _read(path: str) -> str | None:
+def read_text(path: str) -> str | None:
+    """A host's settings file as it stands; None if there is none. Raises UnifiedStateError where it is not ours to edit."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
@@ -159,7 +160,7 @@ def _has_known_shape(settings: Any) -> bool:
     )
 
 
-def _created(data_dir: str) -> list[str]:
+def created_by_us(data_dir: str) -> list[str]:
     """The settings files that did not exist before we installed into them."""
     try:
         with open(os.path.join(data_dir, _CREATED), encoding="utf-8") as file:
@@ -168,9 +169,9 @@ def _created(data_dir: str) -> list[str]:
         return []
 
 
-def _note_created(data_dir: str, path: str) -> None:
+def note_created(data_dir: str, path: str) -> None:
     os.makedirs(data_dir, mode=0o700, exist_ok=True)
-    write_atomically(os.path.join(data_dir, _CREATED), json.dumps(sorted({*_created(data_dir), path})).encode())
+    write_atomically(os.path.join(data_dir, _CREATED), json.dumps(sorted({*created_by_us(data_dir), path})).encode())
 
 
 def _install_command(place: Target) -> str | None:

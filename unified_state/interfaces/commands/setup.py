@@ -7,7 +7,9 @@ import os
 import shutil
 
 from unified_state.assets import PACKAGE_ROOT
+from unified_state.interfaces.commands.hosts import install_into, uninstall_from
 from unified_state.interfaces.context import Context
+from unified_state.rules.hosts import HOSTS
 from unified_state.services.clock import current_time
 from unified_state.services.diagnosis import network_file_system
 from unified_state.services.installation import COMMAND_FILE, READ_ONLY_RULES, SCOPES, install, target, uninstall
@@ -52,6 +54,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
 
 
 def _scope(parser: ArgumentParser) -> None:
+    parser.add_argument("--host", choices=("claude", *HOSTS), default="claude", help="which agent; default: claude")
     parser.add_argument(
         "--scope",
         choices=SCOPES,
@@ -74,6 +77,8 @@ def _install(arguments: Namespace) -> int:
     _keep_data_home(context)
     place, settings = _here(context, create=True)
     note_about(place)
+    if arguments.host != "claude":
+        return install_into(HOSTS[arguments.host], arguments.scope, context, place, settings)
     where = target(arguments.scope, place.repository.worktree, environment())
     done = install(where, settings.data_dir, allow_reading=arguments.allow_reading, show_status=arguments.status_line)
     if arguments.scope == "local":
@@ -120,7 +125,10 @@ def _keep_data_home(context: Context) -> None:
 def _uninstall(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     place, settings = _here(context, create=False)
-    done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
+    if arguments.host == "claude":
+        done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
+    else:
+        done = uninstall_from(HOSTS[arguments.host], arguments.scope, place, settings)
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
     if arguments.purge:
         lines.append(_purge(place))
