@@ -20,7 +20,13 @@ from typing import Any, Literal, TypeAlias
 Json: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["main", "compact", "title", "other"]
 
-_COMPACTIONS = ("CONTEXT CHECKPOINT COMPACTION", "<state_snapshot>", "anchored summary", "Provide a detailed prompt")
+_COMPACTIONS = (
+    "CONTEXT CHECKPOINT COMPACTION",
+    "Generate a new <state_snapshot>",
+    "Critically evaluate the <state_snapshot>",
+    "anchored summary",
+    "Provide a detailed prompt",
+)
 _TITLES = ("Generate a title for this conversation",)
 _PATHS = ("/responses", "GenerateContent", "generateContent", "/chat/completions")
 

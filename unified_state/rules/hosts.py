@@ -51,10 +51,12 @@ _HOSTS = (
         project_file=".opencode/plugins/unified-state.js",
         user_file=".config/opencode/plugins/unified-state.js",
         events=_CLAUDES,
-        context_events=_PROMPTS,
+        context_events=(*_PROMPTS, "PreCompact"),
         layout=PLUGIN,
         emitter=FLAT,
         timeout_unit=1000,
+        says_compact=True,
+        transcript="opencode",
         own_file=True,
     ),
     Host(

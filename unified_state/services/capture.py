@@ -216,21 +216,26 @@ class Capture:
             touch_session(self._archive, session_id, self._now, predecessor=chunk.parent)
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
-            writer = StepWriter(self._archive, cursor.session, cursor.turn)
-            noter = self._noter(cursor.session)
-            for found, body in chunk.prepared:
-                if not isinstance(found, Step):
-                    keep_fact(self._archive, cursor.session, found, self._now)
-                elif writer.add(found, body):
-                    if noter is not None:
-                        noter.note(found)
-                    else:
-                        postpone(self._archive, cursor.session, writer.last)
-            if noter is not None:
-                noter.flush()
+            writer = self._write(chunk.prepared, cursor.session, cursor.turn)
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
-            count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
+
+    def _write(self, prepared: list[Prepared], session: int, turn: int | None) -> StepWriter:
+        """Write what was found, within a transaction; `turn` is the one that is open."""
+        writer = StepWriter(self._archive, session, turn)
+        noter = self._noter(session)
+        for found, body in prepared:
+            if not isinstance(found, Step):
+                keep_fact(self._archive, session, found, self._now)
+            elif writer.add(found, body):
+                if noter is not None:
+                    noter.note(found)
+                else:
+                    postpone(self._archive, session, writer.last)
+        if noter is not None:
+            noter.flush()
+        count_tool_calls(self._archive, session, writer.tool_calls)
+        return writer
 
     def _noter(self, session: int) -> Noter | None:
         if self._postpones:

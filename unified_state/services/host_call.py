@@ -17,6 +17,7 @@ from unified_state.storage.sessions import session_number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from unified_state.records.host import Host
     from unified_state.services.hook_call import HookCall
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 def host_answer(host: Host, host_event: str, handler: Handler, call: HookCall, archive: Archive) -> str:
     """What the handler gives, as much of it as one output of this host may have; nothing where it may say nothing."""
     event_name, listens = call.event.hook_event_name, host_event in host.context_events
+    messages = call.event.extra.get("messages")
+    if isinstance(messages, list) and call.event.session_id:
+        _capture_messages(call, archive, messages)
     if event_name == "UserPromptSubmit":
         if host.transcript is None and not host.says_compact:
             _end_compaction(call, archive)
@@ -40,6 +44,13 @@ def host_answer(host: Host, host_event: str, handler: Handler, call: HookCall, a
         with archive.transaction(durable=False):
             mark_delivered(archive, nonces_in(output), call.now)
     return output
+
+
+def _capture_messages(call: HookCall, archive: Archive, messages: list[Any]) -> None:
+    from unified_state.services.host_messages import MessageCapture  # only where a host has no transcript to read
+
+    capture = MessageCapture(archive, call.workspace.masker, call.now, lambda: True, head=call.workspace.head)
+    capture.messages(messages, call.event.session_id)
 
 
 def _whole_start(host: Host, handler: Handler, call: HookCall, archive: Archive) -> str:

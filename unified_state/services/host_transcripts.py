@@ -20,6 +20,8 @@ def host_reader(session_id: str) -> Read:
             from unified_state.sources.codex import read_line
         case "gemini":
             from unified_state.sources.gemini import read_line
+        case "opencode":
+            from unified_state.sources.opencode import read_line
         case _:
             return _nothing
     return read_line
