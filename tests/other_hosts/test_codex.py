@@ -65,7 +65,7 @@ def test_the_memory_survives_a_compaction_of_codex(world: World, codex: Codex) -
     world.api.script(Say("the first answer", tokens=200_000))
     codex.prompt("the first prompt")
     codex.prompt("the second prompt", goes_on=True)
-    (compaction,) = world.api.of("compact")
+    assert len(world.api.of("compact")) == 1
     after = world.api.of("main")[-1].text
     assert "MOCK-SUMMARY" in after
     assert "API v1 stays" in after.rpartition("MOCK-SUMMARY")[2]

@@ -59,6 +59,7 @@ export const UnifiedState = async ({ client, directory }) => {
       texts.push(await tell("UserPromptSubmit", about(sessionID, { prompt })))
       const text = texts.filter(Boolean).join("\n")
       if (text) {
+        restored.delete(sessionID) // from now on it stands in the conversation itself
         const id = "prt_" + Date.now().toString(16) + Math.random().toString(36).slice(2, 12)
         parts.push({ id, sessionID, messageID: message.id, type: "text", text, synthetic: true })
       }

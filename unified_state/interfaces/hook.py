@@ -13,6 +13,7 @@ import time
 
 from unified_state.errors import CompactionRefusedError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
+from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.services.hook_call import HookCall
 from unified_state.services.workspace import Workspace
 from unified_state.settings import default_data_dir, environment, load_hook_settings
@@ -103,7 +104,14 @@ class Run:
         return 0
 
     def read_event(self) -> HookEvent:
-        """What the client says on stdin; what is wrong with it is this run's problem."""
+        """What the client says. A session of another host must not be taken for one of Claude Code."""
+        event = self.told_event()
+        if event.is_foreign and event.session_id:
+            return event.replace(session_id=f"{UNNAMED_HOST}{HOST_MARK}{event.session_id}")
+        return event
+
+    def told_event(self) -> HookEvent:
+        """What stands on stdin; what is wrong with it is this run's problem."""
         from unified_state.sources.hook_input import parse_event, read_stdin
 
         event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
@@ -119,7 +127,7 @@ class Run:
             context = {"hookEventName": self.event_name, "additionalContext": output}
             message = {"systemMessage": call.message} if call.message else {}
             return dump_ascii_json({"hookSpecificOutput": context, **message})
-        return output
+        return "" if call.event.is_foreign else output  # only Claude Code takes plain text
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""

@@ -59,7 +59,7 @@ class HostRun(Run):
         """The event by our names."""
         from unified_state.sources.host_input import adapted
 
-        return adapted(super().read_event(), self.host, self.event_name)
+        return adapted(self.told_event(), self.host, self.event_name)
 
     def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
         """What may be said to this host."""

@@ -15,6 +15,7 @@ from unified_state.interpreter import sqlite_version_info
 from unified_state.records.record import Record
 from unified_state.rules.timestamps import age_text
 from unified_state.services.health import last_runs, read_log
+from unified_state.services.host_installation import called_programs, installed_hosts
 from unified_state.services.installation import SCOPES, our_handlers, read_settings, target
 from unified_state.storage.damage import is_healthy
 
@@ -56,6 +57,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
     """All checks, those that matter most first."""
     return [
         *_hooks(place, environ),
+        *_hosts(place, environ),
         *_runs(place, now),
         *_problems(settings),
         _archive(place),
@@ -79,8 +81,27 @@ def _hooks(place: Place, environ: Mapping[str, str]) -> Iterator[Check]:
         if handlers:
             found = True
             yield _handlers(scope, path, handlers)
-    if not found:
+    if not found and not any(installed_hosts(place.repository.worktree, environ)):
         yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
+
+
+def _hosts(place: Place, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether the programs live that the hooks in other hosts' files call."""
+    for host, path in installed_hosts(place.repository.worktree, environ):
+        try:
+            gone = [program for program in called_programs(host, path) if not os.access(program, os.X_OK)]
+        except UnifiedStateError as error:
+            yield Check(f"hooks ({host.name})", ok=False, message=error.message, hint=error.hint)
+            continue
+        if gone:
+            hint = f"run `unified-state install --host {host.name}` again"
+            told = f"{gone[0]} in {path} is no program any more"
+            yield Check(f"hooks ({host.name})", ok=False, message=told, hint=hint)
+        else:
+            seen = (
+                f"run with {host.tried}" if host.tried else f"written after its documents, never run with {host.title}"
+            )
+            yield Check(f"hooks ({host.name})", ok=True, message=f"in {path}; {seen}")
 
 
 def _handlers(scope: str, path: str, handlers: list[dict[str, Any]]) -> Check:

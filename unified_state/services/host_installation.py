@@ -17,7 +17,7 @@ from unified_state.records.host import COMMANDS, GROUPS, PLUGIN, SHELL_LINES
 from unified_state.rules.hosts import HOSTS
 from unified_state.rules.json_editing import append_entries, remove_entries
 from unified_state.services.hook_table import BEGIN, TIMEOUTS
-from unified_state.services.installation import Installed, created_by_us, note_created, read_text
+from unified_state.services.installation import Installed, created_by_us, note_created, read_settings, read_text
 from unified_state.settings import default_data_dir
 from unified_state.storage.atomic_file import write_atomically
 
@@ -76,25 +76,26 @@ def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
     return Installed(path, text != before)
 
 
-def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple[Host, str, list[str]]]:
-    """The hosts whose files hold hooks of ours: the file, and the programs that it calls. Raises UnifiedStateError."""
+def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple[Host, str]]:
+    """The hosts whose files hold hooks of ours, each with the file. Files that cannot be read hold none."""
     for host in HOSTS.values():
         for scope in ("project", "user"):
             path = host_file(host, scope, worktree, environ)
-            text = read_text(path) if host.layout != PLUGIN else _read_own(path)
-            if text is not None and _is_for(host, text):
-                yield host, path, _programs(host, text)
+            try:
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    text = file.read()
+            except OSError:
+                continue
+            if HOST_MODULE in text and (f"--host {host.name} " in text or f'"--host", "{host.name}"' in text):
+                yield host, path
 
 
-def _is_for(host: Host, text: str) -> bool:
-    return HOST_MODULE in text and f"--host {host.name} " in text.replace('", "', " ")
-
-
-def _programs(host: Host, text: str) -> list[str]:
+def called_programs(host: Host, path: str) -> list[str]:
+    """The programs that our hooks in a host's file call. Raises UnifiedStateError where the file is damaged."""
     if host.layout == PLUGIN:
-        line = next(line for line in text.splitlines() if HOST_MODULE in line)
-        return [json.loads(line[line.index("[") : line.rindex("]") + 1])[0]]
-    lines = _shell_lines(json.loads(text.removeprefix("\ufeff")).get("hooks", {}))
+        line = next(line for line in (_read_own(path) or "").splitlines() if HOST_MODULE in line)
+        return [str(json.loads(line[line.index("[") : line.rindex("]") + 1])[0])]
+    lines = _shell_lines(read_settings(path))
     return sorted({shlex.split(line)[0] for line in lines})
 
 
@@ -106,7 +107,7 @@ def _shell_lines(value: Any) -> Iterator[str]:
             yield from _shell_lines(inner)
 
 
-def _words(host: Host, data_dir: str) -> list[str]:
+def _words(host: Host) -> list[str]:
     code = f"{BEGIN}sys.path.append({PACKAGE_ROOT!r});from {HOST_MODULE} import main;main()"
     return [sys.executable, "-I", "-S", "-c", code, "--host", host.name]
 
@@ -119,7 +120,7 @@ def _entry(host: Host, event: str, data_dir: str) -> dict[str, Any]:
     """One entry of an event's list."""
     ours = host.events[event]
     timeout = (_AT_THE_END if ours == "SessionEnd" else TIMEOUTS[ours]) * host.timeout_unit
-    line = shlex.join([*_words(host, data_dir), event, *_elsewhere(data_dir)])
+    line = shlex.join([*_words(host), event, *_elsewhere(data_dir)])
     if host.layout == GROUPS:
         return {"hooks": [{"type": "command", "command": line, "timeout": timeout}]}
     if host.layout == SHELL_LINES:
@@ -144,7 +145,7 @@ def _plugin(host: Host, data_dir: str) -> str:
     """The program by which a host that runs JavaScript calls ours."""
     with open(asset_path(_PLUGIN_ASSET), encoding="utf-8") as file:
         text = file.read()
-    return text.replace("[/* the hook */]", json.dumps(_words(host, data_dir))).replace(
+    return text.replace("[/* the hook */]", json.dumps(_words(host))).replace(
         "[/* its last arguments */]", json.dumps(_elsewhere(data_dir))
     )
 

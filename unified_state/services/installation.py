@@ -126,7 +126,9 @@ def _without_our_hooks(text: str) -> str:
 
 
 def read_text(path: str) -> str | None:
-    """A host's settings file as it stands; None if there is none. Raises UnifiedStateError where it is not ours to edit."""
+    """A host's settings file as it stands; None if there is none. Raises UnifiedStateError where it is not ours to
+    edit.
+    """
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()

@@ -1,5 +1,5 @@
-"""What a transcript tells beside the steps: compactions, their summaries, what of ours arrived, where prompts go on; and
-how the transcripts of each host are read.
+"""What a transcript tells beside the steps: compactions, their summaries, what of ours arrived, where prompts go on;
+and how the transcripts of each host are read.
 """
 
 from __future__ import annotations

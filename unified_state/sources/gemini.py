@@ -1,8 +1,8 @@
 """Chats of Gemini CLI: one line of the JSON Lines file in, the steps it holds out.
 
 Seen with version 0.61.0. A message is written again when it has grown (a tool's call, then its result), always by the
-same id, so what is known of it is not stored twice. `$set` puts the conversation anew, as the model has it from then on:
-of that only a compression is new. The tools that Claude Code has too go by its names.
+same id, so what is known of it is not stored twice. `$set` puts the conversation anew, as the model has it from then
+on: of that only a compression is new. The tools that Claude Code has too go by its names.
 """
 
 from __future__ import annotations

@@ -41,10 +41,9 @@ _TOOLS = {
 _FIELDS = {"filePath": "file_path", "oldString": "old_string", "newString": "new_string"}
 
 
-def read_line(message: Part) -> Iterator[Found]:
+def read_line(line: Part) -> Iterator[Found]:
     """The steps, boundaries, summaries and deliveries of one message, in order."""
-    info = message.get("info")
-    parts = message.get("parts")
+    info, parts = line.get("info"), line.get("parts")
     if not isinstance(info, dict) or not isinstance(parts, list):
         return
     at = _created(info)

@@ -33,7 +33,9 @@ def install_into(host: Host, scope: str, context: Context, place: Place, setting
     if host.name in _NEXT_STEPS:
         context.say(_NEXT_STEPS[host.name])
     if not host.tried:
-        context.say(f"written after {host.title}'s documents, never run with it: `unified-state doctor` tells if it runs")
+        context.say(
+            f"written after {host.title}'s documents, never run with it: `unified-state doctor` tells if it runs"
+        )
     return 0
 
 
