@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from unified_state.records.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
 from unified_state.rules.hosts import HOSTS
 
-from .product import Done, Project
+from .product import Done, Project, hook_command
 
 ROOT = Path(__file__).parents[2]
 CODE = "import sys;sys.path.append(sys.argv.pop(1));from unified_state.interfaces.host_hook import main;main()"
@@ -106,22 +108,29 @@ def test_an_unknown_host_or_event_ends_well(project: Project) -> None:
     assert (unknown.code, unknown.out) == (0, "")
 
 
-def test_a_refused_compaction_is_refused_to_claude_code_alone(project: Project) -> None:
-    project.run("constraint", "add", "x" * 200_000, "--source", "the user")
-    blocking = {"UNIFIED_STATE_BLOCK_COMPACTION": "true"}
-    given = {"session_id": "s1", "cwd": str(project.folder), "trigger": "manual", "timestamp": TIME}
-    for host in ("codex", "copilot"):
-        command = [sys.executable, "-I", "-S", "-c", CODE, str(ROOT), "--host", host, "PreCompact"]
-        assert project.execute(command, json.dumps(given).encode(), blocking).code == 0
+def test_a_compaction_is_refused_to_claude_code_alone(project: Project) -> None:
+    """Exit status 2 means something else to each host."""
+    for number in range(20):
+        project.run("constraint", "add", f"{number}: {'word ' * 60}", "--source", "the user", "--blocking")
+    refusing = {"UNIFIED_STATE_BLOCK_COMPACTION": "true"}
+    told: dict[str, object] = {"trigger": "manual"}
+    by_claude = project.execute(hook_command("PreCompact"), project.event("PreCompact", **told), refusing)
+    assert by_claude.code == 2
+    by_another = project.event("PreCompact", **told, timestamp=TIME)
+    assert project.execute(hook_command("PreCompact"), by_another, refusing) == Done(0, "", "")
+    command = [sys.executable, "-I", "-S", "-c", CODE, str(ROOT), "--host", "codex", "PreCompact"]
+    assert project.execute(command, by_another, refusing) == Done(0, "", "")
 
 
 def test_sessions_of_two_hosts_with_one_id_stay_apart(project: Project) -> None:
     for host in ("qwen", "droid"):
         call(project, host, "UserPromptSubmit", prompt=f"said to {host}")
-        call(project, host, "Stop", last_assistant_message=f"answered by {host}")
-        call(project, host, "SessionEnd", reason="other")
-    sessions = {row["session_id"] for row in project.ask("status")["sessions"]} if False else set()
-    assert sessions == set()
+    given = {"session_id": "s1", "prompt": "said to a hook of Claude Code", "timestamp": TIME}
+    project.hook("UserPromptSubmit", **given)
+    with closing(sqlite3.connect(project.archive)) as connection:
+        sessions = {row[0] for row in connection.execute("SELECT session_id FROM session")}
+    assert {"qwen:s1", "droid:s1", "other:s1"} <= sessions
+    assert "s1" not in sessions
 
 
 @pytest.mark.parametrize("told", [{"timestamp": TIME}, {"cursor_version": "2.1"}])

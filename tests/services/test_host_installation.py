@@ -89,7 +89,15 @@ def test_installing_twice_changes_nothing(tmp_path: Path, data_dir: str, host: H
 
 @pytest.mark.parametrize(
     "text",
-    ['{"hooks": {', '// mine\n{"hooks": {}}', '{"hooks": {}, /* mine */}', "[]", '{"hooks": []}', '{"hooks": {"Stop": 1}}', "\x00"],
+    [
+        '{"hooks": {',
+        '// mine\n{"hooks": {}}',
+        '{"hooks": {}, /* mine */}',
+        "[]",
+        '{"hooks": []}',
+        '{"hooks": {"Stop": 1}}',
+        "\x00",
+    ],
 )
 @pytest.mark.parametrize("host", SHARED, ids=lambda host: host.name)
 def test_a_file_that_is_no_plain_json_is_refused_and_stays(
@@ -134,7 +142,9 @@ def test_an_installed_command_runs_and_exits_with_0(
     assert len(lines) == len(host.events)
     for line in lines:
         given = json.dumps({"session_id": "s", "cwd": str(repository)})
-        done = subprocess.run(shlex.split(line), input=given, capture_output=True, text=True, check=False, cwd=repository)
+        done = subprocess.run(
+            shlex.split(line), input=given, capture_output=True, text=True, check=False, cwd=repository
+        )
         assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -21,7 +21,7 @@ def line(kind: str = "response_item", at: str = AT, **payload: Any) -> dict[str,
 
 
 def message(role: str, text: str, kinds: list[str] | None = None) -> dict[str, Any]:
-    about = {} if kinds is None else {"internal_chat_message_metadata_passthrough": {"content_item_kinds": kinds}}
+    about: dict[str, Any] = {} if kinds is None else {"internal_chat_message_metadata_passthrough": {"content_item_kinds": kinds}}
     return line(type="message", role=role, content=[{"type": "input_text", "text": text}], **about)
 
 
@@ -65,7 +65,11 @@ def test_codexs_own_instructions_are_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("exec_command", '{"cmd": "ls"}'), ("shell", '{"command": ["bash", "-lc", "ls"]}'), ("shell_command", '{"command": "ls"}')],
+    [
+        ("exec_command", '{"cmd": "ls"}'),
+        ("shell", '{"command": ["bash", "-lc", "ls"]}'),
+        ("shell_command", '{"command": "ls"}'),
+    ],
 )
 def test_a_shell_command_goes_by_claude_codes_name(name: str, arguments: str) -> None:
     (step,) = read_line(line(type="function_call", name=name, arguments=arguments, call_id="c1"))
@@ -124,7 +128,9 @@ _JSON = st.recursive(
 @given(
     kind=st.sampled_from(["message", "function_call", "function_call_output", "reasoning", "custom_tool_call", "?"]),
     fields=st.dictionaries(
-        st.sampled_from(["role", "content", "name", "arguments", "output", "call_id", "summary", "input", "action"]), _JSON, max_size=4
+        st.sampled_from(["role", "content", "name", "arguments", "output", "call_id", "summary", "input", "action"]),
+        _JSON,
+        max_size=4,
     ),
     outer=st.sampled_from(["response_item", "compacted", "session_meta"]),
 )

@@ -1,8 +1,8 @@
-"""Which reader a session's transcript has, by the host that the session ran in."""
+"""Which reader a session's transcript has, by the host that the session ran in; and which host wrote a transcript."""
 
 from __future__ import annotations
 
-from unified_state.rules.hosts import host_of
+from unified_state.rules.hosts import HOSTS, host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,17 @@ def host_reader(session_id: str) -> Read:
         case _:
             return _nothing
     return read_line
+
+
+def told_by_host(line: dict[str, Any]) -> tuple[str, str | None] | None:
+    """The session and the folder that the first line of another host's transcript tells; None for any other line."""
+    payload = line.get("payload")
+    if line.get("type") == "session_meta" and isinstance(payload, dict) and isinstance(payload.get("id"), str):
+        cwd = payload.get("cwd")
+        return HOSTS["codex"].session_id(payload["id"]), cwd if isinstance(cwd, str) else None
+    if "projectHash" in line and isinstance(line.get("sessionId"), str):
+        return HOSTS["gemini"].session_id(line["sessionId"]), None
+    return None
 
 
 def _nothing(_line: dict[str, Any]) -> Iterator[Any]:
