@@ -85,6 +85,20 @@ def test_after_a_compaction_a_host_is_given_back_what_was_lost_once(project: Pro
     assert project.log() == ""
 
 
+@pytest.mark.parametrize("host", WITHOUT_TRANSCRIPT)
+def test_of_a_host_whose_transcript_is_unknown_prompts_and_last_answers_are_archived(
+    project: Project, host: str
+) -> None:
+    transcript = project.folder / "events.jsonl"
+    transcript.write_text('{"type": "user", "uuid": "1", "message": {"content": "x"}}\n', encoding="utf-8")
+    path = {"transcript_path": str(transcript)} if host in {"qwen", "droid"} else {}
+    call(project, host, event_of(host, "UserPromptSubmit"), prompt="fix it", **path)
+    call(project, host, event_of(host, "Stop"), last_assistant_message="done", **path)
+    call(project, host, event_of(host, "SessionEnd"), reason="other", **path)
+    assert [(step["kind"], step["text"]) for step in project.export()] == [("prompt", "fix it"), ("text", "done")]
+    assert project.log() == ""
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_an_event_that_may_not_speak_says_nothing(project: Project, host: str) -> None:
     project.decide("Use SQLite for the archive")

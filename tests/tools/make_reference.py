@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools.command_reference import commands, table
+from tests.tools.host_reference import hosts
 from unified_state import UnifiedStateManager, errors
 from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.record import Record
@@ -199,6 +200,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "exceptions": exceptions,
     "tables": tables,
     "demo": demo,
+    "hosts": hosts,
 }
 
 

@@ -11,6 +11,7 @@ from unified_state.records.step import PROMPT, Boundary
 from unified_state.rules.cutting import utf16_units
 from unified_state.rules.fence import nonces_in
 from unified_state.services.hook_prompt import register
+from unified_state.services.pending import settle_messages
 from unified_state.storage.compactions import keep_boundary, latest_compaction, mark_delivered
 from unified_state.storage.sessions import session_number
 
@@ -36,8 +37,10 @@ def host_answer(host: Host, host_event: str, handler: Handler, call: HookCall, a
         if host.transcript is None and not host.says_compact:
             _end_compaction(call, archive)
         if not listens:  # what is lost is given back with an event that may say so
-            return _keep_prompt(call, archive)
+            handler = _keep_prompt
     output = _whole_start(host, handler, call, archive) if event_name == "SessionStart" else handler(call, archive)
+    if host.transcript is None and call.event.session_id:
+        settle_messages(archive, call.event.session_id, call.now, waits=False)
     if not listens:
         return ""
     if output and host.transcript is None:  # nothing will ever tell that it arrived
