@@ -21,7 +21,9 @@ def line(kind: str = "response_item", at: str = AT, **payload: Any) -> dict[str,
 
 
 def message(role: str, text: str, kinds: list[str] | None = None) -> dict[str, Any]:
-    about: dict[str, Any] = {} if kinds is None else {"internal_chat_message_metadata_passthrough": {"content_item_kinds": kinds}}
+    about: dict[str, Any] = (
+        {} if kinds is None else {"internal_chat_message_metadata_passthrough": {"content_item_kinds": kinds}}
+    )
     return line(type="message", role=role, content=[{"type": "input_text", "text": text}], **about)
 
 
@@ -57,6 +59,11 @@ def test_a_text_of_ours_that_arrived_is_seen() -> None:
     (found,) = read_line(message("developer", fenced("body", "abc123", "data")))
     assert isinstance(found, Delivery)
     assert found.nonces == ("abc123",)
+
+
+def test_a_text_of_ours_that_was_cut_in_its_middle_has_not_arrived() -> None:
+    cut = f"Warning: truncated output (original token count: 3105)\n\n{fenced('body', 'abc123', 'data')}\n\nFull hook output"
+    assert list(read_line(message("developer", cut))) == []
 
 
 def test_codexs_own_instructions_are_left_out() -> None:

@@ -26,6 +26,7 @@ _HOSTS = (
         context_events=_PROMPTS,
         says_compact=True,
         transcript="codex",
+        options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
     ),
     Host(
         name="gemini",

@@ -122,7 +122,7 @@ def _entry(host: Host, event: str, data_dir: str) -> dict[str, Any]:
     timeout = (_AT_THE_END if ours == "SessionEnd" else TIMEOUTS[ours]) * host.timeout_unit
     line = shlex.join([*_words(host), event, *_elsewhere(data_dir)])
     if host.layout == GROUPS:
-        return {"hooks": [{"type": "command", "command": line, "timeout": timeout}]}
+        return {"hooks": [{"type": "command", "command": line, "timeout": timeout, **host.options}]}
     if host.layout == SHELL_LINES:
         return {"type": "command", "bash": line, "timeoutSec": timeout}
     return {"command": line, "timeout": timeout}

@@ -38,6 +38,7 @@ _CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>",
 _SHELLS = {"exec_command": "cmd", "shell": "command", "shell_command": "command", "container.exec": "command"}
 _FAILED = ("Process exited with code ", "Exit code: ")
 _HEAD = 400  # characters of a result, in which its exit status stands
+_CUT = "Warning: truncated output"  # how a hook's text begins of which the model is shown both ends only
 _SUMMARY_BEGINS = ":\n"  # behind Codex's own introduction of a summary
 
 
@@ -68,7 +69,7 @@ def _message(line: Line, payload: Line) -> Iterator[Found]:
     match payload.get("role"):
         case "developer":
             nonces = nonces_in(text)
-            if nonces:
+            if nonces and not text.startswith(_CUT):
                 yield Delivery(uuid=_uuid(line, payload), nonces=nonces)
         case "user" if text:
             is_prompt = _is_users(payload, text)
