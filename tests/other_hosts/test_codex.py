@@ -79,11 +79,11 @@ def test_the_memory_survives_a_compaction_of_codex(world: World, codex: Codex) -
 def test_codex_is_told_a_long_text_in_a_dear_script_whole(world: World, codex: Codex) -> None:
     """Of more than 2,500 tokens, by its own count of bytes, it would show the model both ends only."""
     for number in range(30):
-        rule = f"{number}：このモジュールは外部のAPIを呼び出してはならない。" * 3
+        rule = f"{number}、このモジュールは外部のAPIを呼び出してはならない。" * 3
         world.product("constraint", "add", rule, "--source", "the user", "--blocking")
     codex.prompt("hello")
     told = world.api.of("main")[0].text
-    assert all(f"{number}：このモジュール" in told for number in range(30))
+    assert all(f"{number}、このモジュール" in told for number in range(30))
     assert "truncated" not in told.rpartition("<unified-state-memory")[2]
 
 

@@ -62,7 +62,7 @@ def test_a_text_of_ours_that_arrived_is_seen() -> None:
 
 
 def test_a_text_of_ours_that_was_cut_in_its_middle_has_not_arrived() -> None:
-    cut = f"Warning: truncated output (original token count: 3105)\n\n{fenced('body', 'abc123', 'data')}\n\nFull hook output"
+    cut = f"Warning: truncated output (original token count: 3105)\n\n{fenced('body', 'abc123', 'data')}\n\nFull"
     assert list(read_line(message("developer", cut))) == []
 
 
