@@ -91,7 +91,7 @@ def test_of_a_host_whose_transcript_is_unknown_prompts_and_last_answers_are_arch
 ) -> None:
     transcript = project.folder / "events.jsonl"
     transcript.write_text('{"type": "user", "uuid": "1", "message": {"content": "x"}}\n', encoding="utf-8")
-    path = {"transcript_path": str(transcript)} if host in {"qwen", "droid"} else {}
+    path: dict[str, Any] = {"transcript_path": str(transcript)} if host in {"qwen", "droid"} else {}
     call(project, host, event_of(host, "UserPromptSubmit"), prompt="fix it", **path)
     call(project, host, event_of(host, "Stop"), last_assistant_message="done", **path)
     call(project, host, event_of(host, "SessionEnd"), reason="other", **path)
@@ -114,6 +114,20 @@ def test_whatever_a_host_sends_its_hook_ends_well(project: Project, host: str, s
         done = call(project, host, event, stdin=stdin)
         assert (done.code, done.err) == (0, "")
         assert done.out == "" or json.loads(done.out)
+
+
+def test_doctor_knows_the_hosts_installed_into(project: Project) -> None:
+    for host in ("codex", "opencode", "copilot"):
+        project.run("install", "--host", host)
+    found = {check["name"]: check["ok"] for check in json.loads(project.run("doctor", "--json").out)}
+    assert found.items() >= {"hooks (codex)": True, "hooks (opencode)": True, "hooks (copilot)": True}.items()
+    assert not found.keys() & {"hooks", "hooks (vscode)", "hooks (gemini)"}
+    path = project.folder / ".codex" / "hooks.json"
+    path.write_text(path.read_text(encoding="utf-8").replace(sys.executable, "/gone/python"), encoding="utf-8")
+    (project.folder / ".opencode" / "plugins" / "unified-state.js").unlink()
+    found = {check["name"]: check["ok"] for check in json.loads(project.run("doctor", "--json").out)}
+    assert found["hooks (codex)"] is False
+    assert "hooks (opencode)" not in found
 
 
 def test_an_unknown_host_or_event_ends_well(project: Project) -> None:

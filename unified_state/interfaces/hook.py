@@ -129,6 +129,10 @@ class Run:
             return dump_ascii_json({"hookSpecificOutput": context, **message})
         return "" if call.event.is_foreign else output  # only Claude Code takes plain text
 
+    def name(self) -> str:
+        """The name under which this run leaves its trace."""
+        return f"{self.event_name}.{self.part}" if self.part else self.event_name
+
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
         from unified_state.rules.masking import mask_text
@@ -139,8 +143,7 @@ class Run:
         try:
             if self.folder is not None:
                 spent = round((time.monotonic() - self.started) * 1000)
-                name = f"{self.event_name}.{self.part}" if self.part else self.event_name
-                note_run(self.folder, HookRun(name, self.now, spent, problem or None))
+                note_run(self.folder, HookRun(self.name(), self.now, spent, problem or None))
             if problem:
                 log_problem(self.data_dir, self.now, self.event_name, problem, details)
         except OSError as error:

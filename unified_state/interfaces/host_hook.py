@@ -61,6 +61,10 @@ class HostRun(Run):
 
         return adapted(self.told_event(), self.host, self.event_name)
 
+    def name(self) -> str:
+        """The host's runs leave traces of their own."""
+        return f"{self.host.name}.{self.host_event}"
+
     def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
         """What may be said to this host."""
         from unified_state.services.host_call import host_answer
