@@ -15,6 +15,7 @@ from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.services.hook_table import BEGIN, is_tool_handler, our_handlers
+from unified_state.services.host_installation import called_programs, installed_hosts
 from unified_state.services.installation import read_settings
 from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
 
@@ -42,9 +43,30 @@ def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
             yield _check_settings(scope, path, handlers)
     if enabled:
         yield _check_plugin(environ, beside=found)
-    if not found and not enabled:
+    hosts = list(_check_hosts(project, environ))
+    yield from hosts
+    if not found and not enabled and not hosts:
         yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
     yield from _check_path(environ)
+
+
+def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether the programs live that the hooks in other hosts' files call."""
+    for host, path in installed_hosts(project, environ):
+        try:
+            gone = [program for program in called_programs(host, path) if not os.access(program, os.X_OK)]
+        except UnifiedStateError as error:
+            yield Check(f"hooks ({host.name})", ok=False, message=error.message, hint=error.hint)
+            continue
+        if gone:
+            hint = f"run `unified-state install --host {host.name}` again"
+            told = f"{gone[0]} in {path} is no program any more"
+            yield Check(f"hooks ({host.name})", ok=False, message=told, hint=hint)
+        else:
+            seen = (
+                f"run with {host.tried}" if host.tried else f"written after its documents, never run with {host.title}"
+            )
+            yield Check(f"hooks ({host.name})", ok=True, message=f"in {path}; {seen}")
 
 
 def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Check:

@@ -8,9 +8,11 @@ import shutil
 
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UsageError
+from unified_state.interfaces.commands.hosts import install_into, uninstall_from
 from unified_state.interfaces.context import Context, origin_of
 from unified_state.records.origin import USER_SAID
 from unified_state.rules.binding import may_decide
+from unified_state.rules.hosts import HOSTS
 from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
 from unified_state.services.diagnosis import network_file_system
@@ -36,6 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from unified_state.services.installation import Installed
     from unified_state.services.place import Place
     from unified_state.settings import Settings
 
@@ -76,6 +79,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
 
 
 def _scope(parser: ArgumentParser) -> None:
+    parser.add_argument("--host", choices=("claude", *HOSTS), default="claude", help="which agent; default: claude")
     parser.add_argument(
         "--scope",
         choices=SCOPES,
@@ -98,6 +102,8 @@ def _install(arguments: Namespace) -> int:
     _keep_data_home(context)
     place, settings = _here(context, create=True)
     note_about(place)
+    if arguments.host != "claude":
+        return install_into(HOSTS[arguments.host], arguments.scope, context, place, settings)
     where = target(arguments.scope, place.repository.worktree, environment())
     done = install(where, settings.data_dir, allow_reading=arguments.allow_reading, show_status=arguments.status_line)
     if arguments.scope == "local":
@@ -157,18 +163,29 @@ def _keep_data_home(context: Context) -> None:
     context.say(f"XDG_DATA_HOME is set: wrote data_dir = {chosen} to {path}")
 
 
-def _uninstall(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
-    place, settings = _here(context, create=False)
+def _uninstall_from_claude(
+    scope: str, context: Context, place: Place, settings: Settings
+) -> tuple[Installed, list[str]]:
+    """Take out what `install` put in; what was changed, and the files beside the settings that were."""
+    worktree = place.repository.worktree
     _check_may_uninstall(place)
-    done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
-    if arguments.scope != "local":  # the hook before tool calls stands in the worktree's own settings
-        put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
-    if is_enabled(place.repository.worktree, environment()):
+    done = uninstall(target(scope, worktree, environment()), settings.data_dir)
+    if scope != "local":  # the hook before tool calls stands in the worktree's own settings
+        put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
+    if is_enabled(worktree, environment()):
         context.say(
             "the plugin is enabled, and runs the hooks from now on; `claude plugin disable unified-state` stops it"
         )
-    closed = [*end_rules_files(place), *filter(None, [remove_pointer(place.repository.worktree)])]
+    return done, [*end_rules_files(place), *filter(None, [remove_pointer(worktree)])]
+
+
+def _uninstall(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json)
+    place, settings = _here(context, create=False)
+    if arguments.host == "claude":
+        done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)
+    else:
+        done, closed = uninstall_from(HOSTS[arguments.host], arguments.scope, place, settings), []
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
     if arguments.purge:
