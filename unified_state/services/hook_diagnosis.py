@@ -14,7 +14,7 @@ import sys
 from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
-from unified_state.services.hook_table import BEGIN, is_tool_handler, our_handlers
+from unified_state.services.hook_table import BEGIN, archives_in, is_tool_handler, our_handlers
 from unified_state.services.host_installation import called_programs, installed_hosts
 from unified_state.services.installation import read_settings
 from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
@@ -28,8 +28,8 @@ _AGAIN = "run `unified-state install` again"
 _SECONDS = 30  # that a program may take to tell its version
 
 
-def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """The checks for a client that starts in the folder `project`."""
+def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    """The checks for a client that starts in the folder `project`, where commands keep their data in `data_dir`."""
     found, enabled = [], is_enabled(project, environ)
     for scope, path in settings_files(project, environ):
         try:
@@ -40,7 +40,7 @@ def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
         if handlers:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
-            yield _check_settings(scope, path, handlers)
+            yield _check_settings(scope, path, handlers, data_dir)
     if enabled:
         yield _check_plugin(environ, beside=found)
     hosts = list(_check_hosts(project, environ))
@@ -69,8 +69,8 @@ def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
             yield Check(f"hooks ({host.name})", ok=True, message=f"in {path}; {seen}")
 
 
-def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Check:
-    """Whether the hooks' interpreter lives and finds the package."""
+def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]], data_dir: str) -> Check:
+    """Whether the hooks' interpreter lives and finds the package, and whether they archive where commands look."""
     for command in {str(handler.get("command")) for handler in handlers}:
         if not os.access(command, os.X_OK):
             return Check(
@@ -82,6 +82,10 @@ def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Ch
         return Check(f"hooks ({scope})", ok=False, message=f"the hooks in {path} do not start: {problem}", hint=_AGAIN)
     if version != __version__:
         told = f"the hooks in {path} run unified-state {version}, this is {__version__}"
+        return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
+    elsewhere = next((folder for folder in map(archives_in, handlers) if folder != data_dir), None)
+    if elsewhere is not None:
+        told = f"the hooks in {path} archive in {elsewhere}, but commands look in {data_dir}"
         return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
     return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
 

@@ -86,6 +86,13 @@ def is_tool_handler(handler: Any) -> bool:
     return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
 
 
+def archives_in(handler: Any) -> str:
+    """The data folder that a handler of ours was installed with."""
+    arguments = handler["args"][len(_ISOLATED) + 1 :]  # behind the code: the event, the part, the folder
+    folder = arguments[:1] if is_tool_handler(handler) else arguments[2:]
+    return str(folder[0]) if folder else default_data_dir()
+
+
 def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:
     """SessionStart has two handlers: the client limits the output of each."""
     elsewhere = [] if data_dir is None else [data_dir]
