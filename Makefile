@@ -3,13 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo captured lean survival turns generate clean
+.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
 
 test: $(VENV)/installed
-	$(RUN)/python -m pytest tests --ignore=tests/real_client -n auto -q
+	$(RUN)/python -m pytest tests --ignore=tests/real_client --ignore=tests/other_hosts -n auto -q
 
 lint: $(VENV)/installed
 	$(RUN)/ruff check .
@@ -22,6 +22,10 @@ structure: $(VENV)/installed
 # Against the real client: needs root or user namespaces, tmux, and the wheel that carries the client.
 real-client: $(VENV)/real-client
 	$(RUN)/python -m pytest tests/real_client -n auto -q
+
+# Against Codex, Gemini CLI and opencode themselves: needs what real-client needs, and Node.js.
+other-hosts: $(VENV)/other-hosts/installed
+	$(RUN)/python -m pytest tests/other_hosts -n auto -q
 
 bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py
@@ -76,4 +80,10 @@ $(VENV)/installed: pyproject.toml
 
 $(VENV)/real-client: $(VENV)/installed
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check claude-agent-sdk==0.2.187
+	@touch $@
+
+$(VENV)/other-hosts/installed: $(VENV)/installed tests/other_hosts/package.json
+	@mkdir -p $(@D)
+	cp tests/other_hosts/package.json $(@D)
+	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error
 	@touch $@

@@ -122,6 +122,18 @@ def test_hooks_that_run_another_version_are_told(
     assert found["message"].endswith(f"run unified-state {OTHER}, this is {__version__}")
 
 
+def test_a_data_folder_that_was_moved_after_the_installation_is_told(
+    project: Project, checks: Callable[..., dict[str, Any]], write_settings: Callable[[str], None], tmp_path: Path
+) -> None:
+    assert project.run("install").code == 0
+    write_settings(f'data_dir = "{tmp_path / "elsewhere"}"\n')
+    found = checks()["hooks (local)"]
+    assert not found["ok"]
+    assert found["message"].endswith(f"archive in {project.data}, but commands look in {tmp_path / 'elsewhere'}")
+    assert project.run("install").code == 0
+    assert checks()["hooks (local)"]["ok"]
+
+
 def test_a_plugin_that_starts_another_version_is_told(
     project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
 ) -> None:

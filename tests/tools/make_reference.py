@@ -19,6 +19,7 @@ from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, table
+from tests.tools.host_reference import hosts
 from unified_state import UnifiedStateManager, errors
 from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
 from unified_state.records.record import Record
@@ -202,6 +203,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "mcp-tools": mcp_reference.tools,
     "mcp-instructions": mcp_reference.instructions,
     "demo": demo,
+    "hosts": hosts,
 }
 
 

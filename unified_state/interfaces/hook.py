@@ -13,6 +13,7 @@ import time
 
 from unified_state.errors import CompactionRefusedError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
+from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.services.hook_call import HookCall
 from unified_state.services.workspace import Workspace
 from unified_state.settings import default_data_dir, environment, load_hook_settings
@@ -21,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from unified_state.records.hook_event import HookEvent
     from unified_state.storage.archive import Archive
 
     Handler = Callable[[HookCall, Archive], str]
@@ -49,7 +51,11 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
         from unified_state.interfaces.hook_tool_output import run as look_at_output  # the same
 
         return look_at_output(part, data_dir)
-    call = _Run(event_name, part, data_dir or default_data_dir())
+    return finish(Run(event_name, part, data_dir or default_data_dir()))
+
+
+def finish(call: Run) -> int:
+    """Let a run handle its event, whatever happens; the exit status."""
     try:
         return call.handle()
     except CompactionRefusedError as error:
@@ -66,7 +72,7 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     return 0
 
 
-class _Run:
+class Run:
     """One run of the hook: what it found out about itself so far is what its trace says, wherever it ends."""
 
     def __init__(self, event_name: str, part: str, data_dir: str) -> None:
@@ -79,10 +85,9 @@ class _Run:
     def handle(self) -> int:
         """Read the event, run its handler, print what it gives."""
         from unified_state.services.place import locate
-        from unified_state.sources.hook_input import parse_event, read_stdin
 
         handler = _handler(self.event_name)
-        event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
+        event = self.read_event()
         if handler is None:
             self.problem = f"there is no handler for the event {self.event_name!r}"
             return 0
@@ -99,26 +104,58 @@ class _Run:
         place = locate(folder, self.data_dir, create=True)
         self.folder = place.folder
         workspace = Workspace(place, settings, report=self._report, session_id=event.session_id, seconds=_LOCK_SECONDS)
-        call = HookCall(
+        call = self._call(event, workspace)
+        output = workspace.use(lambda archive: self.answer(handler, call, archive))
+        if output:
+            sys.stdout.buffer.write(self.written(output, call).encode("utf-8", "replace"))  # whatever the locale says
+            sys.stdout.flush()
+        return 0
+
+    def _call(self, event: HookEvent, workspace: Workspace) -> HookCall:
+        return HookCall(
             event,
             workspace,
             part=self.part,
             environ=environment(),
             now=self.now,
             started=self.started,
-            let_client_go_on=_let_client_go_on,
+            let_client_go_on=lambda: self.let_client_go_on(event),
         )
-        self._print(workspace.use(lambda archive: handler(call, archive)), call.message)
-        return 0
 
-    def _print(self, output: str, message: str) -> None:
-        if output and self.event_name in _CONTEXT_EVENTS:
+    def let_client_go_on(self, event: HookEvent) -> None:
+        """Tell the client, in a line of its own, that it need not wait for the end of this process."""
+        if not event.is_foreign:  # only Claude Code knows the sign
+            os.write(sys.stdout.fileno(), b'{"async":true}\n')
+
+    def read_event(self) -> HookEvent:
+        """What the client says. A session of another host must not be taken for one of Claude Code."""
+        event = self.told_event()
+        if event.is_foreign and event.session_id:
+            return event.replace(session_id=f"{UNNAMED_HOST}{HOST_MARK}{event.session_id}")
+        return event
+
+    def told_event(self) -> HookEvent:
+        """What stands on stdin; what is wrong with it is this run's problem."""
+        from unified_state.sources.hook_input import parse_event, read_stdin
+
+        event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
+        return event
+
+    def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
+        """What the handler gives."""
+        return handler(call, archive)
+
+    def written(self, output: str, call: HookCall) -> str:
+        """The answer as the client wants it."""
+        if self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
-            shown = {"systemMessage": message} if message else {}
-            output = dump_ascii_json({"hookSpecificOutput": context, **shown})
-        if output:
-            sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
-            sys.stdout.flush()
+            message = {"systemMessage": call.message} if call.message else {}
+            return dump_ascii_json({"hookSpecificOutput": context, **message})
+        return "" if call.event.is_foreign else output  # only Claude Code takes plain text
+
+    def name(self) -> str:
+        """The name under which this run leaves its trace."""
+        return f"{self.event_name}.{self.part}" if self.part else self.event_name
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
@@ -130,8 +167,7 @@ class _Run:
         try:
             if self.folder is not None:
                 spent = round((time.monotonic() - self.started) * 1000)
-                name = f"{self.event_name}.{self.part}" if self.part else self.event_name
-                note_run(self.folder, HookRun(name, self.now, spent, problem or None))
+                note_run(self.folder, HookRun(self.name(), self.now, spent, problem or None))
             if problem:
                 log_problem(self.data_dir, self.now, self.event_name, problem, details)
         except OSError as error:
@@ -143,11 +179,6 @@ class _Run:
 
 def _no_tag(_secret: str) -> str:
     return "in-log"
-
-
-def _let_client_go_on() -> None:
-    """The client's sign, as a line of its own, that it need not wait for the end of this process."""
-    os.write(sys.stdout.fileno(), b'{"async":true}\n')
 
 
 def _parts() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.rules.shell import simple_commands
+from unified_state.rules.shell.commands import simple_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ _RECENT_PROBLEMS = 5
 def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: int) -> list[Check]:
     """All checks, those that matter most first."""
     return [
-        *check_hooks(place.repository.worktree, environ),
+        *check_hooks(place.repository.worktree, settings.data_dir, environ),
         *_runs(place, now),
         *_problems(settings),
         _archive(place),

@@ -15,7 +15,8 @@ from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.rules.shortening.levels import NAMES
-from unified_state.services.hook_table import BEGIN, is_tool_handler, lean_level, our_handlers
+from unified_state.services.hook_table import BEGIN, archives_in, is_tool_handler, lean_level, our_handlers
+from unified_state.services.host_installation import called_programs, installed_hosts
 from unified_state.services.installation import read_settings
 from unified_state.services.own_program import own_program
 from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
@@ -29,8 +30,8 @@ _AGAIN = "run `unified-state install` again"
 _SECONDS = 30  # that a program may take to tell its version
 
 
-def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """The checks for a client that starts in the folder `project`."""
+def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    """The checks for a client that starts in the folder `project`, where commands keep their data in `data_dir`."""
     found, enabled = [], is_enabled(project, environ)
     for scope, path in settings_files(project, environ):
         try:
@@ -41,17 +42,38 @@ def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
         if handlers:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
-            yield _check_settings(scope, path, handlers)
+            yield _check_settings(scope, path, handlers, data_dir)
             yield from _check_lean(lean_level(read_settings(path)), handlers, environ)
     if enabled:
         yield _check_plugin(environ, beside=found)
-    if not found and not enabled:
+    hosts = list(_check_hosts(project, environ))
+    yield from hosts
+    if not found and not enabled and not hosts:
         yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
     yield from _check_path(environ)
 
 
-def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Check:
-    """Whether the hooks' interpreter lives and finds the package."""
+def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether the programs live that the hooks in other hosts' files call."""
+    for host, path in installed_hosts(project, environ):
+        try:
+            gone = [program for program in called_programs(host, path) if not os.access(program, os.X_OK)]
+        except UnifiedStateError as error:
+            yield Check(f"hooks ({host.name})", ok=False, message=error.message, hint=error.hint)
+            continue
+        if gone:
+            hint = f"run `unified-state install --host {host.name}` again"
+            told = f"{gone[0]} in {path} is no program any more"
+            yield Check(f"hooks ({host.name})", ok=False, message=told, hint=hint)
+        else:
+            seen = (
+                f"run with {host.tried}" if host.tried else f"written after its documents, never run with {host.title}"
+            )
+            yield Check(f"hooks ({host.name})", ok=True, message=f"in {path}; {seen}")
+
+
+def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]], data_dir: str) -> Check:
+    """Whether the hooks' interpreter lives and finds the package, and whether they archive where commands look."""
     for command in {str(handler.get("command")) for handler in handlers}:
         if not os.access(command, os.X_OK):
             return Check(
@@ -63,6 +85,10 @@ def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Ch
         return Check(f"hooks ({scope})", ok=False, message=f"the hooks in {path} do not start: {problem}", hint=_AGAIN)
     if version != __version__:
         told = f"the hooks in {path} run unified-state {version}, this is {__version__}"
+        return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
+    elsewhere = next((folder for folder in map(archives_in, handlers) if folder != data_dir), None)
+    if elsewhere is not None:
+        told = f"the hooks in {path} archive in {elsewhere}, but commands look in {data_dir}"
         return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
     return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
 

@@ -10,7 +10,7 @@ from unified_state.services.health import health_line
 from unified_state.services.hook_prompt import register
 from unified_state.services.restore import fence_and_remember, gather, restored_text
 from unified_state.services.survival import note_restored
-from unified_state.storage.compactions import begin_compaction
+from unified_state.storage.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.storage.sessions import cleared_by, end_session, session_number
 from unified_state.storage.steps import last_entry_at
 
@@ -40,7 +40,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
     session = register(call, archive, predecessor, knows_news=call.part == BRIEF)
-    if reason == "compact":
+    if reason == "compact" and not _is_known(archive, session, call.part):
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)
     known = gather(
@@ -57,6 +57,16 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     if call.part == BRIEF:
         call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
+
+
+def _is_known(archive: Archive, session: int, part: str) -> bool:
+    """Whether the transcript told of this compaction before its hook did: a closed one without this part."""
+    latest = latest_compaction(archive, session)
+    return (
+        latest is not None
+        and latest.boundary_uuid is not None
+        and all(restore.part != part for restore in restores_of(archive, latest.id))
+    )
 
 
 def _catch_up(call: HookCall, archive: Archive) -> None:

@@ -34,6 +34,7 @@ def on_subagent_stop(call: HookCall, archive: Archive) -> str:
     """Archive a subagent under its parent; an empty agent type is the compaction itself, with the summary."""
     if call.event.agent_type == "":
         return on_summary(call, archive)
+    call.let_client_go_on()  # all of it stands in the transcript, or will
     path = call.event.text("agent_transcript_path")
     if path and call.event.session_id:
         call.capturer(archive, _STOP_SECONDS).transcript(path, call.event.session_id, call.event.agent_id or "subagent")

@@ -28,7 +28,7 @@ BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _ISOLATED = ("-I", "-S", "-c")
 _RUN = f"from {HOOK_MODULE} import main;main()"
 # Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
-_TIMEOUTS = {
+TIMEOUTS = {
     "SessionStart": 15,
     "UserPromptSubmit": 10,
     "Stop": 30,
@@ -91,7 +91,7 @@ def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]
 
 def lean_level(settings: Any) -> str | None:
     """The level at which these settings have long outputs shortened; None where they do not."""
-    found = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT)]
+    found = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if _is_output_handler(handler)]
     return next(
         (str(arguments[len(_ISOLATED) + 1]) for arguments in found if len(arguments) > len(_ISOLATED) + 1), None
     )
@@ -100,6 +100,18 @@ def lean_level(settings: Any) -> str | None:
 def is_tool_handler(handler: Any) -> bool:
     """Whether a handler of ours is the one before tool calls, which stands in a worktree's settings by itself."""
     return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
+
+
+def _is_output_handler(handler: Any) -> bool:
+    return any(OUTPUT_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
+
+
+def archives_in(handler: Any) -> str:
+    """The data folder that a handler of ours was installed with."""
+    arguments = handler["args"][len(_ISOLATED) + 1 :]  # behind the code: the event, the part, the folder
+    before = 0 if is_tool_handler(handler) else 1 if _is_output_handler(handler) else 2
+    folder = arguments[before:]
+    return str(folder[0]) if folder else default_data_dir()
 
 
 def _light_group(module: str, words: list[str], data_dir: str, interpreter: str, root: str) -> dict[str, Any]:
@@ -118,10 +130,10 @@ def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGrou
             "type": "command",
             "command": interpreter,
             "args": [*_ISOLATED, *code, event, *([part] if part or elsewhere else []), *elsewhere],
-            "timeout": _TIMEOUTS[event],
+            "timeout": TIMEOUTS[event],
         }
 
     return {
         event: [{"hooks": [handler(event, part) for part in (PARTS if event == "SessionStart" else ("",))]}]
-        for event in _TIMEOUTS
+        for event in TIMEOUTS
     }

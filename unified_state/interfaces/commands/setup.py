@@ -1,4 +1,4 @@
-"""`install`, `uninstall`, `doctor`, `config`, `link`: into the client and out again, and whether all is well."""
+"""`install`, `uninstall`: into the client and out again."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import shutil
 
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UsageError
+from unified_state.interfaces.commands.hosts import install_into, uninstall_from
 from unified_state.interfaces.context import Context, origin_of
 from unified_state.records.origin import USER_SAID
 from unified_state.rules.binding import may_decide
+from unified_state.rules.hosts import HOSTS
 from unified_state.rules.shortening.levels import NAMES
 from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
@@ -26,11 +28,10 @@ from unified_state.services.installation import (
     target,
     uninstall,
 )
-from unified_state.services.linking import candidates, has_id, link, note_about
+from unified_state.services.linking import candidates, note_about
 from unified_state.services.place import exclude_from_git, locate
 from unified_state.services.plugin import is_enabled
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
-from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment, load_settings, user_file
 from unified_state.storage.enforcement import read_table
 
@@ -38,6 +39,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from unified_state.services.installation import Installed
     from unified_state.services.place import Place
     from unified_state.settings import Settings
 
@@ -76,13 +78,11 @@ def configure(name: str, parser: ArgumentParser) -> None:
             parser.add_argument(
                 "--purge", action="store_true", help="also delete what was recorded for this repository"
             )
-        case "link":
-            parser.add_argument("id", nargs="?", metavar="ID", help="the archive to join; without it they are listed")
-    runs = {"install": _install, "uninstall": _uninstall, "doctor": _doctor, "config": _config, "link": _link}
-    parser.set_defaults(run=runs[name])
+    parser.set_defaults(run={"install": _install, "uninstall": _uninstall}[name])
 
 
 def _scope(parser: ArgumentParser) -> None:
+    parser.add_argument("--host", choices=("claude", *HOSTS), default="claude", help="which agent; default: claude")
     parser.add_argument(
         "--scope",
         choices=SCOPES,
@@ -91,20 +91,14 @@ def _scope(parser: ArgumentParser) -> None:
     )
 
 
-def _here(context: Context, *, create: bool) -> tuple[Place, Settings]:
-    """The place and settings of the current folder; settings that are wrong are shown, not refused, by these
-    commands.
-    """
-    settings = load_settings(None, environment())
-    place = locate(context.folder, settings.data_dir, create=create)
-    return place, load_settings(place.repository.worktree, environment())
-
-
 def _install(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     _keep_data_home(context)
-    place, settings = _here(context, create=True)
+    place, settings = context.here(create=True)
     note_about(place)
+    if arguments.host != "claude":
+        _refuse_lean(arguments)
+        return install_into(HOSTS[arguments.host], arguments.scope, context, place, settings)
     where = target(arguments.scope, place.repository.worktree, environment())
     done = install(
         where,
@@ -121,8 +115,7 @@ def _install(arguments: Namespace) -> int:
         f"/context-compact is {done.command_path or 'left alone: a command of that name exists'}",
         f"everything is archived in {place.folder}",
     ]
-    if done.lean is not None:
-        lines.append(f"long tool outputs are shortened: {done.lean}")
+    lines += [f"long tool outputs are shortened: {done.lean}"] if done.lean else []
     channels = _open_channels(arguments, context)
     lines += [f"{path} {told}" for path, told in channels.items()]
     context.show({**done.as_dict(), "channels": list(channels)}, "\n".join(lines))
@@ -132,10 +125,7 @@ def _install(arguments: Namespace) -> int:
         )
     if is_enabled(place.repository.worktree, environment()):
         context.say("the plugin is enabled too; it leaves the work to these hooks")
-    if not done.status_line:
-        context.say("`install --status-line` shows in the client how full its context is")
-    if not arguments.allow_reading:
-        context.say(f"`install --allow-reading` lets the client run without asking: {', '.join(READ_ONLY_RULES[:3])} …")
+    _advise(done, arguments, context)
     kind = network_file_system(place.folder)
     if kind:
         context.say(f"{place.folder} is on a network file system ({kind}), where locks are not reliable; set data_dir")
@@ -143,6 +133,20 @@ def _install(arguments: Namespace) -> int:
         told = f"archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB)"
         context.say(f"there is an {told} of the same repository; `unified-state link {other.id}` joins it")
     return 0
+
+
+def _advise(done: Installed, arguments: Namespace, context: Context) -> None:
+    """Say what else there is."""
+    if not done.status_line:
+        context.say("`install --status-line` shows in the client how full its context is")
+    if not arguments.allow_reading:
+        context.say(f"`install --allow-reading` lets the client run without asking: {', '.join(READ_ONLY_RULES[:3])} …")
+
+
+def _refuse_lean(arguments: Namespace) -> None:
+    if arguments.lean is not None:
+        message = f"--lean works in Claude Code, not in {arguments.host}"
+        raise UsageError(message, "leave it out; nothing was installed")
 
 
 def _open_channels(arguments: Namespace, context: Context) -> dict[str, str]:
@@ -172,18 +176,30 @@ def _keep_data_home(context: Context) -> None:
     context.say(f"XDG_DATA_HOME is set: wrote data_dir = {chosen} to {path}")
 
 
-def _uninstall(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
-    place, settings = _here(context, create=False)
-    _check_may_uninstall(place)
-    done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
-    if arguments.scope != "local":  # the hook before tool calls stands in the worktree's own settings
-        put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
-    if is_enabled(place.repository.worktree, environment()):
+def _uninstall_from_claude(
+    scope: str, context: Context, place: Place, settings: Settings
+) -> tuple[Installed, list[str]]:
+    """Take out what `install` put in; what was changed, and the files beside the settings that were."""
+    worktree = place.repository.worktree
+    done = uninstall(target(scope, worktree, environment()), settings.data_dir)
+    if scope != "local":  # the hook before tool calls stands in the worktree's own settings
+        put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
+    if is_enabled(worktree, environment()):
         context.say(
             "the plugin is enabled, and runs the hooks from now on; `claude plugin disable unified-state` stops it"
         )
-    closed = [*end_rules_files(place), *filter(None, [remove_pointer(place.repository.worktree)])]
+    return done, [*end_rules_files(place), *filter(None, [remove_pointer(worktree)])]
+
+
+def _uninstall(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json)
+    place, settings = context.here(create=False)
+    if arguments.host == "claude" or arguments.purge:
+        _check_may_uninstall(place)
+    if arguments.host == "claude":
+        done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)
+    else:
+        done, closed = uninstall_from(HOSTS[arguments.host], arguments.scope, place, settings), []
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
     if arguments.purge:
@@ -214,55 +230,3 @@ def _purge(place: Place) -> str:
         if os.path.exists(path):
             os.unlink(path)
     return f"deleted {place.folder} and {place.state_path}"
-
-
-def _doctor(arguments: Namespace) -> int:
-    from unified_state.services.diagnosis import diagnose
-
-    context = Context(as_json=arguments.json)
-    place, settings = _here(context, create=False)
-    checks = diagnose(place, settings, environment(), current_time())
-    width = max(len(check.name) for check in checks)
-    lines = []
-    for check in checks:
-        hint = "" if check.ok or not check.hint else f" -> {check.hint}"
-        lines.append(f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}{hint}")
-    context.show([check.as_dict() for check in checks], "\n".join(lines))
-    return 0 if all(check.ok for check in checks) else 1
-
-
-def _config(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
-    _, settings = _here(context, create=False)
-    rows = [
-        {
-            "name": setting.name,
-            "value": getattr(settings, setting.name),
-            "unit": setting.unit,
-            "origin": settings.origin[setting.name],
-            "variable": None if setting.own_file_only else setting.variable,
-        }
-        for setting in SETTINGS
-    ]
-    width = max(len(str(row["name"])) for row in rows)
-    lines = [f"{row['name']:{width}}  {row['value']!s:<12} {row['unit']:<12}  {row['origin']}" for row in rows]
-    context.show({"settings": rows, "problems": settings.problems}, "\n".join(lines))
-    for problem in settings.problems:
-        context.say(problem)
-    return 1 if settings.problems else 0
-
-
-def _link(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
-    place, settings = _here(context, create=False)
-    if arguments.id:
-        joined = link(place, settings.data_dir, arguments.id)
-        old = f"; what was recorded under its own id stays in {place.folder}" if has_id(place) and place.id else ""
-        context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
-        return 0
-    found = candidates(place, settings.data_dir)
-    lines = [f"{other.id}  {other.archive_bytes / 1e6:8.1f} MB  {other.worktree}" for other in found]
-    context.show(
-        [other.as_dict() for other in found], "\n".join(lines) or "no other archive of this repository is known"
-    )
-    return 0

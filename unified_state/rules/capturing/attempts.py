@@ -11,7 +11,7 @@ from unified_state.records.origin import OBSERVED, USER_SAID
 from unified_state.rules.capturing.errors import excerpt, subject
 from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.failures import failing_lines
-from unified_state.rules.shell import simple_commands
+from unified_state.rules.shell.commands import simple_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from unified_state.records.fact import Fact
 from unified_state.records.item import EVIDENCE
 from unified_state.records.origin import OBSERVED
-from unified_state.rules.shell import simple_commands
+from unified_state.rules.shell.commands import simple_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from unified_state.records.item import EVIDENCE
 from unified_state.records.origin import OBSERVED
 from unified_state.rules.capturing.refusals import did_not_run
 from unified_state.rules.cutting import cut, one_line
-from unified_state.rules.shell import command_key
+from unified_state.rules.shell.commands import command_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from unified_state.records.enforced import Enforced
     from unified_state.rules.enforcing.invocations import Invocation
-    from unified_state.rules.enforcing.shell_reading import SimpleCommand
     from unified_state.rules.enforcing.touching import Touched
+    from unified_state.rules.shell.reading import SimpleCommand
 
 _CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
@@ -69,7 +69,7 @@ class Judge:
     def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
         if constraint.commands and not _names_a_program(constraint.commands, line):
             return None
-        from unified_state.rules.enforcing.shell_words import UnreadableError  # most calls need no more than a look
+        from unified_state.rules.shell.words import UnreadableError  # most calls need no more than a look
 
         try:
             matched = self._matched(constraint)
@@ -79,8 +79,8 @@ class Judge:
 
     def _matched(self, constraint: Enforced) -> str | None:
         """What in the line the constraint is about."""
-        from unified_state.rules.enforcing.shell_words import UnreadableError
         from unified_state.rules.enforcing.touching import changed_files, named_files
+        from unified_state.rules.shell.words import UnreadableError
 
         left = _MOST_FILES
         patterns = [(text, _pattern(text)) for text in constraint.commands]
@@ -100,7 +100,7 @@ class Judge:
         return None
 
     def _run_by_line(self) -> list[SimpleCommand]:
-        from unified_state.rules.enforcing.shell_words import UnreadableError
+        from unified_state.rules.shell.words import UnreadableError
 
         if self._commands is None:
             from unified_state.rules.enforcing.unwrapping import commands_run
@@ -138,7 +138,7 @@ def _names_a_program(patterns: Sequence[str], line: str) -> bool:
 
 def _pattern(text: str) -> Invocation:
     from unified_state.rules.enforcing.invocations import read_invocation
-    from unified_state.rules.enforcing.shell_reading import read_commands
+    from unified_state.rules.shell.reading import read_commands
 
     return read_invocation(read_commands(text)[0].words)
 

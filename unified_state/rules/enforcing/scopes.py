@@ -5,8 +5,8 @@ from __future__ import annotations
 from unified_state.errors import UsageError
 from unified_state.records.enforced import MODES, SCOPE_KINDS
 from unified_state.records.item import Scope
-from unified_state.rules.enforcing.shell_reading import read_commands
-from unified_state.rules.enforcing.shell_words import UnreadableError
+from unified_state.rules.shell.reading import read_commands
+from unified_state.rules.shell.words import UnreadableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

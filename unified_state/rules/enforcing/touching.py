@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unified_state.rules.enforcing.invocations import Invocation
-    from unified_state.rules.enforcing.shell_reading import SimpleCommand
+    from unified_state.rules.shell.reading import SimpleCommand
 
 _ALL = {"chgrp", "chmod", "chown", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate", "unlink"}
 _LAST = {"cp", "install", "ln", "rsync", "scp"}

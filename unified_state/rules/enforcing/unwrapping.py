@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from unified_state.rules.enforcing.shell_reading import SimpleCommand, read_commands
-from unified_state.rules.enforcing.shell_words import DEEPEST, UnreadableError
+from unified_state.rules.shell.reading import SimpleCommand, read_commands
+from unified_state.rules.shell.words import DEEPEST, UnreadableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.records.record import Record
 from unified_state.rules.programs import only_prints
-from unified_state.rules.shell import pipelines
+from unified_state.rules.shell.commands import pipelines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.rules.shell import command_key, simple_commands
+from unified_state.rules.shell.commands import command_key, simple_commands
 
 MESSAGE = """git add . && git commit -m "$(cat <<'EOF'
 Say "git push; rm -rf" and 'more'
@@ -19,15 +19,18 @@ EOF
     [
         ("make test", [["make", "test"]]),
         ("cd a && make -k; echo 'x; y' | cat", [["cd", "a"], ["make", "-k"], ["echo", "x; y"], ["cat"]]),
-        ('git commit -m "a \\" b"', [["git", "commit", "-m", 'a \\" b']]),
+        ('git commit -m "a \\" b"', [["git", "commit", "-m", 'a " b']]),
         ("A=1 B=2 sudo make", [["make"]]),
         ("if make; then echo done; fi", [["if", "make"], ["echo", "done"], ["fi"]]),
         ("a\\\n b", [["a", "b"]]),
-        ("cat <<EOF\ngit commit\nEOF\nls", [["cat", "<<EOF"], ["ls"]]),
-        ("cat <<< git\ngit status", [["cat", "<<<", "git"], ["git", "status"]]),
+        ("cat <<EOF\ngit commit\nEOF\nls", [["cat"], ["ls"]]),
+        ("cat <<< git\ngit status", [["cat"], ["git", "status"]]),
         ("'unclosed git commit", [["unclosed git commit"]]),
         ("", []),
         ("A=1", []),
+        ("cat < a.py", [["cat", "a.py"]]),
+        ("make 2>&1 >/dev/null", [["make"]]),
+        ("echo $(git status)", [["git", "status"], ["echo", "$()"]]),
     ],
 )
 def test_the_simple_commands_of_a_line(line: str, commands: list[list[str]]) -> None:
@@ -36,7 +39,7 @@ def test_the_simple_commands_of_a_line(line: str, commands: list[list[str]]) -> 
 
 def test_a_message_in_a_heredoc_holds_no_commands() -> None:
     names = [words[:2] for words in simple_commands(MESSAGE)]
-    assert names == [["git", "add"], ["git", "commit"], ["git", "push"]]
+    assert names == [["git", "add"], ["cat"], ["git", "commit"], ["git", "push"]]
 
 
 @pytest.mark.parametrize("other", ["pytest  -q\n tests", "pytest -q tests 2>&1", " pytest -q tests "])

@@ -7,7 +7,7 @@ it is written. One pass, in a time that grows with the length of the text alone.
 
 from __future__ import annotations
 
-from unified_state.rules.enforcing.shell_words import UNKNOWN, WordScanner
+from unified_state.rules.shell.words import UNKNOWN, WordScanner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,17 +18,19 @@ _WRITES, _READS, _HEREDOC, _HERE_STRING = "writes", "reads", "heredoc", "here-st
 
 
 class SimpleCommand:
-    """The words of one command, the files it is redirected to, the text on its stdin, and the folder that `cd` led to.
+    """The words of one command, the files that it is redirected to and from, the text on its stdin, and the folder that
+    `cd` led to.
 
     `stdin` is None where it is not known.
     """
 
-    __slots__ = ("feeder", "folder", "stdin", "targets", "words")
+    __slots__ = ("feeder", "folder", "sources", "stdin", "targets", "words")
 
     def __init__(self, folder: str = "", words: list[str] | None = None, feeder: SimpleCommand | None = None) -> None:
         self.folder = folder
         self.words = [] if words is None else words
         self.targets: list[str] = []
+        self.sources: list[str] = []
         self.stdin: str | None = None
         self.feeder = feeder
 
@@ -154,6 +156,8 @@ class _Reader(WordScanner):
             self._command.words.append(word)
         elif takes == _WRITES and not word.isdigit() and word != "-":
             self._command.targets.append(word)
+        elif takes == _READS and not word.isdigit() and word != "-":
+            self._command.sources.append(word)
         elif takes == _HERE_STRING:
             self._command.stdin = word
         elif takes.startswith(_HEREDOC):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.rules.enforcing.shell_reading import read_commands
-from unified_state.rules.enforcing.shell_words import MOST_CHARACTERS, UnreadableError
+from unified_state.rules.shell.reading import read_commands
+from unified_state.rules.shell.words import MOST_CHARACTERS, UnreadableError
 
 
 def words(line: str) -> list[list[str]]:
