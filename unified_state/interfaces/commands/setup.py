@@ -126,12 +126,7 @@ def _install(arguments: Namespace) -> int:
     if is_enabled(place.repository.worktree, environment()):
         context.say("the plugin is enabled too; it leaves the work to these hooks")
     _advise(done, arguments, context)
-    kind = network_file_system(place.folder)
-    if kind:
-        context.say(f"{place.folder} is on a network file system ({kind}), where locks are not reliable; set data_dir")
-    for other in candidates(place, settings.data_dir):
-        told = f"archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB)"
-        context.say(f"there is an {told} of the same repository; `unified-state link {other.id}` joins it")
+    _tell_of_archives(place, settings, context)
     return 0
 
 
@@ -141,6 +136,16 @@ def _advise(done: Installed, arguments: Namespace, context: Context) -> None:
         context.say("`install --status-line` shows in the client how full its context is")
     if not arguments.allow_reading:
         context.say(f"`install --allow-reading` lets the client run without asking: {', '.join(READ_ONLY_RULES[:3])} …")
+
+
+def _tell_of_archives(place: Place, settings: Settings, context: Context) -> None:
+    """Say where the archive lies on unsafe ground, and which other one could be meant."""
+    kind = network_file_system(place.folder)
+    if kind:
+        context.say(f"{place.folder} is on a network file system ({kind}), where locks are not reliable; set data_dir")
+    for other in candidates(place, settings.data_dir):
+        told = f"archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB)"
+        context.say(f"there is an {told} of the same repository; `unified-state link {other.id}` joins it")
 
 
 def _refuse_lean(arguments: Namespace) -> None:
