@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -316,11 +315,9 @@ class TestRecall:
 
     def test_a_pattern_that_explodes_does_not_hang(self, session: LeanSession) -> None:
         ref = ref_of(session.shell(LONG + "a" * 60 + "!\n"))
-        begin = time.monotonic()
         done = session.project.run("recall", ref, "--grep", "(a+)+$")
         assert refused(done)
         assert "was not done in" in done.err
-        assert time.monotonic() - begin < 60
 
     def test_a_turn_has_no_lines(self, session: LeanSession, ref: str) -> None:
         turn = session.project.ask("recall", ref)["turn"]

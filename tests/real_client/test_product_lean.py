@@ -13,6 +13,7 @@ from .installed import installed
 from .messages import Json, Reply, Request, bash, reply, tool
 from .product import PROGRAM, Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Run, Scenario
+from .terminal import Terminal
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 LONG = "".join(f"step {number} of the long way to the end\n" for number in range(400))
@@ -187,6 +188,20 @@ def test_where_lean_context_is_off_there_is_no_hook(scenario: Scenario) -> None:
     assert "PostToolUse" not in settings["hooks"]
     scenario.script(reply(SAY), "the end")
     assert results_of_transcript(scenario, scenario.prompt("first", *ALLOW_BASH)) == [LONG.rstrip("\n")]
+
+
+@pytest.mark.usefixtures("tmux")
+def test_what_the_user_runs_by_hand_is_given_whole(scenario: Scenario) -> None:
+    lean(scenario, "tight")
+    scenario.script("answer one", "answer two")
+    with Terminal(scenario) as terminal:
+        terminal.enter("first")
+        terminal.wait_for("answer one")
+        terminal.press("!")
+        terminal.enter("bash say.sh")
+        terminal.wait_for("answer two")
+        terminal.leave()
+    assert json.dumps(LONG.rstrip("\n"))[1:-1] in json.dumps(scenario.api.of("main")[-1].body)
 
 
 def recalling() -> Callable[[Request], Reply]:

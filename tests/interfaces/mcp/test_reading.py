@@ -131,6 +131,15 @@ def test_the_pages_of_a_long_output_are_all_of_it(repository: Path, keep: Keep) 
     assert "".join(parts) == output
 
 
+def test_parts_of_a_long_output_are_those_of_recall(here: Path, keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
+    output = "".join(f"line {number}\n" for number in range(20_000))
+    keep(prompt(1, "go"), answered(2, called("t1", "Bash", command="make")), result(3, "t1", output))
+    for part in ({"lines": "200:260"}, {"grep": "line 7{3,}$"}, {"lines": "1:800", "grep": "7"}):
+        options = [word for name, value in part.items() for word in (f"--{name}", value)]
+        assert without_page(answer(here, "recall", ref="S3", **part)) == printed(capsys, "recall", "S3", *options)
+    assert "no pattern" in refused(here, "recall", ref="S3", grep="(")
+
+
 def test_the_pages_of_a_large_state_hold_every_item_once(repository: Path) -> None:
     manager = UnifiedStateManager(repository)
     for number in range(150):
