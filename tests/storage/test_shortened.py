@@ -71,6 +71,15 @@ def test_it_takes_the_place_of_its_entry(archive: Archive) -> None:
     assert archive.row("SELECT count(*) FROM turn") == (1,)
 
 
+def test_a_fork_holds_the_whole_too(archive: Archive) -> None:
+    session, number, shown = kept(archive)
+    write(archive, session, shown)
+    fork = touch_session(archive, "fork", NOW)
+    writer = write(archive, fork, shown)
+    assert writer.kept == entry(3, TOOL_RESULT, WHOLE)
+    assert step_numbers(archive, fork)[-1] == number
+
+
 def test_the_words_of_the_whole_are_in_the_index_once(archive: Archive) -> None:
     session, number, shown = kept(archive)
     write(archive, session, f"{shown}\nquixotic")

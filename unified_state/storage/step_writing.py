@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from unified_state.records.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.rules.packing import pack, unpack
+from unified_state.rules.shortening.marks import holds_marks
 from unified_state.rules.shortening.wholes import whole_of
 from unified_state.storage.shortened import awaited_outputs, mark_met
 from unified_state.storage.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
@@ -49,7 +50,7 @@ class StepWriter:
         key = uuid_key(step.uuid)
         known = self._run("SELECT id, turn, kind FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
         if known is not None:
-            self.last = known[0]
+            self.last, self.kept = known[0], self._as_archived(known[0], step)
             return self._mark_copy(*known)
         if step.starts_turn or not self._is_own_turn:
             self._open_turn(step)
@@ -104,6 +105,13 @@ class StepWriter:
                 replace_text(self._archive, number, self.kept, text)
                 self.kept = step.replace(text=text)
         return True
+
+    def _as_archived(self, number: int, step: Step) -> Step:
+        """A step that is known, with the whole of what a short form shows in its place."""
+        if step.kind != TOOL_RESULT or not holds_marks(step.text):
+            return step
+        (body,) = self._run("SELECT body FROM step WHERE id = ?", (number,)).fetchone()
+        return step.replace(text=unpack(body))
 
     def _after_last(self, table: str) -> int:
         return int(self._run(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])

@@ -166,7 +166,13 @@ def step_numbers(archive: Archive, session: int) -> list[int]:
         "ORDER BY 1",
         session,
     )
-    places = dict(archive.rows("SELECT step, place FROM shortened WHERE session = ? AND place NOT NULL", session))
+    places = dict(
+        archive.rows(
+            "SELECT step, place FROM shortened WHERE place NOT NULL "
+            "AND (session = ?1 OR step IN (SELECT step FROM step_copy WHERE session = ?1))",
+            session,
+        )
+    )
     numbers = [row[0] for row in rows]
     return sorted(numbers, key=lambda number: (places.get(number, number), number in places)) if places else numbers
 

@@ -166,7 +166,7 @@ def test_half_an_emoji_in_the_archive_can_be_recalled(repository: Path, keep: Ke
         ("recall", {"ref": "S1", "offset": 10**9}, "offset is 1000000000"),
         ("recall", {"ref": "S1", "offset": -1}, "recall was called wrongly: offset: input should be greater"),
         ("recall", {}, "recall was called wrongly: ref: field required; its arguments are ref, offset"),
-        ("recall", {"ref": "S1", "lines": "1-5"}, "it takes no 'lines'"),
+        ("recall", {"ref": "S1", "words": "1-5"}, "it takes no 'words'"),
         ("archive_get_turn", {"ref": "D1"}, "D1 is no turn and no step"),
         ("archive_get_turn", {"ref": "S77"}, "there is no step S77"),
         ("archive_search", {"query": "x", "kind": "novel"}, "'novel' is no kind"),
