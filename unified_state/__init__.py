@@ -4,12 +4,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.interfaces.agent_sdk.memory import AgentMemory
     from unified_state.rules.pruning import prune_messages
     from unified_state.services.manager import UnifiedStateManager
     from unified_state.services.message_archive import MessageArchive
 
 __version__ = "0.1.0"
-__all__ = ["MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
+__all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
 
 
 def __getattr__(name: str) -> object:
@@ -22,6 +23,10 @@ def __getattr__(name: str) -> object:
         from unified_state.services.message_archive import MessageArchive
 
         return MessageArchive
+    if name == "AgentMemory":
+        from unified_state.interfaces.agent_sdk.memory import AgentMemory
+
+        return AgentMemory
     if name == "prune_messages":
         from unified_state.rules.pruning import prune_messages
 

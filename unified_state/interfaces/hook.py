@@ -19,7 +19,7 @@ from unified_state.settings import default_data_dir, environment, load_hook_sett
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from unified_state.storage.archive import Archive
 
@@ -39,13 +39,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os._exit(status)  # tearing the interpreter down takes 2 ms, and everything is closed
 
 
-def run(event_name: str, part: str = "", data_dir: str = "") -> int:
+class Client:
+    """The client as it stands behind this process: it writes the event to stdin and reads what is said on stdout."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment that the client gave its hook."""
+        return environment()
+
+    def hear(self) -> bytes:
+        """The event, as JSON."""
+        from unified_state.sources.hook_input import read_stdin
+
+        return read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
+
+    def tell(self, output: str) -> None:
+        """Answer the event: an object in JSON, or plain text."""
+        sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
+        sys.stdout.flush()
+
+    def refuse(self, reason: str) -> None:
+        """Say why the event is refused; the exit status refuses it."""
+        print(reason, file=sys.stderr)  # noqa: T201  # the client shows it with the refusal
+
+    def let_go_on(self) -> None:
+        """Tell the client, in a line of its own, that it need not wait for the end of this process."""
+        os.write(sys.stdout.fileno(), b'{"async":true}\n')
+
+
+def run(event_name: str, part: str = "", data_dir: str = "", *, client: Client | None = None) -> int:
     """Handle one event; the exit status."""
-    call = _Run(event_name, part, data_dir or default_data_dir())
+    call = _Run(event_name, part, data_dir or default_data_dir(), client or Client())
     try:
         return call.handle()
     except CompactionRefusedError as error:
-        print(error, file=sys.stderr)  # noqa: T201  # the client shows it with the refusal
+        call.client.refuse(str(error))
         return BLOCKED
     except UnifiedStateError as error:
         call.problem = str(error)
@@ -61,7 +89,8 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
 class _Run:
     """One run of the hook: what it found out about itself so far is what its trace says, wherever it ends."""
 
-    def __init__(self, event_name: str, part: str, data_dir: str) -> None:
+    def __init__(self, event_name: str, part: str, data_dir: str, client: Client) -> None:
+        self.client = client
         self.started, self.now = time.monotonic(), int(time.time() * 1000)
         self.event_name, self.part, self.data_dir = event_name, part, data_dir
         self.folder: str | None = None
@@ -71,10 +100,10 @@ class _Run:
     def handle(self) -> int:
         """Read the event, run its handler, print what it gives."""
         from unified_state.services.place import locate
-        from unified_state.sources.hook_input import parse_event, read_stdin
+        from unified_state.sources.hook_input import parse_event
 
         handler = _handler(self.event_name)
-        event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
+        event, self.problem = parse_event(self.client.hear(), self.event_name)
         if handler is None:
             self.problem = f"there is no handler for the event {self.event_name!r}"
             return 0
@@ -84,7 +113,7 @@ class _Run:
         folder = event.cwd if os.path.isdir(event.cwd) else os.getcwd()
         place = locate(folder, self.data_dir, create=False)
         settings = load_hook_settings(
-            place.repository.worktree, os.path.join(place.folder, "settings.json"), self.data_dir, environment()
+            place.repository.worktree, os.path.join(place.folder, "settings.json"), self.data_dir, self.client.environ
         )
         if not settings.enabled:
             return 0
@@ -95,10 +124,10 @@ class _Run:
             event,
             workspace,
             part=self.part,
-            environ=environment(),
+            environ=self.client.environ,
             now=self.now,
             started=self.started,
-            let_client_go_on=_let_client_go_on,
+            let_client_go_on=self.client.let_go_on,
         )
         self._print(workspace.use(lambda archive: handler(call, archive)), call.message)
         return 0
@@ -109,8 +138,7 @@ class _Run:
             shown = {"systemMessage": message} if message else {}
             output = dump_ascii_json({"hookSpecificOutput": context, **shown})
         if output:
-            sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
-            sys.stdout.flush()
+            self.client.tell(output)
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
@@ -135,11 +163,6 @@ class _Run:
 
 def _no_tag(_secret: str) -> str:
     return "in-log"
-
-
-def _let_client_go_on() -> None:
-    """The client's sign, as a line of its own, that it need not wait for the end of this process."""
-    os.write(sys.stdout.fileno(), b'{"async":true}\n')
 
 
 def _parts() -> tuple[str, ...]:

@@ -23,7 +23,7 @@ HOOK_MODULE = "unified_state.interfaces.hook"
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _RUN = f"from {HOOK_MODULE} import main;main()"
 # Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
-_TIMEOUTS = {
+TIMEOUTS = {
     "SessionStart": 15,
     "UserPromptSubmit": 10,
     "Stop": 30,
@@ -64,10 +64,10 @@ def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGrou
             "type": "command",
             "command": interpreter,
             "args": ["-I", "-S", "-c", *code, event, *([part] if part or elsewhere else []), *elsewhere],
-            "timeout": _TIMEOUTS[event],
+            "timeout": TIMEOUTS[event],
         }
 
     return {
         event: [{"hooks": [handler(event, part) for part in (PARTS if event == "SessionStart" else ("",))]}]
-        for event in _TIMEOUTS
+        for event in TIMEOUTS
     }
