@@ -71,7 +71,10 @@ class Hooks:
 
     def _plain(self, event: str) -> Callback:
         async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
-            self._session(fields)
+            session = self._session(fields)
+            if event == "SessionEnd":
+                with self._lock:
+                    self._sessions.pop(session.fields["session_id"], None)
             return await self._answer(event, "", fields)
 
         return callback

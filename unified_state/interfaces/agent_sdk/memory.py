@@ -6,28 +6,24 @@ it.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.interfaces.agent_sdk.hooks import Hooks
+from unified_state.interpreter import parse_json
 from unified_state.services.installation import SCOPES, our_handlers, read_settings, target
 from unified_state.services.manager import UnifiedStateManager
 from unified_state.services.place import locate
 from unified_state.settings import environment, load_settings
-
-try:
-    from claude_agent_sdk import ClaudeAgentOptions
-except ImportError as error:
-    _MESSAGE = "the Claude Agent SDK is not installed"
-    raise UsageError(_MESSAGE, "pip install 'unified-state[agent-sdk]'") from error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
     from typing import Any, Self
+
+    from claude_agent_sdk import ClaudeAgentOptions
 
 
 class AgentMemory:
@@ -45,7 +41,7 @@ class AgentMemory:
 
     def __init__(self, options: ClaudeAgentOptions | None = None) -> None:
         """`options` are those of your agent; its `cwd` says which project. They are not changed."""
-        given = options or ClaudeAgentOptions()
+        given = options or _default_options()
         self._folder = os.path.abspath(given.cwd or os.getcwd())
         environ = {**environment(), **given.env}
         self._hooks: Hooks | None = None
@@ -70,6 +66,15 @@ class AgentMemory:
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.end()
+
+
+def _default_options() -> ClaudeAgentOptions:
+    try:
+        from claude_agent_sdk import ClaudeAgentOptions
+    except ImportError as error:
+        message = "the Claude Agent SDK is not installed"
+        raise UsageError(message, "pip install 'unified-state[agent-sdk]'") from error
+    return ClaudeAgentOptions()
 
 
 def _source(options: ClaudeAgentOptions) -> str:
@@ -98,7 +103,7 @@ def _loaded(options: ClaudeAgentOptions, folder: str, environ: Mapping[str, str]
     paths += [os.path.join(plugin["path"], "hooks", "hooks.json") for plugin in options.plugins]
     given = (options.settings or "").strip()
     if given.startswith("{"):
-        yield json.loads(given)
+        yield _parsed(given)
     elif given:
         paths.append(os.path.join(folder, given))
     for path in paths:
@@ -106,6 +111,13 @@ def _loaded(options: ClaudeAgentOptions, folder: str, environ: Mapping[str, str]
             yield read_settings(path)
         except UnifiedStateError:
             continue  # the client says so better than we
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _has_plugin(settings: Any) -> bool:
