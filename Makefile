@@ -3,13 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client bench hindcast locomo captured survival generate clean
+.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
 
 test: $(VENV)/installed
-	$(RUN)/python -m pytest tests --ignore=tests/real_client -n auto -q
+	$(RUN)/python -m pytest tests --ignore=tests/real_client --ignore=tests/other_hosts -n auto -q
 
 lint: $(VENV)/installed
 	$(RUN)/ruff check .
@@ -23,11 +23,19 @@ structure: $(VENV)/installed
 real-client: $(VENV)/real-client
 	$(RUN)/python -m pytest tests/real_client -n auto -q
 
+# Against Codex, Gemini CLI and opencode themselves: needs what real-client needs, and Node.js.
+other-hosts: $(VENV)/other-hosts/installed
+	$(RUN)/python -m pytest tests/other_hosts -n auto -q
+
 bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py
 	$(RUN)/python benchmarks/ingestion.py
 	$(RUN)/python -m benchmarks.noting
+	$(RUN)/python -m benchmarks.plugin
 	$(RUN)/python -m benchmarks.search
+	$(RUN)/python -m benchmarks.mcp_server
+	$(RUN)/python -m benchmarks.tool_calls
+	$(RUN)/python -m benchmarks.lean_cost
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
@@ -41,10 +49,18 @@ locomo: $(VENV)/installed
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
 
+# What shorter tool outputs save in a folder of transcripts, and what of them was used later: make lean DATA=FOLDER
+lean: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.lean $(DATA) $(OPTIONS)
+
 # What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
 survival: $(VENV)/real-client
 	@$(RUN)/python -m benchmarks.survival $(OPTIONS)
 	@$(RUN)/python -m benchmarks.survival_cost
+
+# What all hooks together add to a turn, in the client itself; on a quiet machine.
+turns: $(VENV)/real-client
+	@$(RUN)/python -m benchmarks.turns $(OPTIONS)
 
 # Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
 generate: $(VENV)/installed
@@ -58,9 +74,15 @@ clean:
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check claude-agent-sdk==0.2.187
+	@touch $@
+
+$(VENV)/other-hosts/installed: $(VENV)/installed tests/other_hosts/package.json
+	@mkdir -p $(@D)
+	cp tests/other_hosts/package.json $(@D)
+	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error
 	@touch $@

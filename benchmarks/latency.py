@@ -3,8 +3,9 @@
     python benchmarks/latency.py [--rounds N] [--quick]
 
 Targets: UserPromptSubmit with one new turn at most 1.2 x node -e 0, whatever the transcript has grown to;
-SessionStart(compact) on 50,000 archived turns at most 1.4 x; PreCompact at most 4 x in a small repository, 6 x in one
-of 50,000 files; `decision add` at most 4 x in the shell, 5 ms in the API. The status line at most 2.5 x a bare Python.
+SessionStart(compact) on 50,000 archived turns at most 1.4 x; SubagentStart with 50 constraints at most 2 x; PreCompact
+at most 4 x in a small repository, 6 x in one of 50,000 files; `decision add` at most 4 x in the shell, 5 ms in the API.
+The status line at most 2.5 x a bare Python.
 """
 
 from __future__ import annotations
@@ -129,6 +130,31 @@ def prompts(world: World, sizes: list[int]) -> list[Contender]:
     return contenders
 
 
+def subagents(world: World, constraints: int) -> list[Contender]:
+    """A subagent begins, in a turn of 12 entries that is not archived yet, in a project with many constraints."""
+    transcript = world.folder / "500.jsonl"
+    for number in range(constraints):
+        for arguments in (
+            ["constraint", "add", f"Constraint {number} of this project", "--source", "the user"],
+            ["decision", "add", f"Decision {number} about module{number}", "--rationale", "it was weighed"],
+        ):
+            command = [PROGRAM, *arguments]
+            subprocess.run(command, cwd=world.project, env=world.environment, check=True, capture_output=True)
+    grow = growing(transcript)
+
+    def delegate() -> None:
+        grow()
+        task = {"description": "a task", "prompt": "Test module7.", "subagent_type": "general-purpose"}
+        call = {"type": "tool_use", "id": f"toolu_{uuid.uuid4().hex}", "name": "Agent", "input": task}
+        entry = {"type": "assistant", "uuid": str(uuid.uuid4()), "message": {"role": "assistant", "content": [call]}}
+        with transcript.open("a", encoding="utf-8") as file:
+            file.write(line({**entry, "sessionId": transcript.stem, "timestamp": "2026-11-22T10:00:00Z"}))
+
+    fields = {"agent_id": "a1", "agent_type": "general-purpose"}
+    name = f"SubagentStart, {constraints} constraints"
+    return [world.contender(name, "SubagentStart", transcript, prepare=delegate, **fields)]
+
+
 def restores(world: World, turns: int) -> list[Contender]:
     """Both handlers of SessionStart(compact) on an archive of many turns."""
     transcript = world.folder / "long.jsonl"
@@ -198,6 +224,8 @@ def main() -> None:
         )
         bare = Contender("python -I -S -c 0", [sys.executable, "-I", "-S", "-c", "0"], environment=clean_environment())
         compare([node(), bare, *prompts(small, sizes), *restores(long, turns)], options.rounds)
+        print()
+        compare([node(), *subagents(small, 50)], options.rounds)
         print()
         transcript = small.folder / "500.jsonl"
         pre_compact = [

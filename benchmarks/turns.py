@@ -86,7 +86,7 @@ def timed(ask: Callable[[str], object], prompt: str) -> float:
 
 
 @contextmanager
-def conversation(client: Path, hooks: bool) -> Iterator[Callable[[str], object]]:  # noqa: FBT001  # one of two
+def conversation(client: Path, hooks: bool) -> Iterator[Callable[[str], object]]:  # one of two
     """A client in a world of its own, with our hooks installed or with none."""
     with (
         tempfile.TemporaryDirectory(prefix="unified-state-") as folder,

@@ -18,12 +18,28 @@ if TYPE_CHECKING:
 
     Codec = tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]
 else:
-    try:
-        from _sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version
 
-        sqlite_version_info = tuple(map(int, sqlite_version.split(".")))
-    except ImportError:  # not CPython, or a CPython that renamed it
-        from sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version_info
+    def __getattr__(name):  # noqa: ANN001, ANN202  # typed above
+        """SQLite is loaded where it is first asked for: the hook before tool calls does without."""
+        if name not in __all__:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        globals().update(_sqlite())
+        return globals()[name]
+
+    def _sqlite():  # noqa: ANN202
+        names = ("Connection", "DatabaseError", "IntegrityError", "OperationalError", "connect")
+        try:
+            import _sqlite3
+
+            found = {name: getattr(_sqlite3, name) for name in names}
+            found["sqlite_version_info"] = tuple(map(int, _sqlite3.sqlite_version.split(".")))
+        except (ImportError, AttributeError):  # not CPython, or a CPython that renamed it
+            import sqlite3
+
+            found = {name: getattr(sqlite3, name) for name in (*names, "sqlite_version_info")}
+        return found
+
 
 __all__ = [
     "Connection",

@@ -82,6 +82,7 @@ SETTINGS = (
         "What a new session is given: the state where there is one, or nothing.",
         choices=("brief", "nothing"),
     ),
+    Setting("subagent_tokens", 600, "The size of what a subagent is given; 0: nothing.", unit="tokens", most=2000),
     Setting(
         "steer_summary", default=True, about="Whether PreCompact tells the client what the summary should contain."
     ),

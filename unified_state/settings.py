@@ -35,6 +35,7 @@ class Settings:
     restore_tokens: int
     restore_on_clear: str
     restore_on_startup: str
+    subagent_tokens: int
     steer_summary: bool
     steer_bytes: int
     block_compaction: bool
@@ -136,6 +137,20 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
     apply_environment(settings, environ)
     settings.data_dir = data_dir
     return settings
+
+
+def hook_data_dir(cache: str) -> str:
+    """Where the archives lie, for a hook that was not told: what the user's own file says is compiled into `cache`,
+    where that can be written.
+    """
+    mark = _mark(user_file())
+    if mark is None:
+        return default_data_dir()
+    known = _read_compiled(cache, [mark])
+    compiled = known or {"marks": [mark], "data_dir": load_settings(None, {}).data_dir}
+    if known is None and os.access(os.path.dirname(cache), os.W_OK):
+        _write_compiled(cache, compiled)
+    return str(compiled["data_dir"])
 
 
 def _mark(path: str) -> list[int] | None:

@@ -127,8 +127,9 @@ class PlayedClient:
                 text=True,
                 check=True,
             )
-            if done.stdout.startswith("{"):
-                contexts.append(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+            printed = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+            if "hookSpecificOutput" in printed:
+                contexts.append(printed["hookSpecificOutput"]["additionalContext"])
         return contexts
 
     def _handlers(self, event: str) -> list[Any]:

@@ -17,7 +17,9 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
 from unified_state import AgentMemory, UnifiedStateManager
-from unified_state.services.hook_table import TIMEOUTS, hook_groups
+from unified_state.errors import UsageError
+from unified_state.interfaces.agent_sdk.hooks import EVENTS
+from unified_state.services.hook_table import hook_groups, tool_hook_group
 from unified_state.settings import default_data_dir
 
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -74,13 +76,15 @@ def test_options_keep_what_they_had(repository: Path) -> None:
     options = AgentMemory(given).options
     assert options.max_turns == 3
     assert options.hooks is not None
-    assert options.hooks["PreToolUse"] == [own]
+    assert options.hooks["PreToolUse"][0] is own
     assert options.hooks["Stop"][0] is own
     assert given.hooks == {"Stop": [own], "PreToolUse": [own]}
 
 
 def test_every_event_of_the_installed_hooks_has_one_here(repository: Path) -> None:
-    assert set(AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}) == set(TIMEOUTS)
+    assert (
+        set(AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}) == set(EVENTS) >= set(hook_groups(""))
+    )
 
 
 def test_the_first_prompt_and_no_other_brings_the_memory(repository: Path, event: Callable[..., Fields]) -> None:
@@ -152,7 +156,7 @@ def test_stop_lets_the_agent_go_on_before_the_archive_has_the_turn(
 
 
 @pytest.mark.parametrize("fields", [{}, {"session_id": 5}, {"cwd": "/nowhere", "prompt": object()}, {"x": "\ud83d"}])
-@pytest.mark.parametrize("name", TIMEOUTS)
+@pytest.mark.parametrize("name", EVENTS)
 def test_no_hook_ever_raises(repository: Path, name: str, fields: Fields, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository)
     memory = AgentMemory()
@@ -232,17 +236,38 @@ def test_hooks_that_the_client_runs_as_commands_are_left_to_it(
         case "inline":
             options.settings = json.dumps(hooks_json())
         case "plugin":
-            write(tmp_path / "plugin/hooks/hooks.json", hooks_json())
+            write(tmp_path / "plugin/.claude-plugin/plugin.json", {"name": "unified-state"})
             options.plugins = [{"type": "local", "path": str(tmp_path / "plugin")}]
         case "enabled":
             write(home / ".claude/settings.json", {"enabledPlugins": {"unified-state@anywhere": True}})
-    assert AgentMemory(options).options.hooks is None
+    left = AgentMemory(options).options.hooks or {}
+    assert set(left) == {"PreToolUse"}  # which is installed only where a constraint is enforced
 
 
 @pytest.mark.parametrize("sources", [[], ["user"], ["user", "project"]])
 def test_hooks_in_settings_that_are_not_loaded_do_not_count(repository: Path, sources: Any) -> None:
     write(repository / ".claude/settings.local.json", hooks_json())
     assert AgentMemory(ClaudeAgentOptions(cwd=repository, setting_sources=sources)).options.hooks
+
+
+def test_the_hook_before_tool_calls_is_left_to_the_client_where_it_is_installed(repository: Path) -> None:
+    write(repository / ".claude/settings.local.json", {"hooks": {"PreToolUse": [tool_hook_group(default_data_dir())]}})
+    hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
+    assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*"]
+    assert "Stop" in hooks
+
+
+def test_options_keep_their_servers_and_tools(repository: Path) -> None:
+    given = ClaudeAgentOptions(cwd=repository, mcp_servers={"own": {"command": "x"}}, allowed_tools=["Read"])
+    options = AgentMemory(given).options
+    assert set(options.mcp_servers) == {"own", "unified-state"}
+    assert options.allowed_tools == ["Read", "mcp__unified-state"]
+    assert set(given.mcp_servers) == {"own"}
+
+
+def test_servers_in_a_file_cannot_be_added_to(repository: Path) -> None:
+    with pytest.raises(UsageError):
+        AgentMemory(ClaudeAgentOptions(cwd=repository, mcp_servers="servers.json"))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"hooks": 5}', '{"enabledPlugins": []}'])

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from .installed import assert_archived, spoken
-from .messages import Json, bash, reply
+from .messages import Json, Request, as_blocks, bash, flat_text, reply, tool
 from .product import BRIEF_MARK, Product, kept
 from .scenario import Scenario
 
+RULE = "We always greet in English"
+TOOLS = "mcp__unified-state__"
 AGENT = Path(__file__).with_name("sdk_agent.py")
 
 
@@ -29,6 +31,13 @@ def agent(scenario: Scenario, *prompts: str, clients: int = 1, **options: Any) -
 
 def decided(product: Product) -> None:
     product.run("decision", "add", "Use SQLite for the archive", "--rationale", "one file", "--irreversible")
+
+
+def results(request: Request) -> list[str]:
+    """What tools answered, as the model sees it."""
+    blocks = [block for message in request.body["messages"] for block in as_blocks(message["content"])]
+    found = [flat_text(block["content"]) for block in blocks if block["type"] == "tool_result"]
+    return [text.partition("\n\n<system-reminder>")[0] for text in found]
 
 
 def test_an_agents_session_is_archived(scenario: Scenario) -> None:
@@ -92,7 +101,7 @@ def test_beside_installed_hooks_none_runs_twice(scenario: Scenario) -> None:
     decided(product)
     scenario.script("one")
     seen = agent(scenario, "first")
-    assert seen["hooks"] == []
+    assert seen["hooks"] == ["PreToolUse"]  # which is installed only where a constraint is enforced
     (request,) = scenario.api.of("main")
     assert len(request.find("Use SQLite")) == 1
     assert_archived(scenario, product, seen["session_id"])
@@ -139,3 +148,29 @@ def test_the_end_of_the_program_ends_its_sessions(scenario: Scenario) -> None:
         assert archive.execute("SELECT end_reason FROM session WHERE session_id = ?", [session_id]).fetchone() == (
             "other",
         )
+
+
+def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(scenario: Scenario) -> None:
+    product = Product(scenario)
+    decided(product)
+    rule = tool(f"{TOOLS}add_constraint", constraint="Greet in English", source="the user", quote=RULE)
+    scenario.script(
+        reply(tool(f"{TOOLS}recall", ref="D1")), reply(rule), reply(tool(f"{TOOLS}recall", ref="Z9")), "Done."
+    )
+    session_id = agent(scenario, RULE)["session_id"]
+    recalled, recorded, refused = (results(request)[-1] for request in scenario.api.of("main")[1:])
+    assert json.loads(recalled)["body"]["decision"] == "Use SQLite for the archive"
+    assert json.loads(recorded)["id"] == "C1"
+    assert "is no ref" in refused
+    made = json.loads(product.run("recall", "C1", "--json"))
+    assert (made["session_id"], made["origin"]) == (session_id, "user_said")
+    assert product.log() == ""
+
+
+def test_a_tool_call_that_breaks_an_enforced_constraint_is_denied(scenario: Scenario) -> None:
+    product = Product(scenario)
+    scope = ("--scope", "command:git push --force", "--mode", "deny")
+    product.run("constraint", "add", "No force pushes", "--source", "the user", *scope)
+    scenario.script(reply(bash("git push --force")), "I see.")
+    agent(scenario, "push it", allowed_tools=["Bash"], setting_sources=[])
+    assert "No force pushes" in results(scenario.api.of("main")[-1])[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conversation import Conversation
-from .installed import assert_archived, installed, restores
+from .installed import assert_archived, installed
 from .messages import Json, bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
@@ -50,14 +50,3 @@ def test_a_subagent_in_the_background_that_outlives_the_turn_of_its_parent(scena
     assert texts[-1] == "the report"
     reports = [line for line in product.export(client.session_id) if "<task-notification>" in line.get("text", "")]
     assert [line["kind"] for line in reports] == ["notice"]
-
-
-def test_a_subagent_is_given_nothing_by_our_hooks(scenario: Scenario) -> None:
-    product = installed(scenario)
-    product.run("decision", "add", "Use SQLite", "--rationale", "one file")
-    scenario.script(reply(task(background=False)), "done")
-    scenario.prompt("first", *ALLOW_BASH)
-
-    (request,) = scenario.api.of("subagent")
-    assert restores(request) == []
-    assert len(restores(scenario.api.of("main")[0])) == 1

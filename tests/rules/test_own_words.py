@@ -83,6 +83,13 @@ def test_two_words_are_too_few_to_tell() -> None:
     assert said_in(["Push it."], "Push it") is None
 
 
+def test_a_sentence_without_spaces_is_found_and_no_part_of_it() -> None:
+    passages = own_passages("你好。永远不要推送到主分支。谢谢\uff01")
+    assert said_in(passages, "永远不要推送到主分支") == "永远不要推送到主分支"
+    assert said_in(passages, "推送到主分支") is None
+    assert said_in(own_passages("可以推送到主分支吗\uff1f"), "可以推送到主分支") is None
+
+
 @given(st.text(alphabet="<>/abc `~\n|._-", max_size=200))
 def test_every_passage_is_a_slice_of_the_prompt(prompt: str) -> None:
     rest = prompt

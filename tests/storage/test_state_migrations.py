@@ -81,7 +81,7 @@ def test_a_newer_minor_version_is_read() -> None:
 
 
 def test_a_newer_major_version_is_refused() -> None:
-    with pytest.raises(NewerVersionError, match=r"a\.json has version 4\.0\.0; .* knows up to 3\.1\.0; upgrade"):
+    with pytest.raises(NewerVersionError, match=r"a\.json has version 4\.0\.0; .* knows up to 3\.2\.0; upgrade"):
         migrate_state({"version": "4.0.0"}, "a.json")
 
 

@@ -1,37 +1,45 @@
-"""The checked-in hooks of the plugin are those of the table, and they run from a bare checkout."""
+"""The checked-in hooks of the plugin are those of the table, and its files say what the package says."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.builders import SESSION, prompt, write_transcript
 from tests.tools.make_hooks import PATH, hooks_text
-from unified_state.services.hook_table import plugin_hooks
+from unified_state import __version__
+from unified_state.services.hook_table import BEGIN
 
-HANDLERS = [(event, handler) for event, (group,) in plugin_hooks()["hooks"].items() for handler in group["hooks"]]
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_hooks_of_the_plugin_are_those_of_the_table() -> None:
     assert PATH.read_text(encoding="utf-8") == hooks_text()
 
 
-@pytest.mark.parametrize(("event", "handler"), HANDLERS, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_hook_of_the_plugin_runs_with_nothing_installed(
-    event: str, handler: dict[str, Any], repository: Path, tmp_path: Path
-) -> None:
-    transcript = write_transcript(tmp_path / f"{SESSION}.jsonl", prompt(1, "fix it"))
-    told = {"session_id": SESSION, "transcript_path": str(transcript), "cwd": str(repository), "hook_event_name": event}
-    arguments = [argument.replace("${CLAUDE_PLUGIN_ROOT}", str(PATH.parents[1])) for argument in handler["args"]]
-    ran = subprocess.run(
-        [sys.executable, *arguments], input=json.dumps(told), capture_output=True, text=True, check=True
-    )
-    assert ran.stderr == ""
-    name = ".".join([event, *arguments[6:]])
-    (trace,) = Path.home().rglob(f"runs/{name}")
-    assert json.loads(trace.read_text())[2] is None
+@pytest.mark.parametrize("code", [BEGIN, "from unified_state.interfaces.plugin import main;main()"])
+def test_the_plugin_starts_the_interpreter_as_install_does(code: str) -> None:
+    assert code in (ROOT / "hooks" / "start.sh").read_text(encoding="utf-8")
+
+
+def test_the_plugin_has_the_version_of_the_package() -> None:
+    assert json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))["version"] == __version__
+
+
+@pytest.mark.parametrize("path", sorted([*(ROOT / "hooks").glob("*.sh"), ROOT / "bin" / "unified-state"]))
+def test_a_file_of_the_plugin_is_short_and_good_for_every_shell(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 30
+    for shell in filter(shutil.which, ("sh", "dash", "bash")):
+        subprocess.run([shell, "-n", path], check=True)
+
+
+def test_the_skill_has_only_what_every_host_knows() -> None:
+    (path,) = (ROOT / "skills").glob("*/SKILL.md")
+    text = path.read_text(encoding="utf-8")
+    header = dict(line.split(": ", 1) for line in text.split("---\n")[1].splitlines())
+    assert set(header) <= {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+    assert header["name"] == path.parent.name
+    assert len(header["description"]) <= 1024

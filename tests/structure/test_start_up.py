@@ -6,13 +6,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from unified_state.services.manager import UnifiedStateManager
 from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"pydantic", "git", "tiktoken", "jsonschema", "filelock", "rich", "shtab"}
+HEAVY = {"pydantic", "git", "tiktoken", "jsonschema", "filelock", "rich", "shtab", "mcp"}
 # Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
 # itself loads functools and collections.)
 TOO_DEAR_FOR_HOOKS = HEAVY | {
@@ -44,17 +46,34 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-def modules_of_hook(repository: Path, transcript: Path, event: str, part: str = "", **fields: object) -> set[str]:
+PLUGIN_HOOK = HOOK.replace("import hook\nhook.run", "import plugin\nplugin.run")
+
+
+def modules_of_hook(
+    repository: Path, transcript: Path, event: str, part: str = "", *, code: str = HOOK, **fields: object
+) -> set[str]:
     """The modules that a hook's process has loaded at its end, by their top-level names."""
     given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), **fields}
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", HOOK, str(ROOT), event, part],
+        [sys.executable, "-I", "-S", "-c", code, str(ROOT), event, part],
         input=json.dumps(given),
         capture_output=True,
         text=True,
         check=True,
     )
     return {name.split(".")[0] for name in done.stderr.split(",")}
+
+
+@pytest.mark.parametrize("with_install", [False, True])
+def test_a_hook_of_the_plugin_loads_nothing_that_costs_milliseconds(
+    repository: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch, with_install: bool
+) -> None:
+    if with_install:
+        subprocess.run([sys.executable, "-m", "unified_state.interfaces.cli", "install"], cwd=repository, check=True)
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(repository))
+    loaded = modules_of_hook(repository, transcript, "UserPromptSubmit", code=PLUGIN_HOOK, prompt="x")
+    assert ("zlib" in loaded) != with_install  # where it yields it does not get as far as the archive
+    assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
 def modules_of_command(*arguments: str) -> set[str]:
@@ -83,10 +102,11 @@ def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_millisec
         ("SessionStart", "brief", {"source": "compact"}),
         ("SessionStart", "working_set", {"source": "compact"}),
         ("SessionEnd", "", {"reason": "other"}),
+        ("SubagentStart", "", {"agent_id": "a1", "agent_type": "general-purpose"}),
     ],
 )
 def test_a_hook_loads_nothing_that_costs_milliseconds(
-    repository: Path, transcript: Path, event: str, part: str, fields: dict[str, object]
+    repository: Path, transcript: Path, event: str, part: str, fields: dict[str, Any]
 ) -> None:
     loaded = modules_of_hook(repository, transcript, event, part, **fields)
     assert "unified_state" in loaded
@@ -169,3 +189,32 @@ def test_importing_the_package_imports_nothing_else() -> None:
     code = "import sys; before = set(sys.modules); import unified_state; print(','.join(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.strip().split(",")) <= {"unified_state", "__future__"}
+
+
+TOOL_HOOK = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from unified_state.interfaces import hook_tool_use
+hook_tool_use.run()
+sys.stderr.write(",".join(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("command", ["git push --force", "ls"])
+def test_the_hook_before_tool_calls_loads_neither_sqlite_nor_anything_that_costs_milliseconds(
+    repository: Path, command: str
+) -> None:
+    UnifiedStateManager(repository).add_constraint(
+        "Never force-push", "the team", scope={"commands": ["git push --force"]}, mode="deny"
+    )
+    given = {"cwd": str(repository), "tool_name": "Bash", "tool_input": {"command": command}}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", TOOL_HOOK, str(ROOT)],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("permissionDecision" in done.stdout) == (command != "ls")
+    loaded = {name.split(".")[0] for name in done.stderr.split(",")}
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3", "functools", "collections"}) == set()

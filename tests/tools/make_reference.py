@@ -17,9 +17,11 @@ from pydantic import TypeAdapter
 
 from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
+from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, table
+from tests.tools.host_reference import hosts
 from unified_state import UnifiedStateManager, errors
-from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, SessionRecord, State, Summaries, TokenMetrics, Workflow, WorkItem
 from unified_state.rules.secret_formats import FORMATS
@@ -32,7 +34,7 @@ from unified_state.storage.archive_schema import MIGRATIONS
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 _LINE = 100  # characters of a code block that need not be scrolled
 _STATE_RECORDS: tuple[type[Record], ...] = (
-    *(State, GitState, WorkItem, Workflow, Decision, Constraint, OpenQuestion, Evidence, Attempt),
+    *(State, GitState, WorkItem, Workflow, Decision, Constraint, Scope, OpenQuestion, Evidence, Attempt),
     *(Summaries, TokenMetrics, SessionRecord),
 )
 
@@ -198,7 +200,10 @@ GENERATED: dict[str, Callable[[], str]] = {
     "python-api": python_api,
     "exceptions": exceptions,
     "tables": tables,
+    "mcp-tools": mcp_reference.tools,
+    "mcp-instructions": mcp_reference.instructions,
     "demo": demo,
+    "hosts": hosts,
 }
 
 

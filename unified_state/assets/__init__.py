@@ -1,6 +1,7 @@
 """Files that travel with the package.
 
-`hooks`, `commands` and `schemas` are folders of the repository's top level; the wheel carries them in here.
+`hooks`, `commands`, `schemas` and the rest of the plugin are folders of the repository's top level; the wheel carries
+them in here, which makes this folder a plugin and a marketplace too.
 """
 
 from __future__ import annotations

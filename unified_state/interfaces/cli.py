@@ -57,6 +57,7 @@ COMMANDS = {
     "scan": ("archive", "look for secrets in what is archived"),
     "hook": ("hook", "handle one event of the client, its JSON on stdin"),
     "statusline": ("statusline", "print the status line, the client's JSON on stdin"),
+    "mcp": ("mcp", "serve an agent's client by the model context protocol, on stdin and stdout"),
     "completion": ("completion", "print the completion script for a shell"),
 }
 

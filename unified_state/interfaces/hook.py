@@ -13,6 +13,7 @@ import time
 
 from unified_state.errors import CompactionRefusedError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
+from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.services.hook_call import HookCall
 from unified_state.services.workspace import Workspace
 from unified_state.settings import default_data_dir, environment, load_hook_settings
@@ -21,13 +22,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from unified_state.records.hook_event import HookEvent
     from unified_state.storage.archive import Archive
 
     Handler = Callable[[HookCall, Archive], str]
 
 _STDIN_SECONDS = 5.0
 _LOCK_SECONDS = 4.0
-_CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
+_CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
 
@@ -39,41 +41,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os._exit(status)  # tearing the interpreter down takes 2 ms, and everything is closed
 
 
-class Client:
-    """The client as it stands behind this process: it writes the event to stdin and reads what is said on stdout."""
-
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """The environment that the client gave its hook."""
-        return environment()
-
-    def hear(self) -> bytes:
-        """The event, as JSON."""
-        from unified_state.sources.hook_input import read_stdin
-
-        return read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
-
-    def tell(self, output: str) -> None:
-        """Answer the event: an object in JSON, or plain text."""
-        sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
-        sys.stdout.flush()
-
-    def refuse(self, reason: str) -> None:
-        """Say why the event is refused; the exit status refuses it."""
-        print(reason, file=sys.stderr)  # noqa: T201  # the client shows it with the refusal
-
-    def let_go_on(self) -> None:
-        """Tell the client, in a line of its own, that it need not wait for the end of this process."""
-        os.write(sys.stdout.fileno(), b'{"async":true}\n')
-
-
-def run(event_name: str, part: str = "", data_dir: str = "", *, client: Client | None = None) -> int:
+def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     """Handle one event; the exit status."""
-    call = _Run(event_name, part, data_dir or default_data_dir(), client or Client())
+    if event_name == "PreToolUse":
+        from unified_state.interfaces.hook_tool_use import run as check_tool_use  # by hand; else a process of its own
+
+        return check_tool_use(data_dir)
+    return finish(Run(event_name, part, data_dir or default_data_dir()))
+
+
+def finish(call: Run) -> int:
+    """Let a run handle its event, whatever happens; the exit status."""
     try:
         return call.handle()
     except CompactionRefusedError as error:
-        call.client.refuse(str(error))
+        print(error, file=sys.stderr)  # noqa: T201  # the client shows it with the refusal
         return BLOCKED
     except UnifiedStateError as error:
         call.problem = str(error)
@@ -86,11 +68,10 @@ def run(event_name: str, part: str = "", data_dir: str = "", *, client: Client |
     return 0
 
 
-class _Run:
+class Run:
     """One run of the hook: what it found out about itself so far is what its trace says, wherever it ends."""
 
-    def __init__(self, event_name: str, part: str, data_dir: str, client: Client) -> None:
-        self.client = client
+    def __init__(self, event_name: str, part: str, data_dir: str) -> None:
         self.started, self.now = time.monotonic(), int(time.time() * 1000)
         self.event_name, self.part, self.data_dir = event_name, part, data_dir
         self.folder: str | None = None
@@ -100,10 +81,9 @@ class _Run:
     def handle(self) -> int:
         """Read the event, run its handler, print what it gives."""
         from unified_state.services.place import locate
-        from unified_state.sources.hook_input import parse_event
 
         handler = _handler(self.event_name)
-        event, self.problem = parse_event(self.client.hear(), self.event_name)
+        event = self.read_event()
         if handler is None:
             self.problem = f"there is no handler for the event {self.event_name!r}"
             return 0
@@ -113,32 +93,73 @@ class _Run:
         folder = event.cwd if os.path.isdir(event.cwd) else os.getcwd()
         place = locate(folder, self.data_dir, create=False)
         settings = load_hook_settings(
-            place.repository.worktree, os.path.join(place.folder, "settings.json"), self.data_dir, self.client.environ
+            place.repository.worktree, os.path.join(place.folder, "settings.json"), self.data_dir, self.environ()
         )
         if not settings.enabled:
             return 0
         place = locate(folder, self.data_dir, create=True)
         self.folder = place.folder
         workspace = Workspace(place, settings, report=self._report, session_id=event.session_id, seconds=_LOCK_SECONDS)
-        call = HookCall(
+        call = self._call(event, workspace)
+        output = workspace.use(lambda archive: self.answer(handler, call, archive))
+        if output:
+            self.tell(self.written(output, call))
+        return 0
+
+    def _call(self, event: HookEvent, workspace: Workspace) -> HookCall:
+        return HookCall(
             event,
             workspace,
             part=self.part,
-            environ=self.client.environ,
+            environ=self.environ(),
             now=self.now,
             started=self.started,
-            let_client_go_on=self.client.let_go_on,
+            let_client_go_on=lambda: self.let_client_go_on(event),
         )
-        self._print(workspace.use(lambda archive: handler(call, archive)), call.message)
-        return 0
 
-    def _print(self, output: str, message: str) -> None:
-        if output and self.event_name in _CONTEXT_EVENTS:
+    def environ(self) -> Mapping[str, str]:
+        """The environment that the client gave its hook."""
+        return environment()
+
+    def tell(self, answer: str) -> None:
+        """Let the client have the answer."""
+        sys.stdout.buffer.write(answer.encode("utf-8", "replace"))  # whatever the locale says
+        sys.stdout.flush()
+
+    def let_client_go_on(self, event: HookEvent) -> None:
+        """Tell the client, in a line of its own, that it need not wait for the end of this process."""
+        if not event.is_foreign:  # only Claude Code knows the sign
+            os.write(sys.stdout.fileno(), b'{"async":true}\n')
+
+    def read_event(self) -> HookEvent:
+        """What the client says. A session of another host must not be taken for one of Claude Code."""
+        event = self.told_event()
+        if event.is_foreign and event.session_id:
+            return event.replace(session_id=f"{UNNAMED_HOST}{HOST_MARK}{event.session_id}")
+        return event
+
+    def told_event(self) -> HookEvent:
+        """What stands on stdin; what is wrong with it is this run's problem."""
+        from unified_state.sources.hook_input import parse_event, read_stdin
+
+        event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
+        return event
+
+    def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
+        """What the handler gives."""
+        return handler(call, archive)
+
+    def written(self, output: str, call: HookCall) -> str:
+        """The answer as the client wants it."""
+        if self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
-            shown = {"systemMessage": message} if message else {}
-            output = dump_ascii_json({"hookSpecificOutput": context, **shown})
-        if output:
-            self.client.tell(output)
+            message = {"systemMessage": call.message} if call.message else {}
+            return dump_ascii_json({"hookSpecificOutput": context, **message})
+        return "" if call.event.is_foreign else output  # only Claude Code takes plain text
+
+    def name(self) -> str:
+        """The name under which this run leaves its trace."""
+        return f"{self.event_name}.{self.part}" if self.part else self.event_name
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
@@ -150,8 +171,7 @@ class _Run:
         try:
             if self.folder is not None:
                 spent = round((time.monotonic() - self.started) * 1000)
-                name = f"{self.event_name}.{self.part}" if self.part else self.event_name
-                note_run(self.folder, HookRun(name, self.now, spent, problem or None))
+                note_run(self.folder, HookRun(self.name(), self.now, spent, problem or None))
             if problem:
                 log_problem(self.data_dir, self.now, self.event_name, problem, details)
         except OSError as error:
@@ -181,6 +201,8 @@ def _handler(event_name: str) -> Handler | None:
             from unified_state.services.hook_session import on_session_end as handler
         case "Stop":
             from unified_state.services.hook_stop import on_stop as handler
+        case "SubagentStart":
+            from unified_state.services.hook_subagent import on_subagent_start as handler
         case "SubagentStop":
             from unified_state.services.hook_stop import on_subagent_stop as handler
         case "PreCompact":

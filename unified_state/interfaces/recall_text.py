@@ -13,7 +13,8 @@ def recall_text(found: dict[str, Any]) -> str:
     """The text of what `recall` found."""
     match found["kind"]:
         case "turn":
-            head = f"{found['ref']}  session {found['session_id']}  {found['timestamp']}"
+            of_agent = f", subagent {found['agent']}" if found.get("agent") else ""
+            head = f"{found['ref']}  session {found['session_id']}{of_agent}  {found['timestamp']}"
             return "\n\n".join([head, *map(_step, found["steps"])])
         case "compaction":
             return _compaction(found)

@@ -8,6 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+HOST_MARK = ":"  # parts the host's name from the id that it gave a session; Claude Code's own ids have none
+UNNAMED_HOST = "other"  # called a hook that was installed for Claude Code
+
 
 class HookEvent(Record):
     """One call of a hook. `extra` holds the fields that only some events have (`source`, `trigger`, `prompt`, …)."""
@@ -19,6 +22,13 @@ class HookEvent(Record):
     agent_id: str = ""
     agent_type: str | None = None
     extra: dict[str, Any] = {}
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether another host calls the hooks that it found in Claude Code's settings (Copilot, VS Code and Cursor
+        read those too): each of them tells something with every event that Claude Code does not.
+        """
+        return "timestamp" in self.extra or "cursor_version" in self.extra
 
     def text(self, name: str) -> str:
         """A field that only some events have, as text; empty if it is missing or not text."""

@@ -40,16 +40,29 @@ class Decision(Record):
     unknown: dict[str, Any] = {}
 
 
+class Scope(Record):
+    """The tool calls that an executable constraint is about, by patterns; of each kind that is given one has to fit."""
+
+    commands: tuple[str, ...] | None = None
+    paths: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+    unknown: dict[str, Any] = {}
+
+
 class Constraint(Record):
-    """What limits the work; a blocking one never leaves the state file."""
+    """What limits the work; a blocking one never leaves the state file. One with a scope is enforced by a hook, in its
+    mode.
+    """
 
     id: str
     constraint: str
     source: str
     timestamp: str
     blocking: bool = False
+    scope: Scope | None = None
+    mode: Literal["warn", "ask", "deny"] | None = None
     origin: Literal["user_said", "observed", "inferred"] = "inferred"
-    status: Literal["active", "proposed", "superseded"] | None = None
+    status: Literal["active", "proposed", "superseded", "resolved"] | None = None
     unknown: dict[str, Any] = {}
 
 

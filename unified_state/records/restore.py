@@ -13,12 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt"]
+    Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
 
 BRIEF, WORKING_SET = "brief", "working_set"
 PARTS = (BRIEF, WORKING_SET)
 RELEVANT = "relevant"  # what a prompt after a compaction is about
 TRIED = "tried"  # what was tried before on the files that a prompt names
+ELSEWHERE = "elsewhere"  # what other sessions decided since the last prompt
 
 
 class TurnOutline(Record):
@@ -34,9 +35,9 @@ class TurnOutline(Record):
 
 
 class Known(Record):
-    """All that a restore chooses from. `reason` is the client's SessionStart source, or `prompt` for a late
-    delivery. `validities` are those of the items that are not simply valid, by UUID; `ahead` names the items that know
-    more than the conversation or the worktree.
+    """All that a restore chooses from. `reason` is the client's SessionStart source, `prompt` for a late
+    delivery, or `subagent` for what fits a task. `validities` are those of the items that are not simply valid, by
+    UUID; `ahead` names the items that know more than the conversation or the worktree.
     """
 
     reason: Reason

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-STATE_VERSION = "3.1.0"
+STATE_VERSION = "3.2.0"
 TRIGGERS = ("precompact", "manual", "checkpoint", "threshold")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.records.enforced import ASK, MODES
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import USER_SAID
 
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 def is_binding(item: LedgerItem) -> bool:
     """Whether an item is a blocking constraint that binds: one that the user gave in their own words."""
     return item.kind == CONSTRAINT and bool(item.body.get("blocking")) and item.origin == USER_SAID
+
+
+def enforced_mode(item: LedgerItem) -> str:
+    """What is done about a call that a constraint is about: what was meant, but only the user's own word denies."""
+    mode: str = item.body["mode"]
+    return mode if item.origin == USER_SAID else min(mode, ASK, key=MODES.index)
 
 
 def may_decide(origin: str) -> bool:

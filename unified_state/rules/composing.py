@@ -86,7 +86,7 @@ class _Work:
         self._story: list[tuple[str, float]] = []
         self._lines = None
         self.groups: dict[str, Group] = {}
-        if known.reason not in {"compact", "prompt"}:
+        if known.reason not in {"compact", "prompt", "subagent"}:
             return
         if known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
             self._lines = WorkingLines(known.working_set, known.summary or "")

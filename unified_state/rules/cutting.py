@@ -17,7 +17,7 @@ def cut(text: str, limit: int) -> str:
     """The text, or as much of its beginning as fits with a mark into `limit` characters; never half an emoji."""
     if len(text) <= limit:
         return text
-    return text[: _boundary(text, max(0, limit - len(CUT_MARK)))] + CUT_MARK
+    return text[: boundary(text, max(0, limit - len(CUT_MARK)))] + CUT_MARK
 
 
 def utf16_units(text: str) -> int:
@@ -35,7 +35,7 @@ def one_line(text: str) -> str:
     return " ".join("".join(filter(_is_visible, line)).split())
 
 
-def _boundary(text: str, position: int) -> int:
+def boundary(text: str, position: int) -> int:
     """The last position not behind `position` at which the text may be cut."""
     while 0 < position < len(text) and (
         text[position] == _JOINER

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from unified_state.records.enforced import SCOPE_KINDS
 from unified_state.records.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
-from unified_state.rules.binding import is_binding
+from unified_state.rules.binding import enforced_mode, is_binding
 from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.failures import failing_lines
 from unified_state.rules.packing import well_formed
+from unified_state.rules.short_form import scope_in
 from unified_state.rules.timestamps import age_text
 
 TYPE_CHECKING = False
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     from unified_state.records.item import LedgerItem
     from unified_state.records.restore import TurnOutline
 
-_ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
-_SOURCE_CHARACTERS = 100
+ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
+_SOURCE_CHARACTERS, _SCOPE_CHARACTERS = 100, 100
 # Tags that mean something to the client or to a model must not come out of somebody's text.
 _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
 
@@ -23,7 +25,7 @@ _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "lo
 def item_line(item: LedgerItem, limit: int) -> str:
     """One line for an item: `D7 (irreversible, the user said): Use PostgreSQL. Why: relational data`."""
     body, text = item.body, ""
-    marks = [_ORIGINS.get(item.origin, item.origin)]
+    marks = [ORIGINS.get(item.origin, item.origin)]
     if item.kind == DECISION:
         text = _sentence(body["decision"]) + (f" Why: {body['rationale']}" if body.get("rationale") else "")
         marks += [] if body.get("reversible", True) else ["irreversible"]
@@ -31,6 +33,7 @@ def item_line(item: LedgerItem, limit: int) -> str:
         text = _sentence(body["constraint"]) + (f" Source: {body['source']}" if body.get("source") else "")
         if body.get("blocking"):
             marks.append("blocking" if is_binding(item) else "meant as blocking, not confirmed by the user")
+        marks += _enforcement(item)
     elif item.kind == EVIDENCE:
         content = _telling(body["content"]) if body["type"] == "error" else body["content"]
         text = content + (f" [from {cut(body['source'], _SOURCE_CHARACTERS)}]" if body.get("source") else "")
@@ -43,6 +46,16 @@ def item_line(item: LedgerItem, limit: int) -> str:
         text = _sentence(body["question"]) + (f" Context: {body['context']}" if body.get("context") else "")
         marks += [f"{body.get('priority', 'medium')} priority"]
     return f"{item.alias} ({', '.join(marks)}): {cut(harmless(text), limit)}"
+
+
+def _enforcement(item: LedgerItem) -> list[str]:
+    """How a constraint is enforced, if it is."""
+    scope = scope_in(item.body)
+    if scope is None or item.status != "active":
+        return []
+    mode = enforced_mode(item)
+    patterns = [pattern for kind in SCOPE_KINDS for pattern in getattr(scope, kind) or ()]
+    return [f"enforced, {mode}: {cut(one_line('; '.join(patterns)), _SCOPE_CHARACTERS)}"]
 
 
 def _telling(output: str) -> str:

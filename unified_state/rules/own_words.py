@@ -8,6 +8,8 @@ user's. Invariant: every passage is a slice of the prompt.
 
 from __future__ import annotations
 
+from unified_state.rules.indexing import is_cjk
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,9 +37,12 @@ _OPENERS = {
     "actually", "again", "also", "and", "attention", "btw", "but", "from", "here", "hey", "important", "just", "no",
     "note", "now", "oh", "ok", "okay", "on", "please", "remember", "reminder", "rule", "so", "then", "yeah", "yes",
 }  # fmt: skip
+_WIDE_ENDINGS = "\u3002\uff01\uff1b"  # of Chinese and Japanese sentences, with no space behind them
 _ENDINGS, _ASIDES = ".!;\n", ",:-\u2013\u2014*\u2022)( \t0123456789."
+_BEGINNINGS = f"?\uff1f{_ENDINGS}{_WIDE_ENDINGS}"  # signs behind which a sentence may begin
 _BULLETS = set("-*\u2022+0123456789")
 _LEAST_WORDS, _MOST_LINES, _LONGEST_PARAGRAPH = 3, 8, 2_000
+_CHARACTERS_OF_A_WORD = 2  # in Chinese and Japanese
 _MOST_TAGS = 200  # different ones in a prompt; what has more is no person's
 
 
@@ -61,10 +66,10 @@ def said_in(passages: list[str], text: str) -> str | None:
     """The words of one of the passages that say a text as a statement of its own: not a part of a sentence, which may
     say the opposite, and no question.
     """
-    if len(text.split()) < _LEAST_WORDS:
+    if len(text.split()) + sum(map(is_cjk, text)) // _CHARACTERS_OF_A_WORD < _LEAST_WORDS:
         return None
     for passage in passages:
-        words = _statement(passage, text.strip().rstrip(".!;"))
+        words = _statement(passage, text.strip().rstrip(_ENDINGS + _WIDE_ENDINGS))
         if words is not None:
             return words
     return None
@@ -139,7 +144,7 @@ def _statement(passage: str, text: str) -> str | None:
 
 def _begins_here(passage: str, at: int) -> bool:
     """Whether a sentence begins there, or began with words that change nothing of it."""
-    before = max(passage.rfind(sign, 0, at) for sign in ".!?;\n") + 1
+    before = max(passage.rfind(sign, 0, at) for sign in _BEGINNINGS) + 1
     lead = passage[before:at].lower()
     for sign in _ASIDES:
         lead = lead.replace(sign, " ")
@@ -148,4 +153,6 @@ def _begins_here(passage: str, at: int) -> bool:
 
 def _ends_here(passage: str, end: int) -> bool:
     rest = passage[end:].lstrip(" \t")
-    return not rest or (rest[0] in _ENDINGS and (len(rest) == 1 or rest[0] == "\n" or rest[1].isspace()))
+    if not rest or rest[0] in _WIDE_ENDINGS:
+        return True
+    return rest[0] in _ENDINGS and (len(rest) == 1 or rest[0] == "\n" or rest[1].isspace())

@@ -27,6 +27,16 @@ some such than that the their them then there these they this those through to t
 very was we were what when where which while who why will with would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+# Words, and what the index makes of `don't`, that a prompt is made of whatever it is about.
+_CHATTER_WORDS = """
+again ahead alright awesome back carry change check close code commit continue cool correct couldn course d
+didn doesn don done even exactly fine finish first fix get go going good got great hadn hasn haven hello help
+hey hi isn keep know last let lets like ll look looks m make maybe need next nice nope ok okay one perfect
+please pls proceed push re really right run s see shouldn show sorry start still stop sure t tell test tests
+thank thanks then thing things think try use using ve want wasn way well weren won work working works wouldn
+yeah yep yes yup
+"""
+CHATTER = frozenset(_CHATTER_WORDS.split())
 
 
 def words_of(text: str) -> list[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED, _LOOKUP = 0.5, 0.5, 0.3, 0.2, 0.1, -1.0
 MOST_RAISED = _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED
 _LOOKUPS = ("unified-state search ", "unified-state recall ")
+_LOOKUP_TOOLS = ("archive_search", "archive_get_turn", "recall", "state_get", "why")  # of the MCP server
 _LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 
 
@@ -71,5 +72,11 @@ def lowered(steps: Iterable[tuple[Step, str]]) -> dict[str | None, float]:
     return {
         step.tool_use_id: _LOOKUP
         for step, text in steps
-        if step.kind == TOOL_CALL and step.tool_use_id and any(name in text[:_LONGEST_COMMAND] for name in _LOOKUPS)
+        if step.kind == TOOL_CALL and step.tool_use_id and _looks_up(step.tool or "", text)
     }
+
+
+def _looks_up(tool: str, text: str) -> bool:
+    if tool.startswith("mcp__"):
+        return tool.rpartition("__")[2] in _LOOKUP_TOOLS
+    return any(name in text[:_LONGEST_COMMAND] for name in _LOOKUPS)

@@ -22,13 +22,26 @@ _BEFORE = frozenset(
 
 def simple_commands(line: str) -> Iterator[list[str]]:
     """The words of each simple command, from its name on; what stands in quotes is one word, a heredoc is none."""
-    for words in _commands(line):
+    for pipeline in pipelines(line):
+        yield from pipeline
+
+
+def pipelines(line: str) -> Iterator[list[list[str]]]:
+    """The simple commands of each pipeline: what one prints the next one reads."""
+    pipeline: list[list[str]] = []
+    for words, is_piped in _commands(line):
         begin = next((at for at, word in enumerate(words) if word not in _BEFORE and "=" not in word), len(words))
         if begin < len(words):
-            yield words[begin:]
+            pipeline.append(words[begin:])
+        if not is_piped and pipeline:
+            yield pipeline
+            pipeline = []
+    if pipeline:
+        yield pipeline
 
 
-def _commands(line: str) -> Iterator[list[str]]:
+def _commands(line: str) -> Iterator[tuple[list[str], bool]]:
+    """The words of each command, and whether the next one reads what it prints."""
     words: list[str] = []
     word: list[str] = []
     text = _without_heredocs(line[:_LONGEST])
@@ -42,12 +55,12 @@ def _commands(line: str) -> Iterator[list[str]]:
         elif sign == "\\" and position + 1 < len(text):
             position += 1
             word.append("" if text[position] == "\n" else text[position])
-        elif sign in _ENDS or sign.isspace():
+        elif (sign in _ENDS and not _redirects(text, position)) or sign.isspace():
             if word:
                 words.append("".join(word))
                 word = []
             if sign in _ENDS and words:
-                yield words
+                yield words, sign == "|" and text[position + 1 : position + 2] != "|"
                 words = []
         else:
             word.append(sign)
@@ -55,7 +68,7 @@ def _commands(line: str) -> Iterator[list[str]]:
     if word:
         words.append("".join(word))
     if words:
-        yield words
+        yield words, False
 
 
 def command_key(command: str) -> str:
@@ -64,6 +77,11 @@ def command_key(command: str) -> str:
     for ending in _NO_MATTER:
         key = key.removesuffix(ending)
     return key[:_KEY_CHARACTERS]
+
+
+def _redirects(text: str, position: int) -> bool:
+    """Whether an `&` says where output goes, as in `2>&1` and `&>`."""
+    return text[position] == "&" and ">" in {text[position - 1 : position], text[position + 1 : position + 2]}
 
 
 def _closing(text: str, begin: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.records.enforced import MODES
 from unified_state.records.item import (
     ATTEMPT,
     CONSTRAINT,
@@ -13,6 +14,7 @@ from unified_state.records.item import (
     Decision,
     Evidence,
     OpenQuestion,
+    Scope,
 )
 from unified_state.rules.cutting import cut
 
@@ -44,12 +46,7 @@ def short_form(item: LedgerItem) -> Entry:
                 **shared,
             )
         case kind if kind == CONSTRAINT:
-            return Constraint(
-                constraint=_text(body, "constraint"),
-                source=_text(body, "source"),
-                blocking=body.get("blocking", False),
-                **shared,
-            )
+            return _constraint(body, shared)
         case kind if kind == QUESTION:
             return OpenQuestion(
                 question=_text(body, "question"),
@@ -65,6 +62,24 @@ def short_form(item: LedgerItem) -> Entry:
             return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
     content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
     return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
+
+
+def _constraint(body: dict[str, Any], shared: dict[str, Any]) -> Constraint:
+    scope = scope_in(body)
+    return Constraint(
+        constraint=_text(body, "constraint"),
+        source=_text(body, "source"),
+        blocking=body.get("blocking", False),
+        scope=scope,
+        mode=None if scope is None else body["mode"],
+        **shared,
+    )
+
+
+def scope_in(body: dict[str, Any]) -> Scope | None:
+    """The scope in the body of a constraint; None where it is not enforced."""
+    scope = body.get("scope")
+    return Scope.from_disk(scope) if isinstance(scope, dict) and body.get("mode") in MODES else None
 
 
 def main_text(item: LedgerItem) -> str:

@@ -7,6 +7,7 @@ what we wrote last is trusted: from that one, items are taken over as they were 
 
 from __future__ import annotations
 
+from unified_state.records.enforced import MODES
 from unified_state.records.item import (
     ALIAS_LETTERS,
     ATTEMPT,
@@ -22,6 +23,7 @@ from unified_state.records.item import (
 from unified_state.records.origin import INFERRED, ORIGINS
 from unified_state.records.record import Record, disk_value
 from unified_state.rules.cutting import cut
+from unified_state.rules.enforcing.scopes import read_scope
 from unified_state.rules.quoting import text_hash
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_milliseconds, to_text
@@ -135,6 +137,8 @@ def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> _Entry:
         value = raw.get(name)
         if isinstance(value, type(default)) and value in _CHOICES.get(name, (value,)):
             said[name] = cut(value, _LONGEST) if isinstance(value, str) else value
+    if kind == CONSTRAINT and raw.get("mode") in MODES and (scope := read_scope(raw.get("scope"))) is not None:
+        said |= {"scope": disk_value(scope), "mode": raw["mode"]}
     status = raw.get("status", ACTIVE)
     if kind == QUESTION:
         status = RESOLVED if raw.get("resolved") is True else status

@@ -7,14 +7,14 @@ that is killed loses at most its current chunk; the next one goes on behind the 
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 
 from unified_state.records.record import Record
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Step, Summary
 from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.pending import settle_messages
-from unified_state.services.transcript_facts import keep_fact
-from unified_state.sources.claude_code import read_entry
+from unified_state.services.transcript_facts import keep_fact, reader_of
 from unified_state.sources.entry_facts import continuation_of, cwd_of, parent_of
 from unified_state.sources.session_folder import session_folder, subagent_transcripts, tool_result_files
 from unified_state.sources.transcript import parse_entries, read_lines
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from unified_state.services.masking import Masker
     from unified_state.services.noting import Noter
-    from unified_state.services.transcript_facts import Fact
+    from unified_state.services.transcript_facts import Fact, Read
     from unified_state.storage.archive import Archive
 
     Head = Callable[[], tuple[str | None, str | None]]
@@ -126,7 +126,7 @@ class Capture:
                 return Captured(added)
             if not is_first and not self._has_time():
                 return Captured(added, complete=False)
-            chunk = self._read_chunk(path, unread.offset, to_end=to_end)
+            chunk = self._read_chunk(path, unread.offset, reader_of(session_id), to_end=to_end)
             if chunk.end == unread.offset:
                 return Captured(added)
             added += self._store(unread, chunk, session_id)
@@ -166,6 +166,8 @@ class Capture:
             found = os.stat(path)
         except OSError:
             return None
+        if not S_ISREG(found.st_mode):
+            return None
         inode = found.st_ino & _INODE_BITS
         cursor = read_cursor(self._archive, path)
         if cursor is None:
@@ -177,7 +179,7 @@ class Capture:
         offset = cursor.offset if goes_on else 0
         return _Unread(cursor, inode, offset) if offset < found.st_size else None
 
-    def _read_chunk(self, path: str, offset: int, *, to_end: bool) -> _Chunk:
+    def _read_chunk(self, path: str, offset: int, read: Read, *, to_end: bool) -> _Chunk:
         prepared: list[Prepared] = []
         end, parent, cwd = offset, None, None
         for end, line in read_lines(path, offset, to_end=to_end):
@@ -185,7 +187,7 @@ class Capture:
                 continuation = continuation_of(entry)
                 if continuation is not None:
                     prepared.append((continuation, ""))
-                prepared.extend(map(self._prepare, read_entry(entry)))
+                prepared.extend(map(self._prepare, read(entry)))
                 parent = parent or parent_of(entry)
                 cwd = cwd or cwd_of(entry)
             if end - offset >= self._chunk_bytes:
@@ -217,21 +219,26 @@ class Capture:
             touch_session(self._archive, session_id, self._now, predecessor=chunk.parent)
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
-            writer = StepWriter(self._archive, cursor.session, cursor.turn)
-            noter = self._noter(cursor.session)
-            for found, body in chunk.prepared:
-                if not isinstance(found, Step):
-                    keep_fact(self._archive, cursor.session, found, self._now)
-                elif writer.add(found, body):
-                    if noter is not None:
-                        noter.note(found)
-                    else:
-                        postpone(self._archive, cursor.session, writer.last)
-            if noter is not None:
-                noter.flush()
+            writer = self._write(chunk.prepared, cursor.session, cursor.turn)
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
-            count_tool_calls(self._archive, cursor.session, writer.tool_calls)
         return writer.added
+
+    def _write(self, prepared: list[Prepared], session: int, turn: int | None) -> StepWriter:
+        """Write what was found, within a transaction; `turn` is the one that is open."""
+        writer = StepWriter(self._archive, session, turn)
+        noter = self._noter(session)
+        for found, body in prepared:
+            if not isinstance(found, Step):
+                keep_fact(self._archive, session, found, self._now)
+            elif writer.add(found, body):
+                if noter is not None:
+                    noter.note(found)
+                else:
+                    postpone(self._archive, session, writer.last)
+        if noter is not None:
+            noter.flush()
+        count_tool_calls(self._archive, session, writer.tool_calls)
+        return writer
 
     def _noter(self, session: int) -> Noter | None:
         if self._postpones:

@@ -12,16 +12,16 @@ from unified_state import __version__
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import sqlite_version_info
-from unified_state.records.record import Record
+from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
+from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import last_runs, read_log
-from unified_state.services.installation import SCOPES, our_handlers, read_settings, target
+from unified_state.services.hook_diagnosis import check_hooks
 from unified_state.storage.damage import is_healthy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from unified_state.services.place import Place
     from unified_state.settings import Settings
@@ -43,19 +43,10 @@ _NETWORK_FILE_SYSTEMS = {
 _RECENT_PROBLEMS = 5
 
 
-class Check(Record):
-    """One check: `ok` is False for what needs mending; `hint` says how."""
-
-    name: str
-    ok: bool
-    message: str
-    hint: str = ""
-
-
 def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: int) -> list[Check]:
     """All checks, those that matter most first."""
     return [
-        *_hooks(place, environ),
+        *check_hooks(place.repository.worktree, environ),
         *_runs(place, now),
         *_problems(settings),
         _archive(place),
@@ -63,41 +54,9 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         _space(place),
         _compiled(),
         *_settings(settings),
+        *check_enforcement(place),
         _versions(),
     ]
-
-
-def _hooks(place: Place, environ: Mapping[str, str]) -> Iterator[Check]:
-    found = False
-    for scope in SCOPES:
-        path = target(scope, place.repository.worktree, environ).settings_path
-        try:
-            handlers = our_handlers(read_settings(path))
-        except UnifiedStateError as error:
-            yield Check(f"hooks ({scope})", ok=False, message=error.message, hint=error.hint)
-            continue
-        if handlers:
-            found = True
-            yield _handlers(scope, path, handlers)
-    if not found:
-        yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
-
-
-def _handlers(scope: str, path: str, handlers: list[dict[str, Any]]) -> Check:
-    """Whether the hooks' interpreter lives and finds the package."""
-    hint = "run `unified-state install` again"
-    for command in {handler.get("command", "") for handler in handlers}:
-        if not os.access(command, os.X_OK):
-            return Check(f"hooks ({scope})", ok=False, message=f"{command} in {path} is no program any more", hint=hint)
-    code = next(argument for argument in handlers[0]["args"] if "import" in argument)
-    probe = code.replace(";main()", "")
-    done = subprocess.run(
-        [handlers[0]["command"], "-I", "-S", "-c", probe], capture_output=True, text=True, timeout=30, check=False
-    )
-    if done.returncode:
-        problem = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        return Check(f"hooks ({scope})", ok=False, message=f"the hooks in {path} do not start: {problem}", hint=hint)
-    return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
 
 
 def _runs(place: Place, now: int) -> Iterator[Check]:

@@ -11,10 +11,12 @@ import os
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interpreter import dump_json
+from unified_state.records.origin import USER_SAID
 from unified_state.records.record import Record
 from unified_state.rules.packing import unpack
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_milliseconds
+from unified_state.services.enforcement import check_may_lift
 from unified_state.services.forgetting_facts import captured_from, forget_lists, forget_titles, plan_titles
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
@@ -57,24 +59,24 @@ def forget(
     leaves: Holds | None = None
     if text is not None:
         leaves = _holds(text)
-        done = workspace.use(lambda archive: forget_text(archive, text))
+        done = workspace.use(lambda archive: forget_text(archive, text, workspace.origin))
         _forget_problems(workspace, leaves)
     elif session_id is not None:
         leaves = workspace.use(lambda archive: _work_texts(archive, session_id)).__contains__
-        done = workspace.use(lambda archive: forget_session(archive, session_id, now))
+        done = workspace.use(lambda archive: forget_session(archive, session_id, now, workspace.origin))
     else:
         titles = workspace.use(plan_titles)
-        done = workspace.use(lambda archive: forget_ref(archive, ref))
+        done = workspace.use(lambda archive: forget_ref(archive, ref, workspace.origin))
         leaves = (titles - workspace.use(plan_titles)).__contains__
     rewrite_state_files(workspace, leaves)
     return done
 
 
-def forget_ref(archive: Archive, ref: str) -> Forgotten:
+def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten:
     """Forget one item, turn, step or compaction."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        return _forget(archive, items=[find_item(archive, ref)])
+        return _forget(archive, items=[find_item(archive, ref)], origin=origin)
     if kind == COMPACTION and find_compaction(archive, number) is not None:
         return _forget(archive, summaries=[number])
     steps = []
@@ -87,10 +89,10 @@ def forget_ref(archive: Archive, ref: str) -> Forgotten:
         raise NotFoundError(message, "`unified-state search` finds refs")
     texts = {_words(archive, step) for step in steps}
     forget_messages(archive, lambda message: message.text.strip() in texts)
-    return _forget(archive, steps=steps)
+    return _forget(archive, steps=steps, origin=origin)
 
 
-def forget_session(archive: Archive, session_id: str, now: int) -> Forgotten:
+def forget_session(archive: Archive, session_id: str, now: int, origin: str = USER_SAID) -> Forgotten:
     """Forget a session: its steps, and also what its transcript holds up to now and was not archived yet."""
     number = session_number(archive, session_id)
     if number is None:
@@ -102,10 +104,10 @@ def forget_session(archive: Archive, session_id: str, now: int) -> Forgotten:
         archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", now, number)
         archive.run("DELETE FROM note WHERE session = ?", number)
         archive.run("DELETE FROM restore WHERE session = ?", number)
-    return _forget(archive, step_numbers(archive, number), summaries=summaries)
+    return _forget(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
 
 
-def forget_text(archive: Archive, text: str) -> Forgotten:
+def forget_text(archive: Archive, text: str, origin: str = USER_SAID) -> Forgotten:
     """Forget every step, item, summary and note that holds a text, as it stands, in upper or lower case."""
     if not text.strip():
         message = "the text to forget is empty"
@@ -116,7 +118,7 @@ def forget_text(archive: Archive, text: str) -> Forgotten:
     items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
     forget_messages(archive, lambda message: holds(message.text))
-    return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free)
+    return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free, origin)
 
 
 def _holds(text: str) -> Holds:
@@ -131,9 +133,11 @@ def _forget(
     items: Sequence[LedgerItem] = (),
     summaries: Sequence[int] = (),
     free: Sequence[FreeText] = (),
+    origin: str = USER_SAID,
 ) -> Forgotten:
     captured = captured_from(archive, steps) if steps else []
     items = list({item.uuid: item for item in (*items, *captured)}.values())
+    check_may_lift(items, origin)
     times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in steps]
     times += [to_milliseconds(item.created_at) or 0 for item in items]
     times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]

@@ -90,6 +90,7 @@ def _summary_part(message: str) -> str:
 def _refuse_if_asked(call: HookCall, state: State) -> None:
     """Opt-in, and manual only: refusing an automatic compaction would make the user's request fail."""
     over = state.token_metrics.budget_status == "over_budget"
-    if call.settings.block_compaction and over and call.event.text("trigger") == "manual":
+    may_refuse = call.settings.block_compaction and not call.event.is_foreign  # exit 2 means something else elsewhere
+    if may_refuse and over and call.event.text("trigger") == "manual":
         message = f"the state has {state.token_metrics.estimated_tokens} tokens, over its budget"
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")

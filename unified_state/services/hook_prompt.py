@@ -7,6 +7,7 @@ from __future__ import annotations
 from unified_state.records.step import PROMPT
 from unified_state.rules.cutting import utf16_units
 from unified_state.storage.compactions import latest_compaction, restores_of
+from unified_state.storage.news import has_news, know_news
 from unified_state.storage.sessions import Cursor, move_cursor, read_cursor, session_number
 
 TYPE_CHECKING = False
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from unified_state.storage.compactions import Compaction, Restore
 
 _MOST_UNITS = 9_900  # of one output, below the client's 10,000
-_SHORT_UNITS = 2_500  # of what a prompt may be told beside a restore
+_SHORT_UNITS = 4_500  # of what a prompt may be told beside a restore
 _MOST_TRIES = 3
 _TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has found its way without us
 
@@ -33,7 +34,18 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     output = _after_compaction(call, archive, session)
     if utf16_units(output) > _MOST_UNITS - _SHORT_UNITS:
         return output  # what waits is told with the next prompt
-    return _with(_with(output, _tried_before(call, archive, session)), _phase(archive, session))
+    for more in (_elsewhere, _tried_before, _phase):
+        output = _with(output, more(call, archive, session))
+    return output
+
+
+def _elsewhere(call: HookCall, archive: Archive, session: int) -> str:
+    """What other sessions decided since this one was last told."""
+    if not has_news(archive, session):
+        return ""
+    from unified_state.services.elsewhere import decided_elsewhere
+
+    return decided_elsewhere(archive, call.workspace.place.repository, session, call.now)
 
 
 def _tried_before(call: HookCall, archive: Archive, session: int) -> str:
@@ -45,7 +57,7 @@ def _tried_before(call: HookCall, archive: Archive, session: int) -> str:
     return tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
 
 
-def _phase(archive: Archive, session: int) -> str:
+def _phase(_call: HookCall, archive: Archive, session: int) -> str:
     """What the last Stop left to be said of how full the context is."""
     if not archive.row("SELECT 1 FROM context WHERE session = ? AND line NOT NULL", session):
         return ""
@@ -54,11 +66,15 @@ def _phase(archive: Archive, session: int) -> str:
     return take_line(archive, session)
 
 
-def register(call: HookCall, archive: Archive, predecessor: int | None = None) -> int:
-    """Know a session and its transcript before the file exists: a client that is killed fires no further hook."""
+def register(call: HookCall, archive: Archive, predecessor: int | None = None, *, knows_news: bool = False) -> int:
+    """Know a session and its transcript before the file exists: a client that is killed fires no further hook. One that
+    `knows_news` is told by its restore what was decided up to now.
+    """
     with archive.transaction(durable=False):
         before = archive.row("SELECT session_id FROM session WHERE id = ?", predecessor)
         session = call.session(archive, before[0] if before else None)
+        if knows_news:
+            know_news(archive, session)
         path = call.event.transcript_path
         if path and read_cursor(archive, path) is None:
             move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))

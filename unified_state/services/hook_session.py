@@ -5,11 +5,12 @@ end.
 from __future__ import annotations
 
 from unified_state.records.restore import BRIEF
+from unified_state.services.enforcement import check_in_place
 from unified_state.services.health import health_line
 from unified_state.services.hook_prompt import register
 from unified_state.services.restore import fence_and_remember, gather, restored_text
 from unified_state.services.survival import note_restored
-from unified_state.storage.compactions import begin_compaction
+from unified_state.storage.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.storage.sessions import cleared_by, end_session, session_number
 from unified_state.storage.steps import last_entry_at
 
@@ -34,10 +35,12 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if call.part == BRIEF:
+        check_in_place(archive, call.workspace)
         _catch_up(call, archive)
     source = _source(call, archive, reason, known_before)
-    session = register(call, archive, source if reason in {"clear", "fork"} else None)
-    if reason == "compact":
+    predecessor = source if reason in {"clear", "fork"} else None
+    session = register(call, archive, predecessor, knows_news=call.part == BRIEF)
+    if reason == "compact" and not _is_known(archive, session, call.part):
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)
     known = gather(
@@ -54,6 +57,16 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     if call.part == BRIEF:
         call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
+
+
+def _is_known(archive: Archive, session: int, part: str) -> bool:
+    """Whether the transcript told of this compaction before its hook did: a closed one without this part."""
+    latest = latest_compaction(archive, session)
+    return (
+        latest is not None
+        and latest.boundary_uuid is not None
+        and all(restore.part != part for restore in restores_of(archive, latest.id))
+    )
 
 
 def _catch_up(call: HookCall, archive: Archive) -> None:

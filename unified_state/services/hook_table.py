@@ -19,19 +19,23 @@ if TYPE_CHECKING:
     HookGroups = dict[str, list[dict[str, Any]]]
 
 HOOK_MODULE = "unified_state.interfaces.hook"
+TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 # A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
+_ISOLATED = ("-I", "-S", "-c")
 _RUN = f"from {HOOK_MODULE} import main;main()"
 # Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
 TIMEOUTS = {
     "SessionStart": 15,
     "UserPromptSubmit": 10,
     "Stop": 30,
+    "SubagentStart": 10,
     "SubagentStop": 30,
     "PreCompact": 120,
     "PostCompact": 15,
     "SessionEnd": 5,
 }
+TOOL_TIMEOUT = 10
 
 
 def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> HookGroups:
@@ -40,19 +44,46 @@ def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PA
     return _groups(interpreter, [code], None if data_dir == default_data_dir() else data_dir)
 
 
+def tool_hook_group(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> dict[str, Any]:
+    """The entry before tool calls, which is there only while a constraint is enforced."""
+    code = f"{BEGIN}sys.path.append({root!r});from {TOOL_HOOK_MODULE} import main;main()"
+    arguments = ["-I", "-S", "-c", code, *([] if data_dir == default_data_dir() else [data_dir])]
+    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": TOOL_TIMEOUT}]}
+
+
 def plugin_hooks() -> dict[str, Any]:
-    """The hooks of a checkout that the client loads as a plugin: the file `hooks/hooks.json`."""
-    code = f"{BEGIN}sys.path.append(sys.argv.pop(1));{_RUN}"
-    return {
-        "description": "The working memory of a coding agent that survives compaction",
-        "hooks": _groups("python3", [code, "${CLAUDE_PLUGIN_ROOT}"], None),
-    }
+    """The hooks of the plugin: the file `hooks/hooks.json`. The shell that the client starts for each reads a small
+    file of the plugin and becomes the interpreter of the installed program.
+    """
+    groups = _groups("", [], None)
+    for handler in (handler for entries in groups.values() for group in entries for handler in group["hooks"]):
+        words = handler.pop("args")[len(_ISOLATED) :]
+        handler["command"] = f'set -- {" ".join(words)}; . "${{CLAUDE_PLUGIN_ROOT}}/hooks/start.sh"'
+    return {"description": "The working memory of a coding agent that survives compaction", "hooks": groups}
 
 
 def is_our_handler(handler: Any) -> bool:
     """Whether a handler in a client's settings is ours, of whatever version."""
     arguments = handler.get("args") if isinstance(handler, dict) else None
     return isinstance(arguments, list) and any(HOOK_MODULE in str(argument) for argument in arguments)
+
+
+def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]]:
+    """The handlers in a client's settings that are ours, of all events or of one."""
+    hooks = settings.get("hooks") if isinstance(settings, dict) else None
+    groups = [
+        group
+        for name, entries in (hooks.items() if isinstance(hooks, dict) else ())
+        if event in (None, name) and isinstance(entries, list)
+        for group in entries
+        if isinstance(group, dict) and isinstance(group.get("hooks"), list)
+    ]
+    return [handler for group in groups for handler in group["hooks"] if is_our_handler(handler)]
+
+
+def is_tool_handler(handler: Any) -> bool:
+    """Whether a handler of ours is the one before tool calls, which stands in a worktree's settings by itself."""
+    return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
 
 
 def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:
@@ -63,7 +94,7 @@ def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGrou
         return {
             "type": "command",
             "command": interpreter,
-            "args": ["-I", "-S", "-c", *code, event, *([part] if part or elsewhere else []), *elsewhere],
+            "args": [*_ISOLATED, *code, event, *([part] if part or elsewhere else []), *elsewhere],
             "timeout": TIMEOUTS[event],
         }
 

@@ -12,10 +12,11 @@ import os
 from unified_state.errors import NotFoundError
 from unified_state.records.record import Record
 from unified_state.services.capture import Capture, Captured
+from unified_state.services.host_transcripts import told_by_host
 from unified_state.services.place import locate
 from unified_state.services.workspace import Workspace
 from unified_state.settings import environment, load_settings
-from unified_state.sources.entry_facts import session_of
+from unified_state.sources.entry_facts import cwd_of, session_of
 from unified_state.sources.transcript import parse_entries, read_lines
 
 TYPE_CHECKING = False
@@ -87,9 +88,8 @@ def read_head(path: str) -> Transcript:
     session_id, cwd = None, None
     for number, (_, line) in enumerate(read_lines(path, 0, to_end=True)):
         for entry in parse_entries(line):
-            session_id = session_id or session_of(entry)
-            where = entry.get("cwd")
-            cwd = cwd or (where if isinstance(where, str) else None)
+            told_id, told_cwd = told_by_host(entry) or (session_of(entry), cwd_of(entry))
+            session_id, cwd = session_id or told_id, cwd or told_cwd
         if (session_id and cwd) or number > _HEAD_LINES:
             break
     return Transcript(path, session_id or name, agent, cwd)

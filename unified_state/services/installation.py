@@ -12,9 +12,10 @@ import sys
 
 from unified_state.assets import asset_path
 from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.record import Record
 from unified_state.rules.json_editing import append_entries, remove_entries
-from unified_state.services.hook_table import hook_groups, is_our_handler
+from unified_state.services.hook_table import hook_groups, is_our_handler, tool_hook_group
 from unified_state.services.status_line_table import with_status_line, without_status_line
 from unified_state.storage.atomic_file import write_atomically
 
@@ -63,11 +64,14 @@ def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: b
     """Add our hooks and the slash command; what an earlier version installed is replaced. A status line of ours that is
     there stays.
     """
-    before = _read(place.settings_path)
+    before = read_text(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
+    enforces = _has_tool_hook(text)
     text = _without_our_hooks(text)
     for event, groups in hook_groups(data_dir).items():
         text = append_entries(text, ("hooks", event), groups)
+    if enforces:
+        text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
     if allow_reading:
         present = json.loads(text).get("permissions", {}).get("allow", [])
         text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
@@ -77,39 +81,49 @@ def install(place: Target, data_dir: str, *, allow_reading: bool, show_status: b
     if text != before:
         write_atomically(place.settings_path, text.encode())
     if before is None:
-        _note_created(data_dir, place.settings_path)
+        note_created(data_dir, place.settings_path)
     return Installed(place.settings_path, text != before, _install_command(place), shows_status)
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:
     """Take our entries out again; a settings file that we made and that holds nothing else goes too."""
-    before = _read(place.settings_path)
+    before = read_text(place.settings_path)
     if before is None:
         return Installed(place.settings_path, changed=False, command_path=_uninstall_command(place))
     text = _without_our_hooks(without_status_line(before)[1])
-    if json.loads(text.removeprefix("\ufeff")) == {} and place.settings_path in _created(data_dir):
+    if json.loads(text.removeprefix("\ufeff")) == {} and place.settings_path in created_by_us(data_dir):
         os.unlink(place.settings_path)
     elif text != before:
         write_atomically(place.settings_path, text.encode())
     return Installed(place.settings_path, text != before, _uninstall_command(place))
 
 
-def our_handlers(settings: Any) -> list[dict[str, Any]]:
-    """The handlers in a client's settings that are ours."""
-    hooks = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = (
-        [group for groups in hooks.values() if isinstance(groups, list) for group in groups]
-        if isinstance(hooks, dict)
-        else []
-    )
-    handlers = [handler for group in groups if isinstance(group, dict) for handler in group.get("hooks") or []]
-    return [handler for handler in handlers if is_our_handler(handler)]
+def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
+    """Put the hook before tool calls into these settings, or take it out; whether they were made for it."""
+    before = read_text(path)
+    if before is None and not wanted:
+        return False
+    text = "{}\n" if before is None else remove_entries(before, ("hooks", TOOL_EVENT), _is_our_group)
+    if wanted:
+        text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
+    if json.loads(text.removeprefix("\ufeff")) == {} and path in created_by_us(data_dir):
+        os.unlink(path)
+    elif text != before:
+        write_atomically(path, text.encode())
+    if before is None:
+        note_created(data_dir, path)
+    return before is None
 
 
 def read_settings(path: str) -> Any:
     """A client's settings file as JSON, None if there is none. Raises UnifiedStateError where it is no JSON object."""
-    text = _read(path)
+    text = read_text(path)
     return None if text is None else json.loads(text.removeprefix("\ufeff"))
+
+
+def _has_tool_hook(text: str) -> bool:
+    groups = json.loads(text.removeprefix("\ufeff")).get("hooks", {}).get(TOOL_EVENT, [])
+    return any(map(_is_our_group, groups))
 
 
 def _is_our_group(group: Any) -> bool:
@@ -125,7 +139,10 @@ def _without_our_hooks(text: str) -> str:
     return remove_entries(text, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
 
 
-def _read(path: str) -> str | None:
+def read_text(path: str) -> str | None:
+    """A host's settings file as it stands; None if there is none. Raises UnifiedStateError where it is not ours to
+    edit.
+    """
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
@@ -159,7 +176,7 @@ def _has_known_shape(settings: Any) -> bool:
     )
 
 
-def _created(data_dir: str) -> list[str]:
+def created_by_us(data_dir: str) -> list[str]:
     """The settings files that did not exist before we installed into them."""
     try:
         with open(os.path.join(data_dir, _CREATED), encoding="utf-8") as file:
@@ -168,9 +185,9 @@ def _created(data_dir: str) -> list[str]:
         return []
 
 
-def _note_created(data_dir: str, path: str) -> None:
+def note_created(data_dir: str, path: str) -> None:
     os.makedirs(data_dir, mode=0o700, exist_ok=True)
-    write_atomically(os.path.join(data_dir, _CREATED), json.dumps(sorted({*_created(data_dir), path})).encode())
+    write_atomically(os.path.join(data_dir, _CREATED), json.dumps(sorted({*created_by_us(data_dir), path})).encode())
 
 
 def _install_command(place: Target) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
+from unified_state.records.enforced import ASK, DENY
 from unified_state.records.item import (
     CONSTRAINT,
     DECISION,
@@ -17,6 +18,7 @@ from unified_state.records.item import (
     Evidence,
     OpenQuestion,
 )
+from unified_state.records.record import disk_value
 from unified_state.records.state import TRIGGERS, WorkItem
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.clock import current_time
@@ -25,7 +27,7 @@ from unified_state.services.workspace import Workspace, open_workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import TypeVar
 
     from unified_state.records.state import State
@@ -67,10 +69,22 @@ class UnifiedStateManager:
         body = _decision(decision, rationale, reversible)
         return _as(Decision, self._writer.add(DECISION, body, supersedes=decision_id))
 
-    def add_constraint(self, constraint: str, source: str, blocking: bool = False) -> Constraint:
-        """Record what limits the work. A blocking constraint never leaves the state file."""
-        body = {"constraint": constraint, "source": source, "blocking": blocking}
-        return _as(Constraint, self._writer.add(CONSTRAINT, body))
+    def add_constraint(
+        self,
+        constraint: str,
+        source: str,
+        blocking: bool = False,
+        *,
+        scope: Mapping[str, Sequence[str]] | None = None,
+        mode: str | None = None,
+    ) -> Constraint:
+        """Record what limits the work. A blocking constraint never leaves the state file.
+
+        With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call, in its
+        `mode`: `warn`, `ask` (the default) or `deny`, which takes the user's own word: what is inferred asks at most.
+        """
+        body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
+        return _as(Constraint, self._writer.add(CONSTRAINT, body | enforcement_of(scope, mode)))
 
     def add_open_question(self, question: str, context: str, priority: str = "medium") -> OpenQuestion:
         """Record what has to be found out; `priority` is high, medium or low."""
@@ -130,6 +144,20 @@ class UnifiedStateManager:
         age = self.state_age()
         most = self._workspace.settings.recent_minutes if max_age_minutes is None else max_age_minutes
         return age is not None and age <= most
+
+
+def enforcement_of(scope: Mapping[str, Sequence[str]] | None, mode: str | None) -> dict[str, object]:
+    """What the body of a constraint says of how it is enforced; a constraint that stops a call is blocking."""
+    if scope is None:
+        if mode is not None:
+            message = f"mode {mode!r} has nothing to be applied to"
+            raise UsageError(message, "give it a scope: commands, paths or tools")
+        return {}
+    from unified_state.rules.enforcing.scopes import checked_mode, checked_scope
+
+    mode = checked_mode(mode or ASK)
+    fields: dict[str, object] = {"scope": disk_value(checked_scope(scope)), "mode": mode}
+    return fields | ({"blocking": True} if mode == DENY else {})
 
 
 def _decision(decision: str, rationale: str, reversible: bool) -> dict[str, object]:

@@ -32,22 +32,22 @@ def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
             write_pending(archive, session_id, [*read_pending(archive, session_id), message])
 
 
-def settle_messages(archive: Archive, session_id: str, now: int) -> None:
+def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool = True) -> None:
     """Drop the messages that the archive has by now, archive those that the transcript lost, keep those too young to
     tell.
 
-    Call it when the session's transcript is archived to its end.
+    Call it when the session's transcript is archived to its end; where there is none to wait for, say so.
     """
     session = session_number(archive, session_id) if read_pending(archive, session_id) else None
     if session is not None:
         with pending_lock(archive):
-            _settle(archive, session, session_id, now)
+            _settle(archive, session, session_id, now, waits=waits)
 
 
-def _settle(archive: Archive, session: int, session_id: str, now: int) -> None:
+def _settle(archive: Archive, session: int, session_id: str, now: int, *, waits: bool) -> None:
     messages = read_pending(archive, session_id)
     (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
-    written_by_then = now - _WRITTEN_BY_THEN if is_running(pid) else now
+    written_by_then = now - _WRITTEN_BY_THEN if waits and is_running(pid) else now
     waiting = [message for message in messages if message.at > written_by_then]
     for message in messages:
         known = _is_archived(archive, session, message)

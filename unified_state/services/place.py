@@ -70,15 +70,15 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     )
 
 
-def exclude_from_git(place: Place, names: Iterable[str]) -> None:
-    """Keep files of ours in `.claude/` out of `git status`, in the repository's own exclude file, which is never
-    committed.
+def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/") -> None:
+    """Keep files of ours in a folder of the worktree out of `git status`, in the repository's own exclude file, which
+    is never committed.
     """
     common_dir = place.repository.common_dir
     if common_dir is None:
         return
     path = os.path.join(common_dir, "info", "exclude")
-    wanted = [f".claude/{name}" for name in names]
+    wanted = [f"{folder}{name}" for name in names]
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             present = file.read()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedFileError, StorageError
+from unified_state.errors import DamagedFileError, StorageError, UnifiedStateError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.item import DECISION, Attempt, Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.record import Record, disk_value
@@ -33,6 +33,7 @@ from unified_state.services.adoption import adopt
 from unified_state.services.paging import estimated_tokens, page_out
 from unified_state.services.pending import is_running
 from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
+from unified_state.services.rules_file import is_wanted, write_rules_file
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
 from unified_state.storage.state_file import StateContent, StateFile
@@ -57,11 +58,14 @@ _HIGHLIGHTS, _PENDING = 5, 20
 
 
 class Projected(Record):
-    """What a write of the state file did: the state, where a damaged file went, how many foreign items were adopted."""
+    """What a write of the state file did: the state, where a damaged file went, how many foreign items were adopted,
+    and why the rules file was not written, where one is wanted.
+    """
 
     state: State
     set_aside: str | None = None
     adopted: int = 0
+    rules_problem: str | None = None
 
 
 class Projection:
@@ -121,7 +125,16 @@ class Projection:
             shared = NAME if self._settings.share_state_file else None
             exclude_from_git(self._place, [name for name in EXCLUDED if name != shared])
         state = self._file.update(change)
-        return Projected(state, contents[0].set_aside, adopted[0])
+        return Projected(state, contents[0].set_aside, adopted[0], self._write_rules())
+
+    def _write_rules(self) -> str | None:
+        """Bring the rules file up to date where one is wanted; what went wrong. The ledger has everything already."""
+        try:
+            if is_wanted(self._place):
+                write_rules_file(self._archive, self._place, self._settings, self._now)
+        except UnifiedStateError as error:
+            return str(error)
+        return None
 
     def _usable(self, content: StateContent, leaves: Callable[[str], bool] | None) -> dict[str, Any]:
         """What the file says, with its secrets masked where others wrote it, who may have put some in, and where texts

@@ -11,6 +11,7 @@ from unified_state.records.origin import USER_SAID
 from unified_state.rules.binding import may_decide
 from unified_state.rules.timestamps import to_text
 from unified_state.storage.ledger import ACTIVE, DISMISSED, PROPOSED, SUPERSEDED, find_item, link_items, update_item
+from unified_state.storage.provenance import set_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
             status=ACTIVE, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None
         )
         update_item(archive, item)
+        set_source(archive, item)  # it is the user's word from now on
         for (uuid,) in archive.rows(
             "SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", item.uuid
         ):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from unified_state.errors import NotFoundError
+from unified_state.errors import NotFoundError, UsageError
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_text
 from unified_state.services.exporting import export_line
 from unified_state.storage.compactions import find_compaction, restores_of
 from unified_state.storage.ledger import find_item, list_items
 from unified_state.storage.provenance import links_of
-from unified_state.storage.steps import find_step, steps_of_turn
+from unified_state.storage.steps import find_step, steps_of_turn, turn_of_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,20 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
     if kind == ITEM:
         return _item(archive, find_item(archive, ref))
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
+
+
+def turn_of(archive: Archive, ref: str) -> str:
+    """The ref of a turn: itself, or the one that a step belongs to. Raises NotFoundError, UsageError for other refs."""
+    kind, number = parse_ref(ref)
+    if kind == TURN:
+        return f"T{number}"
+    if kind != STEP:
+        message = f"{ref} is no turn and no step"
+        raise UsageError(message, "turns have refs such as T41, steps such as S1234; recall takes the others")
+    if find_step(archive, number) is None:
+        message = f"there is no step S{number}"
+        raise NotFoundError(message, _HINT)
+    return f"T{turn_of_step(archive, number)}"
 
 
 def export_items(archive: Archive) -> Iterator[dict[str, Any]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.records.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.records.record import Record
+from unified_state.rules.binding import may_decide
 from unified_state.rules.mentions import mentioned_files
 from unified_state.rules.quoting import text_hash
 from unified_state.rules.timestamps import to_text
@@ -14,6 +15,7 @@ from unified_state.services.relating import relate
 from unified_state.sources.file_versions import file_versions
 from unified_state.storage.ledger import (
     ACTIVE,
+    PROPOSED,
     RESOLVED,
     SUPERSEDED,
     find_item,
@@ -35,11 +37,14 @@ LONGEST_TEXT = 1_000_000  # characters of one field; a novel is no decision
 
 
 class Author(Record):
-    """Who records an item, and what the work looked like at that moment."""
+    """Who records an item, and what the work looked like at that moment. `quote` are the words of the entry
+    `source_uuid` that say it; without them they are the item's own.
+    """
 
     origin: str
     session_id: str | None = None
     source_uuid: str | None = None
+    quote: str | None = None
     commit: str | None = None
     branch: str | None = None
     worktree: str | None = None
@@ -73,8 +78,10 @@ def record_item(
 
 
 def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
-    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given."""
-    quote = body[MAIN_FIELDS[kind]]
+    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given,
+    where its author names no other words.
+    """
+    quote = author.quote or body[MAIN_FIELDS[kind]]
     files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
     return LedgerItem(
         uuid=new_uuid(now),
@@ -148,7 +155,28 @@ def _of_kind(item: LedgerItem, kind: str) -> LedgerItem:
     return item
 
 
+def lift(archive: Archive, ref: str, origin: str, *, now: int) -> LedgerItem:
+    """A constraint holds no more; it leaves the state file and stays in the ledger. Only the user lifts one."""
+    if not may_decide(origin):
+        message = f"only the user lifts {ref}"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
+    with archive.transaction():
+        constraint = _of_kind(find_item(archive, ref), CONSTRAINT)
+        if constraint.status not in (ACTIVE, PROPOSED):
+            message = f"{constraint.alias} is {constraint.status} already"
+            raise UsageError(message, "`unified-state constraint list` shows those that hold")
+        at = to_text(now)
+        body = {**constraint.body, "resolution": "lifted by the user", "resolvedAt": at}
+        changed = constraint.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
+        update_item(archive, changed)
+    return changed
+
+
 def _checked(name: str, value: Any, masker: Masker) -> Any:
+    if isinstance(value, dict):
+        return {key: _checked(name, entry, masker) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_checked(name, entry, masker) for entry in value]
     if not isinstance(value, str):
         return value
     if not value.strip():

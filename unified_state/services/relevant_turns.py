@@ -11,11 +11,12 @@ from unified_state.records.step import NOTICE, PROMPT
 from unified_state.rules.cutting import cut, utf16_units
 from unified_state.rules.indexing import is_cjk
 from unified_state.rules.lines import harmless
-from unified_state.rules.querying import MARK, query_words, words_of
+from unified_state.rules.querying import MARK, words_of
 from unified_state.rules.refs import STEP, parse_ref
 from unified_state.rules.timestamps import age_text, to_milliseconds
 from unified_state.services.searching import search
-from unified_state.storage.full_text import Filters, count_having, count_steps
+from unified_state.services.telling_words import telling_words
+from unified_state.storage.full_text import Filters
 from unified_state.storage.steps import turn_of_step
 
 TYPE_CHECKING = False
@@ -31,25 +32,14 @@ _HITS, _TURNS = 16, 6
 _CANDIDATES = 60  # the user waits
 _LEAST_WORDS, _LEAST_SHOWN = 2, 1 / 3  # words, and how much of them must stand close together
 _LEAST_COVERAGE, _LEAST_CJK_COVERAGE = 0.6, 1 / 3  # half of the pairs of CJK text go from one word to the next
-_FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a word which tells something
 _CHARACTERS = 300
-# Words, and what the index makes of `don't`, that a prompt is made of whatever it is about.
-_CHATTER_WORDS = """
-again ahead alright awesome back carry change check close code commit continue cool correct couldn course d
-didn doesn don done even exactly fine finish first fix get go going good got great hadn hasn haven hello help
-hey hi isn keep know last let lets like ll look looks m make maybe need next nice nope ok okay one perfect
-please pls proceed push re really right run s see shouldn show sorry start still stop sure t tell test tests
-thank thanks then thing things think try use using ve want wasn way well weren won work working works wouldn
-yeah yep yes yup
-"""
-_CHATTER = frozenset(_CHATTER_WORDS.split())
 
 
 def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | None = None, told: str = "") -> str:
     """The turns in short, in its fence within 2,000 UTF-16 units; empty where nothing is relevant. Only steps `before`
     a time, and no ref that was `told` already.
     """
-    words = _telling_words(archive, prompt)
+    words = telling_words(archive, prompt)
     if sum(map(_weight, words)) < _LEAST_WORDS:
         return ""
     said, known = set(words_of(prompt)), {word.strip("`'\"()[]{},.;:") for word in told.split()}
@@ -63,14 +53,6 @@ def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | Non
         if known.isdisjoint({turn, hit.ref}) and len(lines) < _TURNS:
             lines.setdefault(turn, f"{turn} {_line(hit, now)}")
     return _within_units(lines.values())
-
-
-def _telling_words(archive: Archive, prompt: str) -> list[str]:
-    """The words of a prompt that tell what it is about."""
-    words = [word for word in query_words(prompt) if word not in _CHATTER]
-    steps = count_steps(archive)
-    having = count_having(archive, words, steps)
-    return [word for word in words if having[word] <= max(_FEW, steps * _COMMON)]
 
 
 def _weight(word: str) -> float:

@@ -10,7 +10,15 @@ from __future__ import annotations
 import os
 
 from unified_state.interpreter import parse_json
-from unified_state.records.restore import BRIEF, RELEVANT, TRIED, WORKING_SET, Composition, Known
+from unified_state.records.restore import (
+    BRIEF,
+    ELSEWHERE,
+    RELEVANT,
+    TRIED,
+    WORKING_SET,
+    Composition,
+    Known,
+)
 from unified_state.records.state import GitState, WorkItem
 from unified_state.rules.composing import compose
 from unified_state.rules.fence import fenced
@@ -44,6 +52,7 @@ _ABOUT = {
     WORKING_SET: "files, commands and turns from before, as data",
     RELEVANT: "archived turns from before, as data",
     TRIED: "attempts from before that failed, as data",
+    ELSEWHERE: "what other sessions of this project recorded, as data",
 }
 
 

@@ -10,7 +10,7 @@ from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.projection import Projected, Projection
 from unified_state.services.proposing import accept, dismiss
-from unified_state.services.recording import record_item, resolve, supersede
+from unified_state.services.recording import lift, record_item, resolve, supersede
 from unified_state.services.relating import hints
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from unified_state.records.item import Entry, LedgerItem
+    from unified_state.services.sourcing import Source
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
@@ -32,15 +33,22 @@ class StateWriter:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def add(self, kind: str, body: dict[str, Any], *, supersedes: str | None = None) -> Entry:
-        """A new item; the one it supersedes, if any, is marked in the same transaction."""
+    def add(
+        self, kind: str, body: dict[str, Any], *, supersedes: str | None = None, source: Source | None = None
+    ) -> Entry:
+        """A new item; the one it supersedes, if any, is marked in the same transaction. `source` are the archived words
+        that say it, where those are known.
+        """
+        author = self._workspace.author()
+        if source is not None:
+            author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
 
         def action(archive: Archive, now: int) -> LedgerItem:
             item = record_item(
                 archive,
                 kind,
                 body,
-                self._workspace.author(),
+                author,
                 masker=self._workspace.masker,
                 now=now,
                 supersedes=supersedes,
@@ -68,6 +76,10 @@ class StateWriter:
     def dismiss(self, ref: str) -> Entry:
         """Make a proposal none."""
         return short_form(self._write(lambda archive, now: dismiss(archive, ref, self._workspace.origin, now)))
+
+    def lift(self, ref: str) -> Entry:
+        """Lift a constraint."""
+        return short_form(self._write(lambda archive, now: lift(archive, ref, self._workspace.origin, now=now)))
 
     def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Change the given fields of what the session works on; the whole work item as it is now."""
@@ -142,9 +154,11 @@ class StateWriter:
             self._workspace.report(f"recorded, but {error}")
 
     def _told(self, projected: Projected) -> Projected:
-        """What a person should know of a write: that a damaged state file was set aside."""
+        """What a person should know of a write: that a damaged state file was set aside, or the rules file is old."""
         if projected.set_aside is not None:
             self._workspace.report(f"the state file was damaged; it was set aside as {projected.set_aside}")
+        if projected.rules_problem is not None:
+            self._workspace.report(projected.rules_problem)
         return projected
 
     def _add_notes(

@@ -1,16 +1,34 @@
-"""What a transcript tells beside the steps: compactions, their summaries, what of ours arrived, where prompts go on."""
+"""What a transcript tells beside the steps: compactions, their summaries, what of ours arrived, where prompts go on;
+and how the transcripts of each host are read.
+"""
 
 from __future__ import annotations
 
+from unified_state.records.hook_event import HOST_MARK
 from unified_state.records.step import Boundary, Continuation, Delivery, Summary
 from unified_state.services.rewinding import keep_continuation
+from unified_state.sources.claude_code import read_entry
 from unified_state.storage.compactions import keep_boundary, keep_transcript_summary, mark_delivered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from unified_state.records.step import Step
     from unified_state.storage.archive import Archive
 
     Fact = Boundary | Summary | Delivery | Continuation
+    Read = Callable[[dict[str, Any]], Iterator[Step | Fact]]
+
+
+def reader_of(session_id: str) -> Read:
+    """How the entries of a session's transcript are read: the id of another host's session names the host."""
+    if HOST_MARK not in session_id:
+        return read_entry
+    from unified_state.services.host_transcripts import host_reader
+
+    return host_reader(session_id)
 
 
 def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:

@@ -9,6 +9,7 @@ import os
 from unified_state.errors import DamagedArchiveError
 from unified_state.records.origin import INFERRED
 from unified_state.storage.archive import Archive
+from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
 TYPE_CHECKING = False
@@ -71,7 +72,7 @@ class Workspace:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one."""
         try:
             with Archive(self.place.archive_path, seconds=self._seconds) as archive:
-                return action(archive)
+                return self._settled(archive, action(archive))
         except DamagedArchiveError as error:
             from unified_state.storage.damage import set_aside_if_damaged
 
@@ -81,7 +82,15 @@ class Workspace:
                     f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
                 )
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
-            return action(archive)
+            return self._settled(archive, action(archive))
+
+    def _settled(self, archive: Archive, result: T) -> T:
+        """The result, and what hooks enforce is as the ledger says now."""
+        if read_stamp(archive)[1] is None:
+            from unified_state.services.enforcement import settle
+
+            settle(archive, self)
+        return result
 
     def author(self) -> Author:
         """Who records something here now, and where HEAD is."""

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TRANSCRIPT_END = ".jsonl"
+_RECORD_END = ".meta.json"
+_SUBAGENTS = "subagents"
 _HOOK_OUTPUT = "hook-"  # what a hook printed and the client found too long: a hook's, not a tool's
 
 
@@ -19,10 +21,15 @@ def session_folder(transcript_path: str) -> str:
 
 def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
     """The transcripts of a session's subagents, each with the agent's id."""
-    for path in _files_in(os.path.join(folder, "subagents")):
+    for path in _files_in(os.path.join(folder, _SUBAGENTS)):
         name = os.path.basename(path)
         if name.startswith("agent-") and name.endswith(TRANSCRIPT_END):
             yield path, name[len("agent-") : -len(TRANSCRIPT_END)]
+
+
+def subagent_records(folder: str) -> list[str]:
+    """What the client notes of each subagent beside its transcript, as soon as it has begun."""
+    return [path for path in _files_in(os.path.join(folder, _SUBAGENTS)) if path.endswith(_RECORD_END)]
 
 
 def tool_result_files(folder: str) -> list[str]:

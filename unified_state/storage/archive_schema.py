@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from unified_state.errors import DamagedArchiveError, NewerVersionError
 from unified_state.storage.context_schema import CONTEXT
+from unified_state.storage.enforcement_schema import ENFORCEMENT
 from unified_state.storage.item_schema import CAPTURE, PROVENANCE, SOURCES, SURVIVAL
+from unified_state.storage.news_schema import NEWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +178,7 @@ ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN root TEXT;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET, SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT)
+MIGRATIONS = (_FIRST, _WORKING_SET, SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT, NEWS + ENFORCEMENT)
 _ABSURD_VERSION = 1000
 
 

@@ -54,7 +54,13 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
     """
     number = session_number(archive, session_id)
     if number is None:
-        archive.run("INSERT INTO session (session_id, started_at, seen_at) VALUES (?, ?, ?)", session_id, now, now)
+        archive.run(
+            "INSERT INTO session (session_id, started_at, seen_at, news) "
+            "VALUES (?, ?, ?, (SELECT coalesce(max(id), 0) FROM news))",
+            session_id,
+            now,
+            now,
+        )
         number = session_number(archive, session_id)
         assert number is not None  # noqa: S101  # it was inserted in the line above
     columns = {name: value for name, value in known.items() if value is not None}
@@ -95,6 +101,26 @@ def cleared_by(archive: Archive, pid: int | None) -> str | None:
         "SELECT session_id FROM session WHERE pid = ? AND end_reason = 'clear' ORDER BY ended_at DESC LIMIT 1", pid
     )
     return None if row is None else row[0]
+
+
+def session_of_same_client(archive: Archive, session_id: str) -> str:
+    """The session that the client is in which began this one: another one after /clear or /resume, in one process."""
+    row = archive.row(
+        "SELECT other.session_id FROM session JOIN session AS other ON other.pid = session.pid "
+        "AND other.seen_at >= session.seen_at AND coalesce(other.ended_at, 0) < other.seen_at "
+        "WHERE session.session_id = ? ORDER BY other.seen_at DESC, other.id DESC LIMIT 1",
+        session_id,
+    )
+    return session_id if row is None else str(row[0])
+
+
+def transcripts_of(archive: Archive, session_id: str) -> list[str]:
+    """The files of a session's own transcript; it is another one after the project's folder was moved."""
+    rows = archive.rows(
+        "SELECT path FROM transcript JOIN session ON session.id = session WHERE session_id = ? AND agent IS NULL",
+        session_id,
+    )
+    return [path for (path,) in rows]
 
 
 def read_cursor(archive: Archive, path: str) -> Cursor | None:

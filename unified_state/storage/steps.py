@@ -79,6 +79,18 @@ def find_step(archive: Archive, number: int) -> Step | None:
     return None if row is None else _numbered_step(row)[1]
 
 
+def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[int]:
+    """The numbers of a session's own newest steps of a kind, the newest first."""
+    rows = archive.rows(
+        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.agent IS NULL "
+        "AND kind = ? ORDER BY step.id DESC LIMIT ?",
+        session,
+        KIND_NUMBERS[kind],
+        limit,
+    )
+    return [number for (number,) in rows]
+
+
 class Placed(Record):
     """A step and the session it belongs to."""
 

@@ -11,23 +11,34 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from unified_state.interfaces.hook import Client, run
+from unified_state.errors import CompactionRefusedError
+from unified_state.interfaces.hook import Run, finish
+from unified_state.interfaces.hook_tool_use import check
 from unified_state.interpreter import dump_ascii_json, parse_json
+from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.restore import PARTS
-from unified_state.services.hook_table import TIMEOUTS
+from unified_state.services.hook_table import TIMEOUTS, TOOL_TIMEOUT
+from unified_state.sources.hook_input import parse_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
     from concurrent.futures import Future
     from typing import Any
 
     from claude_agent_sdk import HookMatcher
 
+    from unified_state.interfaces.hook import Handler
+    from unified_state.records.hook_event import HookEvent
+    from unified_state.services.hook_call import HookCall
+    from unified_state.storage.archive import Archive
+
     Fields = Mapping[str, Any]
     Callback = Callable[[Any, str | None, Any], Awaitable[Any]]
 
 _THREADS = 4
+_TIMEOUTS = {**TIMEOUTS, TOOL_EVENT: TOOL_TIMEOUT}
+EVENTS = tuple(_TIMEOUTS)
 _NAMED = ("session_id", "transcript_path", "cwd")  # what every event says of its session
 _END_SECONDS = 10.0
 
@@ -37,37 +48,49 @@ class Hooks:
     startup, resume or fork.
     """
 
-    def __init__(self, environ: Mapping[str, str], data_dir: str, source: str) -> None:
-        # A program that a client started has that client's variables; its own client is another process.
+    def __init__(self, folder: str, environ: Mapping[str, str], data_dir: str, source: str) -> None:
+        # What the client gives a hook; a program that runs in another client's session has the variables of that one.
         self._environ = {name: value for name, value in environ.items() if name != "CLAUDE_PID"}
+        self._environ["CLAUDE_PROJECT_DIR"] = folder
         self._data_dir = data_dir
         self._source = source
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="unified-state")
         self._lock = threading.Lock()
+        self._caller: str | None = None
         self._sessions: dict[str, _Session] = {}
         self._work: set[Future[None]] = set()
 
-    def matchers(self) -> dict[Any, list[HookMatcher]]:
-        """The value for the SDK's `hooks`."""
+    def matchers(self, left_out: Collection[str], tools: str) -> dict[Any, list[HookMatcher]]:
+        """The value for the SDK's `hooks`, without the events that are `left_out`; `tools` matches our own tools."""
         from claude_agent_sdk import HookMatcher
 
         def matcher(event: str, *callbacks: Callback) -> list[HookMatcher]:
-            return [HookMatcher(hooks=[callback], timeout=TIMEOUTS[event]) for callback in callbacks]
+            return [HookMatcher(hooks=[callback], timeout=_TIMEOUTS[event]) for callback in callbacks]
 
-        found = {event: matcher(event, self._plain(event)) for event in TIMEOUTS}
+        found = {event: matcher(event, self._plain(event)) for event in EVENTS}
         found["SessionStart"] = matcher("SessionStart", *map(self._part, PARTS))
         found["UserPromptSubmit"] = matcher("UserPromptSubmit", *map(self._first, PARTS), self._prompt)
-        return found
+        found = {event: matchers for event, matchers in found.items() if event not in left_out}
+        calls = HookMatcher(matcher=tools, hooks=[self._called], timeout=TOOL_TIMEOUT)
+        return {**found, TOOL_EVENT: [calls, *found.get(TOOL_EVENT, [])]}
+
+    def session_id(self) -> str | None:
+        """The session that called a tool of ours last: just now, if one is at work."""
+        return self._caller
 
     def end(self) -> None:
         """Do what is left to be done, and note that the sessions ended. Events that come later are not handled."""
         with self._lock:
             sessions, self._sessions = self._sessions, {}
             for session in sessions.values():
-                self._submit("SessionEnd", "", _Caller({**session.fields, "reason": "other"}, self._environ))
+                self._submit("SessionEnd", "", _Call({**session.fields, "reason": "other"}, self._environ))
             left = set(self._work)
             self._pool.shutdown(wait=False)
         wait(left, timeout=_END_SECONDS)
+
+    async def _called(self, fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
+        self._caller = str(fields.get("session_id") or "") or None
+        return {}
 
     def _plain(self, event: str) -> Callback:
         async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
@@ -118,17 +141,17 @@ class Hooks:
         """What the hook says. The thread may go on for a while after it has let the client go on."""
         from anyio import to_thread  # as the SDK does: whichever event loop the program runs
 
-        caller = _Caller(fields, self._environ, after)
+        call = _Call(fields, self._environ, after)
         with self._lock:
             try:
-                self._submit(event, part, caller)
+                self._submit(event, part, call)
             except RuntimeError:  # the pool is shut down: the program said that it is done
                 return {}
-        await to_thread.run_sync(caller.answered.wait, abandon_on_cancel=True)
-        return caller.output
+        await to_thread.run_sync(call.answered.wait, abandon_on_cancel=True)
+        return call.output
 
-    def _submit(self, event: str, part: str, caller: _Caller) -> None:
-        work = self._pool.submit(caller.run, event, part, self._data_dir)
+    def _submit(self, event: str, part: str, call: _Call) -> None:
+        work = self._pool.submit(call.run, event, part, self._data_dir)
         self._work = {known for known in self._work if not known.done()} | {work}
 
 
@@ -154,13 +177,13 @@ class _Session:
             self.given[part].wait(TIMEOUTS["SessionStart"])
 
 
-class _Caller(Client):
-    """The client as it stands behind the SDK: it gave an object, and waits for one."""
+class _Call:
+    """One event that the client waits for, and what it is answered."""
 
     def __init__(self, fields: Fields, environ: Mapping[str, str], after: _Session | None = None) -> None:
         self._fields = fields
-        self._environ = environ
         self._after = after
+        self.environ = environ
         self.answered = threading.Event()
         self.output: dict[str, Any] = {}
 
@@ -169,25 +192,48 @@ class _Caller(Client):
         try:
             if self._after is not None:
                 self._after.wait_until_given()
-            run(event, part, data_dir, client=self)
+            if event == TOOL_EVENT:
+                self.tell(check(lambda: self.event(event), data_dir, self.environ))
+            else:
+                finish(_Run(event, part, data_dir, self))
         finally:
             self.answered.set()
 
-    @property
+    def event(self, name: str) -> tuple[HookEvent, str | None]:
+        """The event, read as if it stood on stdin, and what is wrong with it."""
+        return parse_event(dump_ascii_json(dict(self._fields)).encode(), name)
+
+    def tell(self, answer: str) -> None:
+        """Keep the answer. To plain text, which only PreCompact gives, the client listens as a message."""
+        if answer:
+            self.output = parse_json(answer) if answer.startswith("{") else {"systemMessage": answer}
+
+
+class _Run(Run):
+    """One run of the hook in this process."""
+
+    def __init__(self, event_name: str, part: str, data_dir: str, call: _Call) -> None:
+        super().__init__(event_name, part, data_dir)
+        self._sdk_call = call
+
+    def told_event(self) -> HookEvent:
+        event, self.problem = self._sdk_call.event(self.event_name)
+        return event
+
     def environ(self) -> Mapping[str, str]:
-        return self._environ
+        return self._sdk_call.environ
 
-    def hear(self) -> bytes:
-        return dump_ascii_json(dict(self._fields)).encode()
+    def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
+        try:
+            return super().answer(handler, call, archive)
+        except CompactionRefusedError as error:
+            return dump_ascii_json({"decision": "block", "reason": str(error)})
 
-    def tell(self, output: str) -> None:
-        self.output = parse_json(output) if output.startswith("{") else {"systemMessage": output}
+    def tell(self, answer: str) -> None:
+        self._sdk_call.tell(answer)
 
-    def refuse(self, reason: str) -> None:
-        self.output = {"decision": "block", "reason": reason}
-
-    def let_go_on(self) -> None:
-        self.answered.set()
+    def let_client_go_on(self, _event: HookEvent) -> None:
+        self._sdk_call.answered.set()
 
 
 def _as_event(event: str, output: dict[str, Any]) -> dict[str, Any]:

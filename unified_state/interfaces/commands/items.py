@@ -6,8 +6,11 @@ import sys
 
 from unified_state.errors import UsageError
 from unified_state.interfaces.context import Context
+from unified_state.records.enforced import DENY, MODES
 from unified_state.records.item import ATTEMPT, EVIDENCE_TYPES, PRIORITIES
+from unified_state.records.origin import USER_SAID
 from unified_state.records.record import disk_value
+from unified_state.rules.enforcing.scopes import scope_of
 from unified_state.rules.lines import item_line
 from unified_state.rules.short_form import short_form
 from unified_state.services.manager import UnifiedStateManager
@@ -18,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from unified_state.records.item import Constraint
     from unified_state.records.record import Record
 
 _LINE = 400  # characters of an item in a list
@@ -41,8 +45,10 @@ def configure(name: str, parser: ArgumentParser) -> None:
             _decision_arguments(supersede, required=False)
             _common(supersede, _supersede)
         case "constraint":
-            add.add_argument("--source", required=True, metavar="S", help="where it comes from")
-            add.add_argument("--blocking", action="store_true", help="it never leaves the state file")
+            _constraint_arguments(add)
+            lift = verbs.add_parser("lift", help="constraint ID holds no more; only you can say so, not the agent")
+            lift.add_argument("id", metavar="ID")
+            _common(lift, _lift)
         case "question":
             add.add_argument("--context", required=True, metavar="TEXT", help="why it matters")
             add.add_argument("--priority", choices=PRIORITIES, default="medium")
@@ -63,6 +69,18 @@ def configure(name: str, parser: ArgumentParser) -> None:
     parser.set_defaults(item=name)
 
 
+def _constraint_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--source", required=True, metavar="S", help="where it comes from")
+    parser.add_argument("--blocking", action="store_true", help="it never leaves the state file")
+    parser.add_argument(
+        "--scope",
+        action="append",
+        metavar="KIND:PATTERN",
+        help="enforce it on tool calls: command:git push --force, path:migrations/**, tool:WebFetch; repeatable",
+    )
+    parser.add_argument("--mode", choices=MODES, help="what is done about such a call (default: ask)")
+
+
 def _decision_arguments(parser: ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--rationale", required=required, metavar="TEXT", help="why")
     parser.add_argument("--irreversible", action="store_true", help="it cannot be changed later")
@@ -81,7 +99,11 @@ def _add(arguments: Namespace) -> int:
         case "decision":
             entry: Record = manager.add_decision(text, arguments.rationale, not arguments.irreversible)
         case "constraint":
-            entry = manager.add_constraint(text, arguments.source, arguments.blocking)
+            scope = {} if arguments.scope is None else disk_value(scope_of(arguments.scope))
+            entry = manager.add_constraint(
+                text, arguments.source, arguments.blocking, scope=scope or None, mode=arguments.mode
+            )
+            _tell_of_enforcement(context, entry)
         case "question":
             entry = manager.add_open_question(text, arguments.context, arguments.priority)
         case "attempt":
@@ -109,6 +131,20 @@ def _supersede(arguments: Namespace) -> int:
 def _resolve(arguments: Namespace) -> int:
     context, manager = _open(arguments)
     return _show(context, manager.resolve_question(arguments.id, _text(arguments.text)))
+
+
+def _lift(arguments: Namespace) -> int:
+    context = Context(as_json=arguments.json, session_id=arguments.session)
+    return _show(context, StateWriter(context.workspace(create=True)).lift(arguments.id))
+
+
+def _tell_of_enforcement(context: Context, constraint: Constraint) -> None:
+    """What a person should know of a constraint that is enforced from now on."""
+    if constraint.scope is None:
+        return
+    if constraint.mode == DENY and constraint.origin != USER_SAID:
+        context.say(f"{constraint.id} asks for now: only the user's own word denies")
+    context.say(f"{constraint.id} is enforced; a session that runs already notices within a second or two")
 
 
 def _list(arguments: Namespace) -> int:

@@ -7,19 +7,38 @@ import os
 import shutil
 
 from unified_state.assets import PACKAGE_ROOT
-from unified_state.interfaces.context import Context
+from unified_state.errors import UsageError
+from unified_state.interfaces.commands.hosts import install_into, uninstall_from
+from unified_state.interfaces.context import Context, origin_of
+from unified_state.records.origin import USER_SAID
+from unified_state.rules.binding import may_decide
+from unified_state.rules.hosts import HOSTS
+from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
 from unified_state.services.diagnosis import network_file_system
-from unified_state.services.installation import COMMAND_FILE, READ_ONLY_RULES, SCOPES, install, target, uninstall
+from unified_state.services.enforcement_hook import settings_path
+from unified_state.services.installation import (
+    COMMAND_FILE,
+    READ_ONLY_RULES,
+    SCOPES,
+    install,
+    put_tool_hook,
+    target,
+    uninstall,
+)
 from unified_state.services.linking import candidates, has_id, link, note_about
 from unified_state.services.place import exclude_from_git, locate
+from unified_state.services.plugin import is_enabled
+from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment, load_settings, user_file
+from unified_state.storage.enforcement import read_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from unified_state.services.installation import Installed
     from unified_state.services.place import Place
     from unified_state.settings import Settings
 
@@ -40,6 +59,14 @@ def configure(name: str, parser: ArgumentParser) -> None:
                 action="store_true",
                 help="also show how full the context is in the client's status line; yours is kept and shown above it",
             )
+            parser.add_argument(
+                "--rules",
+                action="store_true",
+                help="also keep .claude/rules/unified-state.md, which tells the client the state where hooks are off",
+            )
+            parser.add_argument(
+                "--agents-md", action="store_true", help="also put a pointer for other agents into AGENTS.md"
+            )
         case "uninstall":
             _scope(parser)
             parser.add_argument(
@@ -52,6 +79,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
 
 
 def _scope(parser: ArgumentParser) -> None:
+    parser.add_argument("--host", choices=("claude", *HOSTS), default="claude", help="which agent; default: claude")
     parser.add_argument(
         "--scope",
         choices=SCOPES,
@@ -74,6 +102,8 @@ def _install(arguments: Namespace) -> int:
     _keep_data_home(context)
     place, settings = _here(context, create=True)
     note_about(place)
+    if arguments.host != "claude":
+        return install_into(HOSTS[arguments.host], arguments.scope, context, place, settings)
     where = target(arguments.scope, place.repository.worktree, environment())
     done = install(where, settings.data_dir, allow_reading=arguments.allow_reading, show_status=arguments.status_line)
     if arguments.scope == "local":
@@ -84,11 +114,15 @@ def _install(arguments: Namespace) -> int:
         f"/context-compact is {done.command_path or 'left alone: a command of that name exists'}",
         f"everything is archived in {place.folder}",
     ]
-    context.show(done.as_dict(), "\n".join(lines))
+    channels = _open_channels(arguments, context)
+    lines += [f"{path} {told}" for path, told in channels.items()]
+    context.show({**done.as_dict(), "channels": list(channels)}, "\n".join(lines))
     if arguments.scope == "project":
         context.say(
             "these settings name this machine's interpreter; teammates need their own: --scope local is for that"
         )
+    if is_enabled(place.repository.worktree, environment()):
+        context.say("the plugin is enabled too; it leaves the work to these hooks")
     if not done.status_line:
         context.say("`install --status-line` shows in the client how full its context is")
     if not arguments.allow_reading:
@@ -100,6 +134,18 @@ def _install(arguments: Namespace) -> int:
         told = f"archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB)"
         context.say(f"there is an {told} of the same repository; `unified-state link {other.id}` joins it")
     return 0
+
+
+def _open_channels(arguments: Namespace, context: Context) -> dict[str, str]:
+    """Open the ways round the hooks that were asked for; what each file does."""
+    opened = {}
+    if arguments.rules:
+        path = begin_rules_file(context.workspace(create=True), current_time())
+        opened[path] = "gives the client the state where hooks are off"
+    if arguments.agents_md:
+        path = add_pointer(locate(context.folder, "", create=False).repository.worktree)
+        opened[path] = "points other agents to the state"
+    return opened
 
 
 def _keep_data_home(context: Context) -> None:
@@ -117,18 +163,48 @@ def _keep_data_home(context: Context) -> None:
     context.say(f"XDG_DATA_HOME is set: wrote data_dir = {chosen} to {path}")
 
 
+def _uninstall_from_claude(
+    scope: str, context: Context, place: Place, settings: Settings
+) -> tuple[Installed, list[str]]:
+    """Take out what `install` put in; what was changed, and the files beside the settings that were."""
+    worktree = place.repository.worktree
+    _check_may_uninstall(place)
+    done = uninstall(target(scope, worktree, environment()), settings.data_dir)
+    if scope != "local":  # the hook before tool calls stands in the worktree's own settings
+        put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
+    if is_enabled(worktree, environment()):
+        context.say(
+            "the plugin is enabled, and runs the hooks from now on; `claude plugin disable unified-state` stops it"
+        )
+    return done, [*end_rules_files(place), *filter(None, [remove_pointer(worktree)])]
+
+
 def _uninstall(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     place, settings = _here(context, create=False)
-    done = uninstall(target(arguments.scope, place.repository.worktree, environment()), settings.data_dir)
+    if arguments.host == "claude":
+        done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)
+    else:
+        done, closed = uninstall_from(HOSTS[arguments.host], arguments.scope, place, settings), []
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
+    lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
     if arguments.purge:
         lines.append(_purge(place))
     elif os.path.isdir(place.folder):
         lines.append(f"what was recorded stays in {place.folder}, the state file in {place.state_path}")
         lines.append("`unified-state uninstall --purge` deletes both")
-    context.show({**done.as_dict(), "data": place.folder if os.path.isdir(place.folder) else None}, "\n".join(lines))
+    data = place.folder if os.path.isdir(place.folder) else None
+    context.show({**done.as_dict(), "channels": closed, "data": data}, "\n".join(lines))
     return 0
+
+
+def _check_may_uninstall(place: Place) -> None:
+    """Raises UsageError where the agent would take away what enforces the user's constraints."""
+    table = read_table(place.folder)
+    binding = [entry for entry in table.constraints if entry.origin == USER_SAID] if table else []
+    if binding and not may_decide(origin_of(environment())):
+        message = f"only the user uninstalls while constraint {binding[0].ref} is enforced"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
 
 
 def _purge(place: Place) -> str:

@@ -1,0 +1,13 @@
+# A hook of the plugin while no program is known: look for one; where there is none, say so once and do nothing.
+if program=$(sh "$CLAUDE_PLUGIN_ROOT/hooks/find.sh"); then
+    rm -f "$CLAUDE_PLUGIN_DATA/told"
+    exec "$program" hook --plugin "$@"
+fi
+if [ "$*" = "SessionStart brief" ] && [ ! -e "$CLAUDE_PLUGIN_DATA/told" ] &&
+    mkdir -p "$CLAUDE_PLUGIN_DATA" && true >"$CLAUDE_PLUGIN_DATA/told"; then
+    folder="'$CLAUDE_PLUGIN_ROOT'"
+    case $folder in *[\"\\]*) folder="the plugin's folder" ;; esac # they would need escaping
+    why="the program is not installed, so its plugin does nothing; pipx install or uv tool install $folder"
+    printf '{"systemMessage":"unified-state: %s"}\n' "$why"
+fi 2>/dev/null
+exit 0

@@ -1,0 +1,158 @@
+"""`doctor` tells who runs the hooks, with which program, and where two versions of us meet."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unified_state import __version__
+from unified_state.assets import PACKAGE_ROOT
+
+from .product import Project
+
+OTHER = "9.8.7"
+ENABLED = {"enabledPlugins": {"unified-state@unified-state": True}}
+
+
+@pytest.fixture
+def checks(project: Project) -> Callable[..., dict[str, Any]]:
+    """The checks of `doctor` by name."""
+
+    def run(**environment: str) -> dict[str, Any]:
+        done = project.run("doctor", "--json", **environment)
+        found = {check["name"]: check for check in json.loads(done.out)}
+        assert done.code == (0 if all(check["ok"] for check in found.values()) else 1)
+        return found
+
+    return run
+
+
+@pytest.fixture
+def other_root(tmp_path: Path) -> Path:
+    """The package in another version."""
+    root = tmp_path / "other version"
+    shutil.copytree(
+        Path(PACKAGE_ROOT) / "unified_state", root / "unified_state", ignore=shutil.ignore_patterns("*.pyc")
+    )
+    path = root / "unified_state" / "__init__.py"
+    path.write_text(path.read_text().replace(f'"{__version__}"', f'"{OTHER}"'))
+    return root
+
+
+def enable_plugin(project: Project, root: str | Path | None = PACKAGE_ROOT, settings: Any = ENABLED) -> None:
+    """The plugin as the client installs it for the user, and what it found."""
+    folder = project.home / ".claude"
+    data = folder / "plugins" / "data" / "unified-state-unified-state"
+    data.mkdir(parents=True)
+    (folder / "settings.json").write_text(json.dumps(settings))
+    if root is not None:
+        (data / "program").write_text(f"{sys.executable}\n{root}\n\n")
+
+
+def test_without_any_hooks_it_says_so(checks: Callable[..., dict[str, Any]]) -> None:
+    assert checks()["hooks"]["message"] == "not installed"
+
+
+def test_the_plugin_alone_runs_the_hooks(project: Project, checks: Callable[..., dict[str, Any]]) -> None:
+    enable_plugin(project)
+    found = checks()
+    assert found["plugin"]["message"] == f"enabled, and runs the hooks; it starts {PACKAGE_ROOT}"
+    assert all(check["ok"] for check in found.values())
+    assert "hooks" not in found
+
+
+def test_beside_install_the_plugin_leaves_the_work_to_it(
+    project: Project, checks: Callable[..., dict[str, Any]]
+) -> None:
+    enable_plugin(project)
+    assert project.run("install").code == 0
+    found = checks()
+    assert found["plugin"]["message"].startswith("enabled, and leaves the work to the hooks (local); it starts ")
+    assert found["hooks (local)"]["ok"]
+
+
+def test_install_and_uninstall_tell_what_the_plugin_does_beside_them(project: Project) -> None:
+    enable_plugin(project)
+    assert "the plugin is enabled too; it leaves the work to these hooks\n" in project.run("install").err
+    assert "the plugin is enabled, and runs the hooks from now on" in project.run("uninstall").err
+
+
+def test_a_plugin_that_is_turned_off_does_not_count(project: Project, checks: Callable[..., dict[str, Any]]) -> None:
+    enable_plugin(project, settings={"enabledPlugins": {"unified-state@unified-state": False}})
+    found = checks()
+    assert "plugin" not in found
+    assert not found["hooks"]["ok"]
+
+
+def test_a_plugin_that_a_project_turns_off_does_not_count_there(
+    project: Project, checks: Callable[..., dict[str, Any]]
+) -> None:
+    enable_plugin(project)
+    (project.folder / ".claude").mkdir()
+    (project.folder / ".claude" / "settings.json").write_text(
+        json.dumps({"enabledPlugins": {"unified-state@unified-state": False}})
+    )
+    assert "plugin" not in checks()
+
+
+@pytest.mark.parametrize(("root", "told"), [(None, "has not looked"), ("/gone", "has gone, so it looks again")])
+def test_a_plugin_that_knows_no_program_is_no_problem(
+    project: Project, checks: Callable[..., dict[str, Any]], root: str | None, told: str
+) -> None:
+    enable_plugin(project, root)
+    found = checks()["plugin"]
+    assert found["ok"]
+    assert told in found["message"]
+
+
+def test_hooks_that_run_another_version_are_told(
+    project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
+) -> None:
+    assert project.run("install").code == 0
+    path = project.folder / ".claude" / "settings.local.json"
+    path.write_text(path.read_text().replace(f"'{PACKAGE_ROOT}'", f"'{other_root}'"))
+    found = checks()["hooks (local)"]
+    assert not found["ok"]
+    assert found["message"].endswith(f"run unified-state {OTHER}, this is {__version__}")
+
+
+def test_a_plugin_that_starts_another_version_is_told(
+    project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
+) -> None:
+    enable_plugin(project, other_root)
+    found = checks()["plugin"]
+    assert not found["ok"]
+    assert f"it starts unified-state {OTHER} of {other_root}, this is {__version__}" in found["message"]
+
+
+def test_another_version_on_the_path_is_told(
+    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    assert project.run("install").code == 0
+    program = tmp_path / "unified-state"
+    program.write_text(f"#!/bin/sh\necho unified-state {OTHER}\n")
+    program.chmod(0o755)
+    found = checks(PATH=f"{tmp_path}:/usr/bin:/bin")["PATH"]
+    assert not found["ok"]
+    assert found["message"] == f"{program} is unified-state {OTHER}, this is {__version__}"
+
+
+@pytest.mark.parametrize("text", ["// a comment\n{}", "{", "[]", "\0"])
+def test_settings_that_are_no_json_are_told_in_a_line(
+    project: Project, checks: Callable[..., dict[str, Any]], text: str
+) -> None:
+    (project.folder / ".claude").mkdir()
+    path = project.folder / ".claude" / "settings.json"
+    path.write_text(text)
+    found = checks()["hooks (project)"]
+    assert not found["ok"]
+    assert str(path) in found["message"]
+    assert "\n" not in found["message"]
+    assert project.run("install", "--scope", "project").code == 1
+    assert path.read_text() == text

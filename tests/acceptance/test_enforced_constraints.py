@@ -1,0 +1,349 @@
+"""Constraints that are enforced: by the hook that the settings hold, whatever happens to the files behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from .product import PROGRAM, Done, Project, restored, well_printed
+from .transcripts import Json
+
+AGENT = {"CLAUDECODE": "1"}
+FORCE_PUSH = ("constraint", "add", "Never force-push", "--source", "the team", "--scope", "command:git push --force")
+WRITERS = 8
+
+
+@pytest.fixture
+def forbidden(project: Project) -> Project:
+    """A project in which the user forbade a forced push."""
+    assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
+    return project
+
+
+def settings(folder: Path) -> Json:
+    """The worktree's own settings of the client."""
+    path = folder / ".claude" / "settings.local.json"
+    found: Json = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
+def call(project: Project, tool: str = "Bash", cwd: Path | None = None, **given: object) -> Done:
+    """What the hook in the settings answers to a tool call."""
+    ((handler,),) = [group["hooks"] for group in settings(project.folder)["hooks"]["PreToolUse"]]
+    stdin = project.event("PreToolUse", tool_name=tool, tool_input=given, **({"cwd": str(cwd)} if cwd else {}))
+    environment = {"CLAUDE_PROJECT_DIR": str(project.folder), **AGENT}
+    return project.execute([handler["command"], *handler["args"]], stdin, environment)
+
+
+def decision(done: Done) -> str | None:
+    """What the hook decided; None where it let the call pass."""
+    assert well_printed(done), done
+    output = json.loads(done.out)["hookSpecificOutput"] if done.out else {}
+    return "warn" if "additionalContext" in output else output.get("permissionDecision")
+
+
+def table(project: Project) -> Path:
+    """The table of the only repository there is."""
+    return project.archive.with_name("enforced.json")
+
+
+def test_the_answer_says_which_constraint_whose_since_when_and_how_to_lift_it(forbidden: Project) -> None:
+    output = json.loads(call(forbidden, command="git push -f").out)["hookSpecificOutput"]
+    since = forbidden.ask("constraint", "list")[0]["timestamp"][:10]
+    assert output["permissionDecisionReason"] == (
+        f"Constraint C1 forbids this: Never force-push (the user said, since {since}, source: the team). "
+        "Matched: git push --force.\n"
+        "Only the user can lift it, in a terminal of their own: unified-state constraint lift C1"
+    )
+
+
+def test_only_the_users_own_word_denies(project: Project) -> None:
+    done = project.run(*FORCE_PUSH, "--mode", "deny", **AGENT)
+    assert "only the user's own word denies" in done.err
+    answer = call(project, command="git push --force")
+    assert decision(answer) == "ask"
+    assert "It was meant to deny, but only the user's own word does" in answer.out
+
+
+def test_what_is_only_proposed_is_not_enforced_before_the_user_accepts_it(forbidden: Project) -> None:
+    state = forbidden.state_path.read_text(encoding="utf-8")
+    changed = state.replace("git push --force", "npm publish").replace('"C1"', '"C7"')
+    forbidden.state_path.write_text(changed, encoding="utf-8")
+    forbidden.run("load")
+    (proposal,) = [item for item in forbidden.ask("constraint", "list") if item.get("status") == "proposed"]
+    assert decision(call(forbidden, command="npm publish")) is None
+    assert forbidden.run("proposed", "accept", proposal["id"]).code == 0
+    assert decision(call(forbidden, command="npm publish")) == "deny"
+
+
+@pytest.mark.parametrize("command", [("constraint", "lift", "C1"), ("forget", "C1"), ("uninstall",)])
+def test_the_agent_cannot_take_a_constraint_of_the_user_away(forbidden: Project, command: tuple[str, ...]) -> None:
+    done = forbidden.run(*command, **AGENT)
+    assert (done.code, "only the user" in done.err, done.err.count("\n")) == (2, True, 1)
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+
+
+def test_a_file_of_the_project_does_not_switch_it_off(forbidden: Project) -> None:
+    (forbidden.folder / ".claude" / "unified-state.toml").write_text("enabled = false\n", encoding="utf-8")
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+
+
+def test_the_user_switches_it_off(forbidden: Project, write_settings: Callable[[str], None]) -> None:
+    write_settings("enabled = false\n")
+    assert decision(call(forbidden, command="git push --force")) is None
+
+
+@pytest.mark.parametrize(
+    "command", [("constraint", "lift", "C1"), ("forget", "C1"), ("forget", "--match", "force-push")]
+)
+def test_a_constraint_that_is_taken_away_takes_its_hook_along(forbidden: Project, command: tuple[str, ...]) -> None:
+    assert forbidden.run(*command).code == 0
+    assert settings(forbidden.folder) == {}
+    assert not (forbidden.folder / ".claude" / "settings.local.json").exists()
+
+
+def test_a_lifted_constraint_is_kept_and_leaves_the_state_file(forbidden: Project) -> None:
+    assert forbidden.run("constraint", "lift", "C1").out == "C1\n"
+    assert forbidden.state()["constraints"] == []
+    assert forbidden.ask("constraint", "list") == []
+    (kept,) = forbidden.ask("constraint", "list", "--all")
+    assert (kept["id"], kept["status"], kept["mode"]) == ("C1", "resolved", "deny")
+    assert told_in_usage_line(forbidden.run("constraint", "lift", "C1"))
+
+
+def test_where_nothing_is_enforced_no_hook_is_in_the_settings(project: Project) -> None:
+    project.run("install")
+    project.run("constraint", "add", "API v1 stays", "--source", "me", "--blocking")
+    assert "PreToolUse" not in settings(project.folder)["hooks"]
+    assert not table(project).exists()
+
+
+def test_installing_again_keeps_the_hook_and_uninstalling_takes_it_out(forbidden: Project) -> None:
+    for _ in range(2):
+        assert forbidden.run("install").code == 0
+        assert len(settings(forbidden.folder)["hooks"]["PreToolUse"]) == 1
+    assert forbidden.run("uninstall").code == 0
+    assert "hooks" not in settings(forbidden.folder)
+
+
+def test_the_users_own_settings_stay_byte_for_byte(project: Project) -> None:
+    path = project.folder / ".claude" / "settings.local.json"
+    path.parent.mkdir(exist_ok=True)
+    before = '{\n\t"hooks": {"PreToolUse": [ {"matcher": "Bash", "hooks": []} ]},\n\t"x": "é" }\r\n'
+    path.write_bytes(before.encode())
+    project.run(*FORCE_PUSH)
+    assert len(settings(project.folder)["hooks"]["PreToolUse"]) == 2
+    project.run("constraint", "lift", "C1")
+    assert path.read_bytes() == before.encode()
+
+
+def test_settings_that_cannot_be_read_are_told_and_left_alone(project: Project) -> None:
+    path = project.folder / ".claude" / "settings.local.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{ // mine\n}", encoding="utf-8")
+    done = project.run(*FORCE_PUSH)
+    assert (done.code, done.out) == (0, "C1\n")
+    assert "not valid JSON" in done.err
+    assert path.read_text(encoding="utf-8") == "{ // mine\n}"
+    assert not checks(project)["enforced constraints"]
+    path.write_text("{}", encoding="utf-8")
+    restored(project, project.folder / "t.jsonl", source="startup")
+    assert decision(call(project, command="git push --force")) == "ask"
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"00000000\n{}", None])
+def test_a_table_that_is_missing_or_damaged_is_made_anew(forbidden: Project, damage: bytes | None) -> None:
+    if damage is None:
+        table(forbidden).unlink()
+    else:
+        table(forbidden).write_bytes(damage)
+    assert not checks(forbidden)["enforced constraints"]
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    assert decision(call(forbidden, command="git push")) is None
+
+
+def test_a_flipped_bit_in_the_table_is_noticed(forbidden: Project) -> None:
+    whole = table(forbidden).read_bytes()
+    for place in range(0, len(whole), 7):
+        table(forbidden).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert decision(call(forbidden, command="git push --force")) == "deny", place
+
+
+def test_a_table_that_cannot_be_had_is_said_and_stops_nothing(forbidden: Project) -> None:
+    table(forbidden).unlink()
+    archive = forbidden.archive
+    kept = archive.read_bytes()
+    archive.unlink()
+    archive.mkdir()
+    done = call(forbidden, command="git push --force")
+    assert decision_free(done)
+    assert "constraints were not checked" in json.loads(done.out)["systemMessage"]
+    assert "PreToolUse" in forbidden.log()
+    assert "PreToolUse" in checks(forbidden)
+    archive.rmdir()
+    archive.write_bytes(kept)
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    assert "PreToolUse" not in checks(forbidden)
+
+
+def test_an_archive_that_was_lost_is_enforced_as_the_state_file_says(forbidden: Project) -> None:
+    forbidden.archive.unlink()
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    forbidden.run("load")
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    assert forbidden.ask("constraint", "list")[0]["scope"] == {"commands": ["git push --force"]}
+
+
+def test_the_hook_alone_does_not_look_like_an_installation(forbidden: Project) -> None:
+    assert not checks(forbidden)["hooks"]
+    forbidden.run("install")
+    assert "hooks" not in checks(forbidden)
+
+
+def test_what_is_forgotten_leaves_the_table_too(forbidden: Project) -> None:
+    forbidden.run("forget", "C1")
+    assert b"force" not in table(forbidden).read_bytes()
+
+
+def test_an_archive_that_comes_back_from_a_copy_is_enforced_as_it_is(forbidden: Project) -> None:
+    copy = forbidden.archive.with_suffix(".copy")
+    shutil.copyfile(forbidden.archive, copy)
+    forbidden.run("constraint", "lift", "C1")
+    os.replace(copy, forbidden.archive)
+    restored(forbidden, forbidden.folder / "t.jsonl", source="startup")
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+
+
+def test_a_new_worktree_enforces_from_its_first_session_on(forbidden: Project, git: Callable[..., str]) -> None:
+    other = Project(forbidden.folder.parent / "other", forbidden.home)
+    git("worktree", "add", "--quiet", str(other.folder), "-b", "other")
+    restored(other, forbidden.folder / "t.jsonl", source="startup")
+    assert decision(call(other, command="git push --force")) == "deny"
+    forbidden.run("constraint", "lift", "C1")
+    restored(other, forbidden.folder / "t.jsonl", source="startup")
+    assert "hooks" not in settings(other.folder)
+
+
+def test_of_eight_writers_at_once_every_constraint_is_enforced(project: Project) -> None:
+    def add(number: int) -> Done:
+        return project.run(*FORCE_PUSH[:4], "me", "--scope", f"command:program{number}", "--mode", "deny")
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        assert {done.code for done in pool.map(add, range(WRITERS))} == {0}
+    answers = [decision(call(project, command=f"program{number}")) for number in range(WRITERS)]
+    assert answers == ["deny"] * WRITERS
+    assert len(settings(project.folder)["hooks"]["PreToolUse"]) == 1
+
+
+def test_a_writer_that_is_killed_leaves_what_the_next_hook_makes_whole(project: Project) -> None:
+    for number in range(6):
+        process = subprocess.Popen(
+            [*PROGRAM, *FORCE_PUSH[:4], "me", "--scope", f"command:program{number}", "--mode", "deny"],
+            cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.05 * (number + 1) / 2)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    project.run("constraint", "add", "The last one", "--source", "me", "--scope", "command:last", "--mode", "deny")
+    for item in project.ask("constraint", "list"):
+        assert decision(call(project, command=item["scope"]["commands"][0])) == "deny"
+
+
+def test_hooks_of_another_folder_do_not_lose_the_project(forbidden: Project, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = call(forbidden, cwd=elsewhere, command=f"git -C {forbidden.folder} push -f")
+    assert decision(done) == "deny"
+
+
+@pytest.mark.parametrize(
+    "given", [b"", b"{", b"[]", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"tool_input": {"command": ']
+)
+def test_input_that_is_no_call_is_said_in_one_line_and_stops_nothing(forbidden: Project, given: bytes) -> None:
+    ((handler,),) = [group["hooks"] for group in settings(forbidden.folder)["hooks"]["PreToolUse"]]
+    done = forbidden.execute([handler["command"], *handler["args"]], given, {})
+    assert decision_free(done)
+    assert len(json.loads(done.out)["systemMessage"].splitlines()) == 1 if given else not done.out
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": 7},
+        {"command": None},
+        {"command": "\ud83d\x00'\"$("},
+        {"command": "a" * 1_000_000},
+        {"command": "git push " + "$((" * 30_000},
+        {"file_path": ["x"]},
+        {"file_path": "\x00"},
+        {"file_path": "../" * 50_000},
+        {"command": "rm " + "x/y/z " * 15_000},
+        {"command": "git -c alias.a=b a " * 5_000},
+    ],
+    ids=lambda given: str(given)[:40],
+)
+def test_hostile_input_neither_hangs_nor_fails(project: Project, given: Json) -> None:
+    project.run(*FORCE_PUSH[:4], "me", "--scope", "path:src/**/*.py", "--mode", "deny")
+    project.run(*FORCE_PUSH, "--mode", "deny")
+    assert well_printed(call(project, **given))
+    assert well_printed(call(project, "Write", **given))
+    assert "Traceback" not in project.log()
+
+
+def test_a_command_that_is_too_long_to_be_read_is_asked_about_and_never_just_passes(forbidden: Project) -> None:
+    done = call(forbidden, command="git push --force " + "x" * 200_000)
+    assert decision(done) == "ask"
+    assert "too long or too deeply nested" in done.out
+    assert decision(call(forbidden, command="echo " + "x" * 200_000)) is None
+
+
+@pytest.mark.usefixtures("alarm")
+def test_a_pattern_that_would_explode_as_a_regular_expression_does_not(project: Project) -> None:
+    for scope in ("command:(a+)+$", "path:" + "*a" * 100, "tool:" + "*a" * 100):
+        assert project.run(*FORCE_PUSH[:4], "me", "--scope", scope).code == 0 or "(" in scope
+    assert decision(call(project, "a" * 5_000 + "b")) is None
+    assert decision(call(project, "Write", file_path="a" * 4_000 + "b")) is None
+
+
+@pytest.mark.parametrize(
+    "scope",
+    ["", "x", "command:", "command:a | b", "command:a > b", "command:a; b", "word:x", "path:a\nb", "path:" + "x" * 400,
+     "tool:\x1b[31m", "command:'"],
+)  # fmt: skip
+def test_a_scope_that_means_nothing_is_refused_in_one_line(project: Project, scope: str) -> None:
+    assert told_in_usage_line(project.run(*FORCE_PUSH[:4], "me", "--scope", scope))
+
+
+def test_a_mode_without_a_scope_is_refused(project: Project) -> None:
+    assert told_in_usage_line(project.run(*FORCE_PUSH[:4], "me", "--mode", "deny"))
+
+
+def test_a_session_start_tells_what_is_enforced(forbidden: Project) -> None:
+    brief = restored(forbidden, forbidden.folder / "t.jsonl", source="startup")["brief"]
+    assert "C1 (the user said, blocking, enforced, deny: git push --force): Never force-push." in brief
+
+
+def checks(project: Project) -> dict[str, bool]:
+    """The checks of `doctor` by name."""
+    return {check["name"]: check["ok"] for check in json.loads(project.run("doctor", "--json").out)}
+
+
+def decision_free(done: Done) -> bool:
+    """Whether a hook decided nothing."""
+    return well_printed(done) and (not done.out or "hookSpecificOutput" not in json.loads(done.out))
+
+
+def told_in_usage_line(done: Done) -> bool:
+    """Whether a command was refused in one line."""
+    return done.code == 2 and not done.out and done.err.startswith("unified-state: ") and done.err.count("\n") == 1

@@ -1,0 +1,110 @@
+"""The benchmark of lean context on a session of which every figure can be counted by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import lean
+from benchmarks.lean_measures import FILES, OTHERS, group_of, measure, tokens_of
+from benchmarks.lean_methods import NEVER, Form, clearing, heads_and_tails, short_forms, whole
+from benchmarks.lean_sessions import Stretch, stretches
+from benchmarks.lean_uses import BY_NAME, VERBATIM, bare, uses
+from tests import builders
+
+STEPS = [f"step {number} of the long way" for number in range(1_000)]
+TESTS = "\n".join([*STEPS[:500], "see pool_size_limit in the middle", *STEPS[500:]])
+FILE = "     1\u2192def acquire(pool):\n     2\u2192    return pool.connections.pop()"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A command and a file are read, a line of the file is edited, a name of the output is written; then again after a
+    compaction.
+    """
+    edit = {"file_path": "/p/a.py", "old_string": "    return pool.connections.pop()", "new_string": "    return None"}
+    entries = [
+        builders.prompt(0, "Please see to it"),
+        builders.answer(1, builders.call("toolu_1", "Bash", command="./run.sh")),
+        builders.result(2, "toolu_1", TESTS),
+        builders.answer(3, builders.call("toolu_2", "Read", file_path="/p/a.py")),
+        builders.result(4, "toolu_2", FILE),
+        builders.answer(5, "pool_size_limit it is", builders.call("toolu_3", "Edit", **edit)),
+        builders.result(6, "toolu_3", "done"),
+        builders.answer(7, "Done: step 3 of the long way"),
+        builders.boundary(8),
+        builders.answer(9, "step 4 of the long way"),
+    ]
+    builders.write_transcript(tmp_path / "transcripts" / "session.jsonl", *entries)
+    return tmp_path / "transcripts"
+
+
+@pytest.fixture
+def stretch(folder: Path) -> Stretch:
+    """What is before the compaction."""
+    first, second = stretches(folder)
+    assert (len(first.outputs), len(second.outputs)) == (3, 0)
+    return first
+
+
+def test_uses_are_the_lines_and_new_names_that_the_agent_writes_before_the_compaction(stretch: Stretch) -> None:
+    of_command, of_file, of_edit = uses(stretch)
+    assert [(use.way, use.words, use.lines) for use in of_command] == [
+        (VERBATIM, "step 3 of the long way", (3,)),
+        (BY_NAME, "pool_size_limit", (500,)),
+    ]
+    assert [use.words for use in of_file] == ["return pool.connections.pop()", "pool.connections.pop"]
+    assert of_edit == []
+
+
+@pytest.mark.parametrize(
+    "line", ["  12\u2192\tx = f(1)", "a/b.go:12:\tx = f(1)", "a/b.go-13-  x = f(1)", "+x = f(1)", "14-\tx = f(1)"]
+)
+def test_a_line_is_known_without_what_a_tool_puts_before_it(line: str) -> None:
+    assert bare(line) == "x = f(1)"
+
+
+def test_a_cut_line_that_another_output_shows_is_not_lost(stretch: Stretch) -> None:
+    tokens = tokens_of([output.text for output in stretch.outputs])
+    forms = [Form("", frozenset()), Form(FILE), Form("done")]
+    sums = list(measure(stretch, uses(stretch), forms, tokens))
+    assert (sums[0].uses, sums[0].cut, sums[0].lost) == (2, 2, 2)
+    stretch.outputs[1].lines.append("step 3 of the long way")
+    sums = list(measure(stretch, uses(stretch), forms, tokens))
+    assert (sums[0].uses, sums[0].cut, sums[0].lost) == (2, 2, 1)
+
+
+def test_what_is_saved_counts_in_every_later_request_up_to_the_compaction(stretch: Stretch) -> None:
+    tokens = tokens_of([output.text for output in stretch.outputs])
+    command, file, _ = measure(stretch, uses(stretch), whole(stretch, tokens), tokens)
+    assert (command.carried, file.carried) == (3 * tokens[0], 2 * tokens[1])
+    assert command.saved == command.carried_saved == 0
+
+
+def test_head_and_tail_has_the_size_of_ours(stretch: Stretch) -> None:
+    ours, theirs = short_forms(2)(stretch, [])[0], heads_and_tails(2)(stretch, [])[0]
+    assert abs(len(ours.text.partition("\n")[2]) - len(theirs.text)) < 10
+    assert theirs.shows(0)
+    assert theirs.shows(1_000)
+    assert not theirs.shows(500)
+
+
+def test_clearing_takes_all_but_the_newest_once_the_context_is_large(stretch: Stretch) -> None:
+    stretch.context = [50_000, 120_000, 120_000, 60_000]
+    stretch.outputs = [stretch.outputs[0]] * 5
+    forms = clearing(stretch, [9_000] * 5)
+    assert [form.cleared_before for form in forms] == [1, 1, NEVER, NEVER, NEVER]
+
+
+def test_file_contents_are_told_from_other_output(stretch: Stretch) -> None:
+    assert list(map(group_of, stretch.outputs)) == [OTHERS, FILES, FILES]
+
+
+def test_the_tables_of_a_folder_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lean.main([str(folder), "--halves", "--sessions"]) == 0
+    printed = capsys.readouterr().out
+    assert (
+        printed.index("All output") < printed.index("Other output") < printed.index("By kind: unified-state, level 2")
+    )
+    assert lean.main([str(folder / "session.jsonl")]) == 1

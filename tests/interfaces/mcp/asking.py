@@ -1,0 +1,77 @@
+"""Asking the server as the SDK's own client does, in one process; answers are checked against their schemas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+from jsonschema import Draft202012Validator
+from mcp import Client
+from mcp_types import CallToolResult, TextContent, Tool
+
+from unified_state.interfaces.mcp.project import Project
+from unified_state.interfaces.mcp.server import Server
+from unified_state.interpreter import parse_json
+
+
+def tools(folder: Path) -> dict[str, Tool]:
+    """The tools, by their names."""
+
+    async def run() -> list[Tool]:
+        async with Client(Server(Project(str(folder)))) as client:
+            return (await client.list_tools()).tools
+
+    return {tool.name: tool for tool in anyio.run(run)}
+
+
+def answer(folder: Path, name: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool answers, which must not be an error."""
+    result = call(folder, name, **arguments)
+    assert not result.is_error, text_of(result)
+    found = result.structured_content
+    assert isinstance(found, dict)
+    assert parse_json(text_of(result)) == found
+    schema = tools(folder)[name].output_schema
+    assert schema
+    assert list(Draft202012Validator(schema).iter_errors(found)) == []
+    return found
+
+
+def refused(folder: Path, name: str, **arguments: Any) -> str:
+    """What a tool says to a call that goes wrong."""
+    result = call(folder, name, **arguments)
+    assert result.is_error
+    text = text_of(result)
+    assert "Traceback" not in text
+    assert "\n" not in text
+    return text
+
+
+def call(folder: Path, name: str, **arguments: Any) -> CallToolResult:
+    """The result of one call."""
+
+    async def run() -> CallToolResult:
+        async with Client(Server(Project(str(folder)))) as client:
+            return await client.call_tool(name, arguments)
+
+    return anyio.run(run)
+
+
+def resource(folder: Path, uri: str) -> Any:
+    """What a resource holds."""
+
+    async def run() -> str:
+        async with Client(Server(Project(str(folder)))) as client:
+            (content,) = (await client.read_resource(uri)).contents
+            assert content.mime_type == "application/json"
+            return str(getattr(content, "text", ""))
+
+    return parse_json(anyio.run(run))
+
+
+def text_of(result: CallToolResult) -> str:
+    """The text of a result."""
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text

@@ -1,0 +1,188 @@
+"""The tools that read: the shapes of the commands' JSON, in pages that no client cuts off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import answer as answered
+from tests.builders import call as called
+from tests.builders import prompt, result
+from unified_state.interfaces.cli import run
+from unified_state.rules.tokens import upper_bound
+from unified_state.services.counting import count_tokens
+from unified_state.services.manager import UnifiedStateManager
+
+from .asking import answer, refused, resource, text_of
+from .asking import call as asked
+
+Keep = Callable[..., None]
+MOST_TOKENS, MOST_CHARACTERS = 25_000, 50_000  # what the client takes of one answer
+CLAUDE_PER_O200K = 1.6
+HOSTILE = {
+    "prose": "The quick brown fox jumps over the lazy dog. " * 8_000,
+    "hex": "8f3a9c01e7" * 30_000,
+    "han": "\u9f98\u9750\u9f49" * 60_000,
+    "emoji": "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466" * 20_000,
+    "control": "\x00\x1b\x07" * 50_000,
+    "digits": "0123456789" * 30_000,
+    "one line": "x" * 400_000,
+}
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """What a command prints as JSON."""
+    capsys.readouterr()
+    assert run([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def without_page(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name != "page"}
+
+
+@pytest.fixture
+def here(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository as the current folder."""
+    monkeypatch.chdir(repository)
+    return repository
+
+
+def test_the_state_is_that_of_load(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manager = UnifiedStateManager(here)
+    manager.add_decision("Use SQLite", "one file")
+    manager.add_constraint("API v1 stays", "the user", blocking=True)
+    manager.save_state()
+    assert without_page(answer(here, "state_get")) == printed(capsys, "load")
+
+
+def test_an_item_a_step_and_a_turn_are_those_of_recall(
+    here: Path, keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    UnifiedStateManager(here).add_decision("Use SQLite", "one file")
+    keep(prompt(1, "hello"), answered(2, called("t1", "Bash", command="ls")), result(3, "t1", "a.py"))
+    for ref in ("D1", "T1", "S1", "S3"):
+        assert without_page(answer(here, "recall", ref=ref)) == printed(capsys, "recall", ref)
+    assert answer(here, "archive_get_turn", ref="T1") == answer(here, "recall", ref="T1")
+
+
+def test_a_search_has_the_hits_of_the_command(here: Path, keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(*(prompt(number, f"hello parser {number}") for number in range(1, 9)))
+    found = answer(here, "archive_search", query="parser", limit=5)
+    hits = printed(capsys, "search", "--limit", "5", "parser")  # what was found once stands a little higher
+    assert [{**hit, "score": 0} for hit in found["hits"]] == [{**hit, "score": 0} for hit in hits]
+    assert (found["page"]["shown"], found["page"]["next_offset"]) == (5, 5)
+    rest = answer(here, "archive_search", query="parser", limit=5, offset=5)
+    assert (rest["page"]["shown"], rest["page"]["next_offset"]) == (3, None)
+    assert len({hit["ref"] for hit in found["hits"] + rest["hits"]}) == 8
+
+
+def test_why_is_that_of_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    UnifiedStateManager(here).add_decision("Use SQLite", "one file")
+    assert without_page(answer(here, "why", ref="D1")) == printed(capsys, "why", "D1")
+
+
+def test_a_turn_begins_at_the_step_that_was_asked_for(repository: Path, keep: Keep) -> None:
+    keep(prompt(1, "hello"), *(answered(number, f"answer {number}") for number in range(2, 40)))
+    found = answer(repository, "archive_get_turn", ref="s30")
+    assert (found["steps"][0]["ref"], found["page"]["offset"], found["page"]["total"]) == ("S30", 29, 39)
+    assert answer(repository, "archive_get_turn", ref="S30", offset=0)["steps"][0]["ref"] == "S1"
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_every_page_of_a_big_archive_is_within_the_clients_limits(repository: Path, keep: Keep, text: str) -> None:
+    calls = [
+        (answered(2 * n, called(f"t{n}", "Bash", command=text[:9_000])), result(2 * n + 1, f"t{n}", text))
+        for n in range(1, 5)
+    ]
+    keep(prompt(1, text[:50_000]), *(entry for pair in calls for entry in pair))
+    manager = UnifiedStateManager(repository)
+    for number in range(40):
+        manager.add_constraint(f"{number} {text[:900]}", text[:900], blocking=True)
+    manager.add_evidence("output", text, "make")
+    manager.save_state(highlights=[text[:99_000]] * 5)
+    for name, arguments in (
+        ("state_get", {}),
+        ("archive_search", {"query": "fox 8f3a9c01e7 x \u9f98", "limit": 50}),
+        ("archive_get_turn", {"ref": "T1"}),
+        ("recall", {"ref": "S3"}),
+        ("recall", {"ref": "E1"}),
+        ("why", {"ref": "C1"}),
+    ):
+        shown = asked(repository, name, **arguments)
+        assert not shown.is_error
+        assert len(text_of(shown)) < MOST_CHARACTERS
+        assert count_tokens([text_of(shown)])[0] * CLAUDE_PER_O200K < MOST_TOKENS
+
+
+def test_the_pages_of_a_long_output_are_all_of_it(repository: Path, keep: Keep) -> None:
+    output = "".join(f"line {number}\r\n" for number in range(20_000))
+    keep(prompt(1, "go"), answered(2, called("t1", "Bash", command="make")), result(3, "t1", output))
+    parts, offset = [], 0
+    while offset is not None:
+        found = answer(repository, "recall", ref="S3", offset=offset)
+        parts.append(found["result"])
+        offset = found["page"]["next_offset"]
+    assert len(parts) > 5
+    assert "".join(parts) == output
+
+
+def test_the_pages_of_a_large_state_hold_every_item_once(repository: Path) -> None:
+    manager = UnifiedStateManager(repository)
+    for number in range(150):
+        manager.add_constraint(f"rule {number} " + "word " * 60, "the user", blocking=True)
+    ids, offset = [], 0
+    while offset is not None:
+        found = answer(repository, "state_get", offset=offset)
+        ids += [item["id"] for item in found["constraints"]]
+        offset = found["page"]["next_offset"]
+        assert upper_bound(json.dumps(found)) < 17_000
+    assert ids == [f"C{number}" for number in range(1, 151)]
+
+
+def test_half_an_emoji_in_the_archive_can_be_recalled(repository: Path, keep: Keep) -> None:
+    keep(prompt(1, "half \ud83d emoji"))
+    assert answer(repository, "recall", ref="S1")["text"] == "half \ufffd emoji"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("recall", {"ref": "D99"}, "there is no item D99"),
+        ("recall", {"ref": "nonsense"}, "'nonsense' is no ref"),
+        ("recall", {"ref": "S1", "offset": 10**9}, "offset is 1000000000"),
+        ("recall", {"ref": "S1", "offset": -1}, "recall was called wrongly: offset: input should be greater"),
+        ("recall", {}, "recall was called wrongly: ref: field required; its arguments are ref, offset"),
+        ("recall", {"ref": "S1", "lines": "1-5"}, "it takes no 'lines'"),
+        ("archive_get_turn", {"ref": "D1"}, "D1 is no turn and no step"),
+        ("archive_get_turn", {"ref": "S77"}, "there is no step S77"),
+        ("archive_search", {"query": "x", "kind": "novel"}, "'novel' is no kind"),
+        ("archive_search", {"query": "x", "session": "nobody"}, "there is no session 'nobody'"),
+        ("archive_search", {"query": "x", "limit": 51}, "less than or equal to 50"),
+        ("why", {"ref": "T1"}, "T1"),
+        ("nonsense", {}, "there is no tool 'nonsense'"),
+    ],
+)
+def test_a_call_that_goes_wrong_is_told_in_one_line(
+    repository: Path, keep: Keep, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    keep(prompt(1, "hello"))
+    assert said in refused(repository, name, **arguments)
+
+
+@pytest.mark.parametrize("name", ["state_get", "archive_search", "archive_get_turn", "recall", "why"])
+def test_where_nothing_is_recorded_nothing_is_made(repository: Path, name: str, home: Path) -> None:
+    arguments = {"archive_search": {"query": "x"}, "state_get": {}}.get(name, {"ref": "T1"})
+    assert "nothing is recorded yet" in refused(repository, name, **arguments)
+    assert not (repository / ".claude").exists()
+    assert list(home.rglob("archive.db")) == []
+
+
+def test_the_resources_are_the_state_and_what_compactions_kept(repository: Path) -> None:
+    UnifiedStateManager(repository).add_decision("Use SQLite", "one file")
+    assert resource(repository, "state://current") == answer(repository, "state_get")
+    assert resource(repository, "state://survival")["compactions"] == []

@@ -1,0 +1,114 @@
+"""The tools that record: the entries of the state file, and whose word they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.builders import SESSION, prompt
+from unified_state.rules.binding import is_binding
+from unified_state.services.workspace import open_workspace
+from unified_state.storage.ledger import find_item
+
+from .asking import answer, refused, tools
+
+Keep = Callable[..., None]
+RULE = "Never push to the main branch"
+
+
+def test_a_decision_is_recorded_as_the_models(repository: Path, keep: Keep) -> None:
+    keep(prompt(1, "hello"))
+    added = answer(repository, "add_decision", decision="Use SQLite", rationale="one file", reversible=False)
+    assert {name: added[name] for name in ("id", "decision", "rationale", "reversible", "origin", "notes")} == {
+        "id": "D1",
+        "decision": "Use SQLite",
+        "rationale": "one file",
+        "reversible": False,
+        "origin": "inferred",
+        "notes": [],
+    }
+    assert answer(repository, "recall", ref="D1")["session_id"] == SESSION
+
+
+def test_a_decision_takes_the_place_of_another(repository: Path) -> None:
+    answer(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    assert answer(repository, "supersede_decision", id="D1", decision="Use Postgres", rationale="a team")["id"] == "D2"
+    assert answer(repository, "recall", ref="D1")["superseded_by"] == "D2"
+
+
+def test_a_question_is_asked_and_answered(repository: Path) -> None:
+    assert answer(repository, "add_question", question="Which port?", context="8080 is taken")["priority"] == "medium"
+    resolved = answer(repository, "resolve_question", id="Q1", resolution="8081")
+    assert (resolved["resolved"], resolved["resolution"]) == (True, "8081")
+
+
+def test_evidence_is_kept_whole_and_shown_short(repository: Path) -> None:
+    added = answer(repository, "add_evidence", type="output", content="x" * 2_000, source="make")
+    assert len(added["content"]) == 500
+    assert answer(repository, "recall", ref="E1")["body"]["content"] == "x" * 2_000
+
+
+def test_of_the_work_item_what_is_not_given_stays(repository: Path) -> None:
+    answer(repository, "set_work_item", id="SD-1", title="The archive")
+    assert answer(repository, "set_work_item", progress=0.5) == {
+        "id": "SD-1",
+        "title": "The archive",
+        "progress": 0.5,
+        "notes": [],
+    }
+
+
+def test_what_the_user_said_is_theirs_and_binds(repository: Path, keep: Keep) -> None:
+    keep(prompt(1, f"Go on. {RULE}!"))
+    added = answer(repository, "add_constraint", constraint=RULE, source="the user", blocking=True, quote=RULE)
+    assert added["origin"] == "user_said"
+    assert added["notes"] == ["C2 repeats C1; both are kept"]  # C1 was proposed when the prompt was archived
+    assert answer(repository, "why", ref="C2")["quote"] == RULE
+
+
+def test_what_the_user_did_not_say_is_the_models_and_does_not_bind(repository: Path, keep: Keep) -> None:
+    keep(prompt(1, "Go on."))
+    added = answer(repository, "add_constraint", constraint=RULE, source="the user", blocking=True, quote=RULE)
+    assert added["origin"] == "inferred"
+    assert "recorded as inferred" in added["notes"][0]
+    workspace = open_workspace(str(repository), None, report=print)
+    assert not is_binding(workspace.use(lambda archive: find_item(archive, "C1")))
+
+
+def test_what_repeats_an_item_says_so(repository: Path) -> None:
+    answer(repository, "add_decision", decision="Use SQLite for the archive", rationale="one file")
+    again = answer(repository, "add_decision", decision="We use SQLite for the archive", rationale="one file")
+    assert again["notes"] == ["D2 repeats D1; both are kept"]
+
+
+def test_no_tool_takes_an_origin_or_a_mode(repository: Path) -> None:
+    for tool in tools(repository).values():
+        assert {"origin", "mode", "scope", "status"} & tool.input_schema["properties"].keys() == set()
+        assert tool.input_schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("add_decision", {"decision": "x"}, "rationale: field required"),
+        ("add_decision", {"decision": " ", "rationale": "y"}, "decision is empty"),
+        ("add_decision", {"decision": "x", "rationale": "y", "qoute": "z"}, "it takes no 'qoute'"),
+        ("add_decision", {"decision": "x", "rationale": "y", "origin": "user_said"}, "it takes no 'origin'"),
+        ("add_decision", {"decision": "x" * 1_000_001, "rationale": "y"}, "decision has 1,000,001 characters"),
+        ("add_decision", {"decision": {"a": 1}, "rationale": "y"}, "input should be a valid string"),
+        ("add_question", {"question": "x", "context": "y", "priority": "urgent"}, "input should be 'high'"),
+        ("add_evidence", {"type": "novel", "content": "y", "source": "z"}, "type: input should be"),
+        ("supersede_decision", {"id": "D9", "decision": "x", "rationale": "y"}, "there is no item D9"),
+        ("resolve_question", {"id": "nonsense", "resolution": "x"}, "nonsense"),
+        ("set_work_item", {}, "there is nothing to set"),
+        ("set_work_item", {"progress": 50}, "progress: input should be less than or equal to 1"),
+    ],
+)
+def test_a_call_that_goes_wrong_records_nothing(
+    repository: Path, name: str, arguments: dict[str, object], said: str
+) -> None:
+    assert said in refused(repository, name, **arguments)
+    workspace = open_workspace(str(repository), None, report=print)
+    assert workspace.is_empty or workspace.use(lambda archive: archive.rows("SELECT 1 FROM item")) == []

@@ -1,0 +1,123 @@
+"""What the server says of itself, and how it speaks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+
+from unified_state.interfaces.mcp.project import Project
+from unified_state.interfaces.mcp.server import INSTRUCTIONS, Server
+
+from .asking import call, refused, tools
+
+DESCRIPTION_LIMIT = 2_048  # bytes that the client shows of a description, or of a server's instructions
+READS = {"state_get", "archive_search", "archive_get_turn", "recall", "why"}
+RECORDS = {
+    *("add_decision", "supersede_decision", "add_constraint", "add_question", "resolve_question"),
+    *("add_evidence", "set_work_item"),
+}
+
+
+def test_the_tools_are_those_of_the_documentation(repository: Path) -> None:
+    assert tools(repository).keys() == READS | RECORDS
+
+
+def test_those_that_read_say_so(repository: Path) -> None:
+    for name, tool in tools(repository).items():
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is (name in READS)
+        assert tool.annotations.open_world_hint is False
+        if name in RECORDS:
+            assert tool.annotations.destructive_hint is False
+
+
+def test_descriptions_are_within_what_the_client_shows(repository: Path) -> None:
+    assert len(INSTRUCTIONS.encode()) < DESCRIPTION_LIMIT
+    for tool in tools(repository).values():
+        assert tool.description
+        assert 0 < len(tool.description.encode()) < DESCRIPTION_LIMIT
+
+
+def test_every_argument_is_described_and_every_answer_has_a_schema(repository: Path) -> None:
+    for tool in tools(repository).values():
+        assert tool.output_schema
+        assert tool.output_schema["type"] == "object"
+        for name, argument in tool.input_schema["properties"].items():
+            assert argument.get("description") or "enum" in argument or argument["type"] == "boolean", name
+
+
+def test_the_tools_cost_a_conversation_little(repository: Path) -> None:
+    shown = [[tool.name, tool.description, tool.input_schema] for tool in tools(repository).values()]
+    assert len(json.dumps(shown)) < 12_000
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_clients_of_both_eras_are_served(repository: Path, mode: str) -> None:
+    async def run() -> str:
+        async with Client(Server(Project(str(repository))), mode=mode) as client:
+            result = await client.call_tool("add_decision", {"decision": "Use SQLite", "rationale": "one file"})
+            assert not result.is_error
+            return client.protocol_version
+
+    assert (anyio.run(run) == mode) is (mode != "legacy")
+
+
+def test_an_unknown_prompt_or_resource_is_the_clients_mistake(repository: Path) -> None:
+    async def run() -> None:
+        async with Client(Server(Project(str(repository)))) as client:
+            with pytest.raises(MCPError, match="Unknown prompt: nonsense"):
+                await client.get_prompt("nonsense")
+            with pytest.raises(MCPError, match="Unknown resource"):
+                await client.read_resource("state://nonsense")
+            with pytest.raises(MCPError, match="nothing is recorded yet"):
+                await client.read_resource("state://current")
+            with pytest.raises(MCPError, match="nothing is recorded yet"):
+                await client.get_prompt("hand_over")
+
+    anyio.run(run)
+
+
+def test_the_hand_over_holds_what_is_recorded_between_its_fence(repository: Path) -> None:
+    call(repository, "add_decision", decision="Use SQLite", rationale="one file")
+
+    async def run() -> str:
+        async with Client(Server(Project(str(repository)))) as client:
+            (message,) = (await client.get_prompt("hand_over", {"focus": "the release"})).messages
+            return str(getattr(message.content, "text", ""))
+
+    text = anyio.run(run)
+    assert "It is for this: the release" in text
+    fence = text[text.index("<unified-state-memory nonce=") :]
+    assert "D1 (inferred): Use SQLite. Why: one file" in fence
+
+
+def test_a_bug_is_one_line_and_a_report(
+    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    call(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    (archive,) = home.rglob("archive.db")
+    monkeypatch.setattr("unified_state.services.recalling.find_item", None)
+    assert refused(repository, "recall", ref="D1").startswith("a bug: TypeError")
+    assert "Traceback" in next(home.rglob("bug-report.txt")).read_text(encoding="utf-8")
+    assert archive.exists()
+    assert capfd.readouterr().out == ""
+
+
+def test_a_setting_that_cannot_be_used_is_told(repository: Path) -> None:
+    (repository / ".claude").mkdir()
+    (repository / ".claude" / "unified-state.toml").write_text("budget_max = 'much'\n", encoding="utf-8")
+    assert "budget_max" in refused(repository, "add_decision", decision="Use SQLite", rationale="one file")
+
+
+def test_an_archive_of_a_newer_version_is_left_as_it_is(repository: Path, home: Path) -> None:
+    call(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    (archive,) = home.rglob("archive.db")
+    with closing(sqlite3.connect(archive)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    assert "has version 999" in refused(repository, "recall", ref="D1")

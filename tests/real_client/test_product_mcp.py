@@ -1,0 +1,107 @@
+"""The MCP server inside the client: what the agent records by it survives a compaction, and is whose word it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from .conversation import Conversation
+from .installed import assert_healthy, installed, restores
+from .messages import Json, Request, reply, tool
+from .product import PROGRAM, Product
+from .scenario import NEW_MODEL, OLD_MODEL, Scenario, find_client
+
+ALLOW_MCP = ("--allowedTools", "mcp__unified-state")
+RULE = "We always greet in English"
+
+
+def with_server(scenario: Scenario) -> Product:
+    """The product with its hooks, and its server added as the documentation says."""
+    product = installed(scenario)
+    client = find_client()
+    assert client
+    scenario.run_program(client, "mcp", "add", "unified-state", "--", PROGRAM, "mcp")
+    return product
+
+
+def call(name: str, **given: object) -> Json:
+    """A call of one of our tools."""
+    return tool(f"mcp__unified-state__{name}", **given)
+
+
+@contextmanager
+def conversation(scenario: Scenario) -> Iterator[Conversation]:
+    """A conversation in which the server has started; on a busy machine the client does not wait for it."""
+    with Conversation(scenario, *ALLOW_MCP) as client:
+        for _ in range(30):
+            scenario.script(reply(call("archive_search", query="nothing")), "seen")
+            client.ask("are you there?")
+            if not scenario.api.of("main")[-1].find("No such tool"):
+                break
+        yield client
+
+
+def answers(request: Request) -> list[Json]:
+    """What our tools answered, as the model sees it."""
+    found = []
+    for message in request.body["messages"]:
+        for block in message["content"] if isinstance(message["content"], list) else []:
+            if block["type"] == "tool_result":
+                content = block["content"] if isinstance(block["content"], str) else block["content"][0]["text"]
+                content = content.partition("\n\n<system-reminder>")[0]
+                found += [json.loads(content)] if content.startswith("{") else []
+    return found
+
+
+@pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+def test_an_item_added_by_mcp_is_restored_after_a_compaction(scenario: Scenario) -> None:
+    product = with_server(scenario)
+    added = call("add_decision", decision="Use SQLite for the archive", rationale="one file, no server")
+    with conversation(scenario) as client:
+        scenario.script(reply(added), "noted")
+        for prompt in ("decide where to keep it", "/compact", "go on"):
+            client.ask(prompt)
+    request = scenario.api.of("main")[-1]
+    (brief,) = [text for text in restores(request) if "[DECISIONS]" in text]
+    assert "D1 (inferred): Use SQLite for the archive. Why: one file, no server" in brief
+    found = json.loads(product.run("why", "D1", "--json"))
+    assert (found["session_id"], found["turn"]["prompt"]["text"]) == (client.session_id, "decide where to keep it")
+    assert_healthy(product)
+
+
+def test_a_rule_that_quotes_the_prompt_of_this_very_turn_is_the_users(scenario: Scenario) -> None:
+    product = with_server(scenario)
+    added = call("add_constraint", constraint="Greet in English", source="the user", quote=RULE)
+    invented = call("add_constraint", constraint="Never run the tests", source="the user", quote="Never run the tests")
+    with conversation(scenario) as client:
+        scenario.script(reply(added), reply(invented), "noted")
+        client.ask(f"Go on. {RULE}.")
+    users, models = answers(scenario.api.of("main")[-1])[-2:]
+    assert (users["origin"], users["notes"]) == ("user_said", [])
+    assert models["origin"] == "inferred"
+    assert "recorded as inferred" in models["notes"][0]
+    assert json.loads(product.run("why", "C1", "--json"))["quote"] == RULE
+    assert_healthy(product)
+
+
+def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Scenario) -> None:
+    product = with_server(scenario)
+    with conversation(scenario) as client:
+        client.ask("/clear")
+        scenario.script(reply(call("add_decision", decision="Use SQLite", rationale="one file")), "noted")
+        client.ask("second")
+    assert json.loads(product.run("recall", "D1", "--json"))["session_id"] == client.session_id
+
+
+def test_a_person_brings_the_hand_over_into_the_conversation(scenario: Scenario) -> None:
+    product = with_server(scenario)
+    product.run("decision", "add", "Use SQLite", "--rationale", "one file")
+    with conversation(scenario) as client:
+        client.ask("/mcp__unified-state__hand_over releasing")
+    ((_, asked),) = scenario.api.of("main")[-1].find("Write a hand-over of this work")
+    assert "It is for this: releasing" in asked
+    assert "D1 (the user said): Use SQLite. Why: one file" in asked
+    assert "Write a hand-over" not in "".join(step["text"] for step in product.export() if step["kind"] == "prompt")

@@ -1,0 +1,193 @@
+"""Subagents know what fits their task; parallel sessions, also in worktrees, know what the others decided."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from .conversation import Conversation
+from .installed import assert_archived, installed, installed_with_items, restores, rows
+from .messages import Json, Request, bash, reply, tool
+from .product import PROGRAM, Product
+from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+
+MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+
+
+def delegate(prompt: str, *, background: bool = False) -> Json:
+    """A call of the Agent tool."""
+    return tool(
+        "Agent",
+        description="a task",
+        prompt=prompt,
+        subagent_type="general-purpose",
+        run_in_background=background,
+    )
+
+
+def given(scenario: Scenario) -> list[str]:
+    """What each subagent was given with its first request."""
+    return ["\n".join(restores(request)) for request in scenario.api.of("subagent")]
+
+
+@MODELS
+def test_a_subagent_knows_the_constraint_and_the_decision_of_its_task_in_its_first_request(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    product.run("decision", "add", "Retries wait twice as long each time", "--rationale", "the server said so")
+    scenario.script(reply(delegate("Write the schema of the archive in SQLite.")), "done")
+    session_id = scenario.prompt("first", *ALLOW_BASH).session_id
+
+    (told,) = given(scenario)
+    assert "C1 (the user said, blocking): API v1 stays." in told
+    assert "D1 (the user said, irreversible): Use SQLite for the archive." in told
+    assert "Retries" not in told
+    assert_archived(scenario, product, session_id)
+
+
+def decisions(product: Product) -> None:
+    """D1 on the parser, D2 on the printer, D3 on neither."""
+    for what, why in {"parser": "it is fast", "printer": "it is small", "logger": "it is quiet"}.items():
+        product.run("decision", "add", f"The {what} is written by hand", "--rationale", why)
+
+
+def refs(told: str) -> set[str]:
+    """The items that a text tells."""
+    return set(re.findall(r"^  ([DC]\d+) \(", told, re.MULTILINE))
+
+
+def test_a_subagent_in_the_background_is_given_what_fits_its_task(scenario: Scenario) -> None:
+    decisions(installed(scenario))
+    scenario.script(reply(delegate("Test the parser.", background=True)), "started", "thanks")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        client.wait_for(lambda event: event["type"] == "result")
+    assert list(map(refs, given(scenario))) == [{"D1"}]
+
+
+def test_of_parallel_subagents_of_one_type_none_is_given_what_fits_no_task_of_theirs(scenario: Scenario) -> None:
+    decisions(installed(scenario))
+    scenario.script(reply(delegate("Test the parser."), delegate("Test the printer.")), "done")
+    scenario.prompt("first", *ALLOW_BASH)
+    for request, told in zip(scenario.api.of("subagent"), given(scenario), strict=True):
+        own = "D1" if request.find("Test the parser.") else "D2"
+        assert {own} <= refs(told) <= {"D1", "D2"}
+
+
+def test_a_subagent_of_a_subagent_is_given_what_fits_its_own_task(scenario: Scenario) -> None:
+    decisions(installed(scenario))
+    scenario.script(reply(delegate("Test the parser.")), "done")
+    scenario.api.script("subagent", reply(delegate("Test the printer.")), "inner report", "outer report")
+    scenario.prompt("first", *ALLOW_BASH)
+    outer, inner = given(scenario)[:2]
+    assert (refs(outer), refs(inner)) == ({"D1"}, {"D2"})
+
+
+def test_a_subagent_that_is_resumed_is_given_nothing_more(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    scenario.script(reply(delegate("Write the schema in SQLite.")), "done")
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        (agent,) = {line["agent"] for line in product.export() if line.get("agent")}
+        scenario.script(reply(tool("SendMessage", to=agent, message="Go on.", summary="go on")), "ok", "ok")
+        client.ask("send it on")
+        client.wait_for(lambda event: event["type"] == "result")
+    first, second = (restores(request) for request in scenario.api.of("subagent"))
+    assert len(first) == 1
+    assert first == second
+
+
+def test_a_subagent_that_was_killed_is_archived_by_the_next_session(scenario: Scenario) -> None:
+    product = installed(scenario)
+    killed = threading.Event()
+
+    def wait(_request: Request) -> str:
+        killed.wait(30)
+        return "too late"
+
+    scenario.script(reply(delegate("Look around.", background=True)), "started")
+    scenario.api.script("subagent", reply("I look.", bash("echo around")), wait)
+    with Conversation(scenario, *ALLOW_BASH) as client:
+        client.ask("first")
+        while len(scenario.api.of("subagent")) < 2:  # by now the client has the result of its tool
+            time.sleep(0.02)
+        time.sleep(0.3)  # and has written it
+        client.kill()
+        killed.set()
+    assert_archived(scenario, product, client.session_id)
+    texts = [line.get("text") for line in product.export(client.session_id) if line.get("agent")]
+    assert texts[:2] == ["Look around.", "I look."]
+
+
+def decide(*arguments: str) -> Json:
+    """A tool call by which an agent records a decision."""
+    return bash(" ".join([str(PROGRAM), *(f"'{argument}'" for argument in arguments)]))
+
+
+def told_last(scenario: Scenario) -> list[str]:
+    """What the newest prompt of a main conversation was told of other sessions, line by line."""
+    texts = [text for text in restores(scenario.api.of("main")[-1]) if "[ELSEWHERE]" in text]
+    return [line for text in texts for line in text.splitlines() if line.startswith("[ELSEWHERE]")]
+
+
+@MODELS
+def test_two_sessions_see_each_others_decisions_at_their_next_prompt_once(scenario: Scenario) -> None:
+    product = installed_with_items(scenario)
+    with Conversation(scenario, *ALLOW_BASH) as one, Conversation(scenario, *ALLOW_BASH) as other:
+        one.ask("hello")
+        other.ask("hello")
+        assert told_last(scenario) == []  # the restore had it all
+        scenario.script(reply(decide("decision", "add", "Port 9090", "--rationale", "8080 is taken")))
+        one.ask("decide the port")
+        one.ask("go on")
+        assert told_last(scenario) == []
+        other.ask("go on")
+        (line,) = told_last(scenario)
+        assert "D2 (inferred): Port 9090. Why: 8080 is taken" in line
+        other.ask("go on once more")
+        assert told_last(scenario) == [line]  # where it was; nothing new
+        scenario.script(reply(decide("decision", "supersede", "D2", "Port 9191", "--rationale", "9090 is taken too")))
+        other.ask("decide otherwise")
+        one.ask("and now?")
+        (line,) = told_last(scenario)
+        assert "D3 (inferred): Port 9191. Why: 9090 is taken too [in place of D2]" in line
+    assert_archived(scenario, product, one.session_id, other.session_id)
+
+
+def worktrees(scenario: Scenario) -> tuple[Path, Path]:
+    """The project, with a commit, and a second worktree of it; our hooks are installed for the user."""
+    main, second = scenario.project, scenario.folder / "second"
+    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.invalid")
+    scenario.run_program("git", *who, "commit", "--quiet", "--allow-empty", "--message", "first")
+    scenario.run_program("git", "worktree", "add", "--quiet", "-b", "feature", str(second))
+    return main, second
+
+
+def test_sessions_in_two_worktrees_share_the_ledger_and_keep_their_own_records(scenario: Scenario) -> None:
+    main, second = worktrees(scenario)
+    product = installed(scenario, "--scope", "user")
+    with Conversation(scenario, *ALLOW_BASH) as one:
+        scenario.project = second
+        with Conversation(scenario, *ALLOW_BASH) as other:
+            one.ask("hello")
+            other.ask("hello")
+            scenario.script(reply(decide("work", "set", "--title", "the second one")))
+            other.ask("what you work on")
+            scenario.script(reply(decide("decision", "add", "Port 9090", "--rationale", "8080 is taken")))
+            other.ask("decide")
+            one.ask("go on")
+            (line,) = told_last(scenario)
+            assert "D1 (inferred): Port 9090. Why: 8080 is taken [on another branch: feature]" in line
+            scenario.script(reply(decide("constraint", "add", "API v1 stays", "--source", "the team")))
+            one.ask("decide")
+            other.ask("go on")
+            (line,) = told_last(scenario)
+            assert "C1 (inferred): API v1 stays." in line
+    records = rows(scenario, "SELECT session_id, worktree, work IS NOT NULL FROM session WHERE worktree IS NOT NULL")
+    assert sorted(records) == sorted([(one.session_id, str(main), 0), (other.session_id, str(second), 1)])
+    assert "the second one" not in (main / ".claude/unified-session-state.json").read_text()
+    assert "the second one" in (second / ".claude/unified-session-state.json").read_text()
+    assert_archived(scenario, product, one.session_id, other.session_id)

@@ -1,0 +1,194 @@
+"""The plugin in the client: alone, beside `install`, after an update, without a program; each hook works once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from .conversation import Conversation
+from .counted import CountingInterpreter, as_program
+from .installed import archives, change_handlers
+from .messages import bash, reply
+from .plugin import Plugin, clone, program_on_path
+from .product import BRIEF_MARK, PROGRAM, Product
+from .scenario import ALLOW_BASH, CHECKOUT, Scenario
+from .transcript import attachments
+
+ONCE = {
+    "SessionStart brief": 2,  # the start, and the compaction
+    "SessionStart working_set": 2,
+    "UserPromptSubmit": 2,
+    "Stop": 2,
+    "SubagentStop": 1,  # of the compaction itself
+    "PreCompact": 1,
+    "PostCompact": 1,
+    "SessionEnd": 1,
+}
+
+
+@pytest.mark.parametrize("path", [".", ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"])
+def test_the_client_finds_nothing_wrong_with_plugin_and_marketplace(scenario: Scenario, path: str) -> None:
+    plugin = Plugin(scenario)
+    assert "Validation passed" in plugin.client("plugin", "validate", "--strict", plugin.root / path)
+
+
+def test_an_installed_package_is_a_marketplace_too(scenario: Scenario) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(scenario.folder)]
+    subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True)
+    (wheel,) = scenario.folder.glob("*.whl")
+    shutil.unpack_archive(wheel, scenario.folder / "site-packages", "zip")
+    plugin = Plugin(scenario, root=scenario.folder / "site-packages" / "unified_state" / "assets")
+    program_on_path(scenario)
+    plugin.install()
+    scenario.prompt("hello")
+    assert [step["text"] for step in Product(scenario).export() if step["kind"] == "prompt"] == ["hello"]
+
+
+def test_the_plugin_alone_keeps_and_gives_back(scenario: Scenario) -> None:
+    product = Product(scenario)
+    program_on_path(scenario)
+    product.run("decision", "add", "Use SQLite for the archive", "--rationale", "one file")
+    Plugin(scenario).install()
+    scenario.prompt("hello")
+
+    (request,) = scenario.api.of("main")
+    assert len(request.find(BRIEF_MARK)) == 1
+    assert request.find("Use SQLite for the archive")
+    assert "hello" in [step.get("text") for step in product.export()]
+    assert product.log() == ""
+
+
+@pytest.mark.parametrize(("with_plugin", "with_install"), [(True, False), (False, True), (True, True)])
+def test_plugin_and_install_alone_or_together_do_the_work_of_each_event_once(
+    scenario: Scenario, with_plugin: bool, with_install: bool
+) -> None:
+    interpreter = CountingInterpreter(scenario)
+    product = Product(scenario)
+    if with_install:
+        product.install()
+        for event in {call.split()[0] for call in ONCE}:
+            change_handlers(scenario, lambda handler: {**handler, "command": str(interpreter.path)}, event)
+    if with_plugin:
+        plugin = Plugin(scenario)
+        plugin.install()
+        plugin.data.mkdir(parents=True)
+        (plugin.data / "program").write_text(as_program(interpreter.path, CHECKOUT))
+    with Conversation(scenario) as client:
+        for prompt in ("one", "/compact", "two"):
+            client.ask(prompt)
+
+    assert interpreter.worked() == Counter(ONCE)
+    assert interpreter.started() == sum(ONCE.values()) * (with_plugin + with_install)
+    assert product.log() == ""
+
+
+def test_the_plugin_works_where_the_client_does_not_read_the_settings_that_have_the_hooks(scenario: Scenario) -> None:
+    product = Product(scenario)
+    product.install()
+    program_on_path(scenario)
+    Plugin(scenario).install()
+    scenario.prompt("hello", "--setting-sources", "user")
+    assert [step["text"] for step in product.export() if step["kind"] == "prompt"] == ["hello"]
+
+
+def test_the_plugin_works_where_the_settings_that_have_the_hooks_are_damaged(scenario: Scenario) -> None:
+    product = Product(scenario)
+    product.install()
+    settings = scenario.project / ".claude" / "settings.local.json"
+    settings.write_text("// a comment, which the client does not take\n" + settings.read_text())
+    program_on_path(scenario)
+    Plugin(scenario).install()
+    scenario.prompt("hello")
+    assert [step["text"] for step in product.export() if step["kind"] == "prompt"] == ["hello"]
+
+
+def test_after_an_update_that_moves_the_plugin_the_program_is_still_known(scenario: Scenario) -> None:
+    program_on_path(scenario)
+    for name in ("first", "second"):
+        root = clone(scenario.folder / name)
+        scenario.prompt(f"from {name}", "--plugin-dir", str(root))
+        shutil.rmtree(root)
+        shutil.rmtree(scenario.home / ".local" / "bin", ignore_errors=True)  # it would not be found again
+    prompts = [step["text"] for step in Product(scenario).export() if step["kind"] == "prompt"]
+    assert prompts == ["from first", "from second"]
+
+
+def test_a_program_that_has_gone_is_looked_up_again(scenario: Scenario) -> None:
+    program_on_path(scenario)
+    plugin = Plugin(scenario)
+    plugin.install()
+    plugin.data.mkdir(parents=True)
+    gone = scenario.folder / "gone"
+    (plugin.data / "program").write_text(as_program(gone / "python", gone))
+    scenario.prompt("hello")
+    assert "hello" in [step.get("text") for step in Product(scenario).export()]
+    assert (plugin.data / "program").read_text().splitlines()[1] == str(CHECKOUT)
+
+
+def test_where_no_program_is_installed_the_plugin_says_so_once_and_does_nothing(scenario: Scenario) -> None:
+    Plugin(scenario).install()
+    told = []
+    for prompt in ("one", "two"):
+        run = scenario.prompt(prompt)
+        told += [line for event in run.events for line in _system_messages(event)]
+        entries = scenario.transcript(run.session_id)
+        assert not [
+            entry for kind in ("hook_non_blocking_error", "hook_cancelled") for entry in attachments(entries, kind)
+        ]
+    (line,) = told
+    assert line.startswith("unified-state: the program is not installed")
+    assert archives(scenario) == []
+    assert scenario.api.of("main")[-1].find(line) == []
+
+
+def test_an_installation_after_that_is_found_by_the_next_hook(scenario: Scenario) -> None:
+    Plugin(scenario).install()
+    scenario.prompt("too early")
+    program_on_path(scenario)
+    scenario.prompt("hello")
+    prompts = [step["text"] for step in Product(scenario).export() if step["kind"] == "prompt"]
+    assert "hello" in prompts
+
+
+def test_the_server_of_the_plugin_fails_at_once_where_no_program_is_installed(scenario: Scenario) -> None:
+    Plugin(scenario).install()
+    scenario.script("the answer")
+    run = scenario.prompt("hello")
+    (servers,) = [event["mcp_servers"] for event in run.events if event.get("subtype") == "init"]
+    assert [(server["name"], server["status"]) for server in servers] == [("plugin:unified-state:memory", "failed")]
+    assert run.result == "the answer"
+
+
+def test_the_agents_commands_reach_a_program_that_is_not_on_the_path(scenario: Scenario) -> None:
+    venv = scenario.project / ".venv" / "bin"
+    venv.mkdir(parents=True)
+    (venv / PROGRAM.name).symlink_to(PROGRAM)
+    (scenario.project / ".gitignore").write_text(".venv/\n")
+    Plugin(scenario).install()
+    scenario.script(reply(bash('unified-state decision add "Use SQLite" --rationale "one file"')), "done")
+    scenario.prompt("decide", *ALLOW_BASH)
+    assert scenario.api.of("main")[-1].find("D1")
+    assert json.loads(Product(scenario).run("decision", "list", "--json"))[0]["decision"] == "Use SQLite"
+
+
+def test_the_command_of_the_plugin_has_a_prefix_and_needs_no_path(scenario: Scenario) -> None:
+    program_on_path(scenario)
+    Plugin(scenario).install()
+    scenario.prompt("/unified-state:context-compact")
+    assert scenario.api.of("main")[-1].find("/compact Keep")
+
+
+def test_the_skill_is_offered_to_the_agent(scenario: Scenario) -> None:
+    Plugin(scenario).install()
+    scenario.prompt("hello")
+    assert scenario.api.of("main")[-1].find("unified-state:session-memory")
+
+
+def _system_messages(event: dict[str, object]) -> list[str]:
+    text = str(event.get("stdout") or "")
+    return [json.loads(text)["systemMessage"]] if "systemMessage" in text else []

@@ -1,0 +1,45 @@
+"""What is shipped: the wheel carries the whole plugin, so that an installed package is one too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = (".claude-plugin", "bin", "commands", "hooks", "schemas", "skills")
+
+
+@pytest.fixture
+def shipped() -> dict[str, bytes]:
+    """Every file of the top-level folders that the program or the client reads."""
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()]
+    return {str(path.relative_to(ROOT)): path.read_bytes() for path in [*paths, ROOT / ".mcp.json"]}
+
+
+def build(target: str, folder: Path) -> Path:
+    """Build what `pip install` takes."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_the_wheel_has_every_folder_that_lies_beside_the_package(tmp_path: Path, shipped: dict[str, bytes]) -> None:
+    with ZipFile(build("wheel", tmp_path)) as wheel:
+        inside = {name for name in wheel.namelist() if name.startswith("unified_state/assets/")}
+        for name, content in shipped.items():
+            assert wheel.read(f"unified_state/assets/{name}") == content
+            inside.remove(f"unified_state/assets/{name}")
+        assert not [name for name in inside if name.split("/")[2] in FOLDERS]
+        assert wheel.getinfo("unified_state/assets/bin/unified-state").external_attr >> 16 & 0o111 == 0o111
+
+
+def test_the_source_archive_has_them_too(tmp_path: Path, shipped: dict[str, bytes]) -> None:
+    with tarfile.open(build("sdist", tmp_path)) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    assert shipped.keys() <= names

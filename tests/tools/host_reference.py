@@ -1,0 +1,58 @@
+"""What the documentation says about other hosts than Claude Code, from the table of hosts."""
+
+from __future__ import annotations
+
+from tests.tools.command_reference import table
+from unified_state.records.host import Host
+from unified_state.rules.hosts import HOSTS
+
+
+def hosts() -> str:
+    """Both tables: where our hooks lie, and what each host gives and takes."""
+    files = [
+        (
+            f"`{host.name}`",
+            host.title,
+            f"**run**, {host.tried}" if host.tried else "from documents",
+            f"`{host.project_file}`",
+            f"`{_user_file(host)}`",
+        )
+        for host in HOSTS.values()
+    ]
+    contracts = [
+        (
+            host.title,
+            ", ".join(map(_event, host.events.items())),
+            ", ".join(f"`{event}`" for event in host.context_events),
+            "milliseconds" if host.timeout_unit > 1 else "seconds",
+            _after(host),
+            "all of it" if host.transcript else "prompts and last answers",
+        )
+        for host in HOSTS.values()
+    ]
+    return "\n\n".join(
+        (
+            table(("`--host`", "agent", "checked by", "file in the project", "file of yours (`--scope user`)"), files),
+            table(
+                ("agent", "events", "events that may add context", "timeouts in", "what tells", "archived"), contracts
+            ),
+        )
+    )
+
+
+def _user_file(host: Host) -> str:
+    if not host.user_folder_variable:
+        return f"~/{host.user_file}"
+    return f"~/{host.user_file}` or `${host.user_folder_variable}/{host.user_file.rpartition('/')[2]}"
+
+
+def _event(names: tuple[str, str]) -> str:
+    theirs, ours = names
+    return f"`{theirs}`" if theirs == ours else f"`{theirs}` (as {ours})"
+
+
+def _after(host: Host) -> str:
+    """How the end of a compaction is known."""
+    if host.says_compact:
+        return "the session starts anew, with the source `compact`"
+    return "the transcript, at the next prompt" if host.transcript else "the next event that may add context"

@@ -1,0 +1,73 @@
+"""The reference of the MCP server, from the server itself: what it says of its tools, resources and prompts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp_types import Prompt, Resource, Tool
+
+from tests.tools.command_reference import table
+from unified_state.interfaces.mcp.project import Project
+from unified_state.interfaces.mcp.server import INSTRUCTIONS, Server
+
+
+def tools() -> str:
+    """Every tool with its arguments, and the resources and the prompt."""
+    return anyio.run(_reference)
+
+
+def instructions() -> str:
+    """What the server tells every agent."""
+    return "\n".join(f"> {line}" for line in INSTRUCTIONS.splitlines())
+
+
+async def _reference() -> str:
+    async with Client(Server(Project(os.devnull))) as client:
+        found = (await client.list_tools()).tools
+        resources = (await client.list_resources()).resources
+        prompts = (await client.list_prompts()).prompts
+    return "\n\n".join([*map(_tool, found), *_texts(resources, prompts)])
+
+
+def _tool(tool: Tool) -> str:
+    annotations = tool.annotations
+    reads = annotations is not None and annotations.read_only_hint
+    required = tool.input_schema.get("required", [])
+    rows = [
+        (f"`{name}`", _type(shape), "yes" if name in required else _default(shape), _about(shape))
+        for name, shape in tool.input_schema["properties"].items()
+    ]
+    head = ("argument", "type", "required", "meaning")
+    return "\n\n".join(
+        [f"### {tool.name}", f"{'Reads.' if reads else 'Records.'} {tool.description}", table(head, rows)]
+    )
+
+
+def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
+    yield "## Resources and a prompt"
+    yield table(
+        ("name", "what it gives"),
+        [
+            *((f"`{resource.uri}`", resource.description or "") for resource in resources),
+            *((f"prompt `{prompt.name}`, argument `focus`", prompt.description or "") for prompt in prompts),
+        ],
+    )
+
+
+def _type(shape: dict[str, Any]) -> str:
+    if "anyOf" in shape:
+        return _type(shape["anyOf"][0])
+    return ", ".join(f'`"{choice}"`' for choice in shape["enum"]) if "enum" in shape else str(shape["type"])
+
+
+def _default(shape: dict[str, Any]) -> str:
+    default = shape.get("default")
+    return "" if default is None else f"default {str(default).lower()}"
+
+
+def _about(shape: dict[str, Any]) -> str:
+    return str(shape.get("description", "")).replace("|", "\\|")

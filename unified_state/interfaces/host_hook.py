@@ -1,0 +1,89 @@
+"""The hook as hosts other than Claude Code call it: `--host NAME EVENT [PART] [DATA_DIR]`.
+
+The host is named in the installed command and never guessed. Its event becomes one of ours, and the answer is written
+as this host wants it, or not at all: a host that reads only JSON is never given anything else, and none is refused a
+compaction.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.errors import CompactionRefusedError
+from unified_state.interfaces.hook import Run, finish
+from unified_state.interpreter import dump_ascii_json
+from unified_state.records.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
+from unified_state.rules.hosts import HOSTS
+from unified_state.settings import default_data_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from unified_state.interfaces.hook import Handler
+    from unified_state.records.hook_event import HookEvent
+    from unified_state.records.host import Host
+    from unified_state.services.hook_call import HookCall
+    from unified_state.storage.archive import Archive
+
+_OPTION = "--host"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the hook `--host NAME EVENT [DATA_DIR]` of the process's arguments, and leave the process."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    name, event, data_dir = [*given[given.index(_OPTION) + 1 :], "", "", ""][:3] if _OPTION in given else ("", "", "")
+    os._exit(run(name, event, data_dir))  # as the hook itself
+
+
+def run(host_name: str, event_name: str, data_dir: str = "") -> int:
+    """Handle one event of a host, by the host's own name for it; the exit status, which is always 0."""
+    host = HOSTS.get(host_name)
+    if host is None:
+        print(f"unified-state: there is no host {host_name!r}", file=sys.stderr)  # noqa: T201
+        return 0
+    finish(HostRun(host, event_name, data_dir or default_data_dir()))
+    return 0
+
+
+class HostRun(Run):
+    """One run of the hook for another host."""
+
+    def __init__(self, host: Host, event_name: str, data_dir: str) -> None:
+        super().__init__(host.events.get(event_name, event_name), "", data_dir)
+        self.host, self.host_event = host, event_name
+
+    def read_event(self) -> HookEvent:
+        """The event by our names."""
+        from unified_state.sources.host_input import adapted
+
+        return adapted(self.told_event(), self.host, self.event_name)
+
+    def name(self) -> str:
+        """The host's runs leave traces of their own."""
+        return f"{self.host.name}.{self.host_event}"
+
+    def let_client_go_on(self, event: HookEvent) -> None:
+        """No other host knows a sign for it: it waits."""
+
+    def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
+        """What may be said to this host."""
+        from unified_state.services.host_call import host_answer
+
+        try:
+            return host_answer(self.host, self.host_event, handler, call, archive)
+        except CompactionRefusedError:
+            return ""  # exit status 2 means something else to each host
+
+    def written(self, output: str, _call: HookCall) -> str:
+        """The context in the host's form."""
+        nested = {"hookSpecificOutput": {"hookEventName": self.host_event, "additionalContext": output}}
+        forms: dict[str, dict[str, Any]] = {
+            NESTED: nested,
+            FLAT: {"additionalContext": output},
+            SNAKE_CASE: {"additional_context": output},
+            FLAT_AND_NESTED: {"additionalContext": output, **nested},
+        }
+        return dump_ascii_json(forms[self.host.emitter])

@@ -1,0 +1,35 @@
+"""The hooks as the plugin runs them: `EVENT [PART]`, the client's JSON on stdin, exit 0.
+
+The plugin's files and the program they find have versions of their own, so `main` keeps its name and its arguments, and
+an event that only a newer plugin knows is none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.services.plugin import data_folder, settings_run
+from unified_state.settings import environment, hook_data_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the hook of the process's arguments, and leave the process."""
+    os._exit(run(*(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(event: str = "", part: str = "", *_: str) -> int:
+    """Handle one event, unless the client's settings have it handled; the exit status."""
+    environ = environment()
+    if settings_run(event, environ.get("CLAUDE_PROJECT_DIR", "."), environ):
+        return 0
+    from unified_state.interfaces.hook import EVENTS
+    from unified_state.interfaces.hook import run as run_hook
+
+    if event not in EVENTS:
+        return 0
+    return run_hook(event, part, hook_data_dir(os.path.join(data_folder(environ), "settings.json")))

@@ -1,0 +1,1 @@
+"""How an executable constraint is matched against a tool call."""

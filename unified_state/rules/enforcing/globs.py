@@ -1,0 +1,67 @@
+"""Patterns of a scope: `*` is any run of characters, `?` one of them, `**` any number of folders.
+
+There are no regular expressions: a match takes at most the product of both lengths, whatever the pattern.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def has_wildcard(pattern: str) -> bool:
+    """Whether a pattern stands for more than one text."""
+    return "*" in pattern or "?" in pattern
+
+
+def glob_matches(pattern: str, text: str) -> bool:
+    """Whether a whole text is what a pattern says."""
+    if not has_wildcard(pattern):
+        return pattern == text
+    return _fits(pattern, text, "*", lambda wanted, sign: wanted in ("?", sign))
+
+
+def path_matches(pattern: str, path: str) -> bool:
+    """Whether a path, with `/` and relative to where the pattern counts from, is meant by a pattern, or lies in a
+    folder that is.
+
+    A pattern without `/` is meant at any depth, as in .gitignore.
+    """
+    wanted = _segments(pattern)
+    if "/" not in pattern.rstrip("/"):
+        wanted.insert(0, "**")
+    names = path.split("/")
+    return any(_fits(wanted, names[:count], "**", glob_matches) for count in range(1, len(names) + 1))
+
+
+def lies_within(pattern: str, folder: str) -> bool:
+    """Whether what a pattern with a fixed beginning means lies in a folder (`.`: all of it does)."""
+    fixed = []
+    for name in _segments(pattern):
+        if has_wildcard(name):
+            break
+        fixed.append(name)
+    names = [] if folder == "." else folder.split("/")
+    return "/" in pattern.rstrip("/") and len(names) < len(fixed) + (not names) and fixed[: len(names)] == names
+
+
+def _segments(pattern: str) -> list[str]:
+    return [name for name in pattern.split("/") if name not in ("", ".")]
+
+
+def _fits(pattern: Sequence[str], text: Sequence[str], star: str, is_same: Callable[[str, str], bool]) -> bool:
+    """Whether the whole text fits; only the last star is ever tried again, so that nothing can explode."""
+    wanted = at = after_star = begun = 0
+    while at < len(text):
+        if wanted < len(pattern) and pattern[wanted] == star:
+            wanted += 1
+            after_star, begun = wanted, at
+        elif wanted < len(pattern) and is_same(pattern[wanted], text[at]):
+            wanted, at = wanted + 1, at + 1
+        elif after_star:
+            begun += 1
+            wanted, at = after_star, begun
+        else:
+            return False
+    return all(sign == star for sign in pattern[wanted:])

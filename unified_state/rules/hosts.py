@@ -1,0 +1,133 @@
+"""The hosts that call our hooks, beside Claude Code: one row each, nothing but data.
+
+Five of them took Claude Code's contract over, others only its idea. What a row says was seen in a run of the version it
+names, or else stands in the host's own documents.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.hook_event import HOST_MARK
+from unified_state.records.host import COMMANDS, FLAT, FLAT_AND_NESTED, PLUGIN, SHELL_LINES, SNAKE_CASE, Host
+
+_CLAUDES = {name: name for name in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")}
+_AFTER_TOOLS = {**_CLAUDES, "PostToolUse": "UserPromptSubmit"}  # the next chance after a compaction
+_PROMPTS = ("SessionStart", "UserPromptSubmit")
+_TOOLS = ("SessionStart", "PostToolUse")
+
+_HOSTS = (
+    Host(
+        name="codex",
+        title="Codex",
+        tried="0.169.0",
+        project_file=".codex/hooks.json",
+        user_file=".codex/hooks.json",
+        user_folder_variable="CODEX_HOME",
+        events=_CLAUDES,
+        context_events=_PROMPTS,
+        says_compact=True,
+        transcript="codex",
+        options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
+    ),
+    Host(
+        name="gemini",
+        title="Gemini CLI",
+        tried="0.61.0",
+        project_file=".gemini/settings.json",
+        user_file=".gemini/settings.json",
+        # Its PreCompress comes before every request, whether or not anything is compressed.
+        events={
+            "SessionStart": "SessionStart",
+            "BeforeAgent": "UserPromptSubmit",
+            "AfterAgent": "Stop",
+            "SessionEnd": "SessionEnd",
+        },
+        context_events=("SessionStart", "BeforeAgent"),
+        timeout_unit=1000,
+        transcript="gemini",
+    ),
+    Host(
+        name="opencode",
+        title="opencode",
+        tried="1.18.33",
+        project_file=".opencode/plugins/unified-state.js",
+        user_file=".config/opencode/plugins/unified-state.js",
+        events=_CLAUDES,
+        context_events=(*_PROMPTS, "PreCompact"),
+        layout=PLUGIN,
+        emitter=FLAT,
+        timeout_unit=1000,
+        says_compact=True,
+        transcript="opencode",
+        own_file=True,
+    ),
+    Host(
+        name="qwen",
+        title="Qwen Code",
+        tried="",
+        project_file=".qwen/settings.json",
+        user_file=".qwen/settings.json",
+        events=_CLAUDES,
+        context_events=_PROMPTS,
+        timeout_unit=1000,
+        says_compact=True,
+    ),
+    Host(
+        name="droid",
+        title="Factory Droid",
+        tried="",
+        project_file=".factory/settings.json",
+        user_file=".factory/settings.json",
+        events=_CLAUDES,
+        context_events=_PROMPTS,
+        says_compact=True,
+    ),
+    Host(
+        name="copilot",
+        title="GitHub Copilot CLI",
+        tried="",
+        project_file=".github/hooks/unified-state.json",
+        user_file=".copilot/hooks/unified-state.json",
+        events=_AFTER_TOOLS,
+        context_events=_TOOLS,
+        layout=SHELL_LINES,
+        emitter=FLAT_AND_NESTED,
+        own_file=True,
+    ),
+    Host(
+        name="vscode",
+        title="VS Code",
+        tried="",
+        project_file=".github/hooks/unified-state.json",  # Copilot CLI reads this folder too: one file serves both
+        user_file=".copilot/hooks/unified-state.json",
+        events=_AFTER_TOOLS,
+        context_events=_TOOLS,
+        layout=SHELL_LINES,
+        emitter=FLAT_AND_NESTED,
+        own_file=True,
+    ),
+    Host(
+        name="cursor",
+        title="Cursor",
+        tried="",
+        project_file=".cursor/hooks.json",
+        user_file=".cursor/hooks.json",
+        events={
+            "sessionStart": "SessionStart",
+            "beforeSubmitPrompt": "UserPromptSubmit",
+            "postToolUse": "UserPromptSubmit",
+            "preCompact": "PreCompact",
+            "stop": "Stop",
+            "sessionEnd": "SessionEnd",
+        },
+        context_events=("sessionStart", "postToolUse"),
+        layout=COMMANDS,
+        emitter=SNAKE_CASE,
+    ),
+)
+HOSTS = {host.name: host for host in _HOSTS}
+
+
+def host_of(session_id: str) -> Host | None:
+    """The host that a session ran in; None for Claude Code."""
+    name, mark, _ = session_id.partition(HOST_MARK)
+    return HOSTS.get(name) if mark else None

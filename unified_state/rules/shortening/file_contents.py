@@ -1,0 +1,98 @@
+"""Which calls show the content of files: an agent edits what it reads there, so nothing of it is cut.
+
+In doubt a command shows a file: one `cat notes.txt` among others is enough.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.rules.shortening.call import Call
+
+_TOOLS = frozenset(("Read", "Edit", "MultiEdit", "Write", "NotebookRead", "NotebookEdit"))
+_PRINTERS = frozenset((
+    "bat", "batcat", "cat", "fold", "head", "hexdump", "less", "more", "nl", "od", "sed", "tac", "tail", "xxd", "zcat",
+    "zless",
+))  # fmt: skip
+_PRINTERS_OF_WINDOWS = frozenset(("Get-Content", "gc", "type"))
+_SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk"))  # the first word is no file
+_RUNNERS = frozenset(("xargs", "find", "fd"))  # what they run stands among their words
+_SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
+_MAKERS = _SEARCHES | {  # what they print is their own
+    "awk", "base64", "comm", "cut", "diff", "file", "jq", "md5sum", "node", "perl", "python", "python3", "ruby",
+    "sha256sum", "sort", "strings", "tr", "uniq", "wc", "xargs", "yq",
+}  # fmt: skip
+_VALUED = {  # the options of a program behind which a value stands
+    "head": ("-n", "-c", "--lines", "--bytes"),
+    "tail": ("-n", "-c", "--lines", "--bytes"),
+    "sed": ("-e", "-f", "-l"),
+    "awk": ("-F", "-f", "-v"),
+    "bat": ("-r", "-l", "--line-range"),
+    "fold": ("-w",),
+    "xxd": ("-l", "-s", "-c"),
+    "od": ("-N", "-j", "-t", "-A"),
+}
+
+
+def shows_files(call: Call) -> bool:
+    """Whether a call shows the content of files."""
+    return call.tool in _TOOLS or any(map(_ends_in_file, call.pipelines))
+
+
+def _ends_in_file(pipeline: Sequence[Sequence[str]]) -> bool:
+    """Whether what a pipeline gives is a file's content: it was printed, and no command behind made something else of
+    it.
+    """
+    printed = [at for at, words in enumerate(pipeline) if _prints_files(words)]
+    return bool(printed) and all(map(_passes_on, pipeline[printed[-1] + 1 :]))
+
+
+def _passes_on(words: Sequence[str]) -> bool:
+    """Whether a command gives the lines on that it reads, if not all of them."""
+    return words[0] not in _MAKERS or (words[0] in _SEARCHES and any(map(_is_inverted, words[1:])))
+
+
+def _is_inverted(word: str) -> bool:
+    return word == "--invert-match" or (word.startswith("-") and not word.startswith("--") and "v" in word)
+
+
+def _prints_files(words: Sequence[str]) -> bool:
+    program = words[0]
+    if program in _RUNNERS:
+        return not _PRINTERS.isdisjoint(words)
+    if program == "git":
+        return ("show" in words or "cat-file" in words) and any(_is_blob(word) for word in words[1:])
+    if program in {"awk", "gawk", "mawk"}:
+        return len(words) > 1 and "NR" in " ".join(words[1:3]) and len(_operands(words)) > 1
+    if program in _PRINTERS_OF_WINDOWS:
+        return len(words) > 1 and not words[1].startswith("-")
+    return program in _PRINTERS and len(_operands(words)) > (program in _SCRIPTED)
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    """What a command is given beside its options; up to where its output goes."""
+    found: list[str] = []
+    valued = _VALUED.get(words[0], ())
+    is_value = False
+    for word in words[1:]:
+        if word.startswith(">"):
+            break
+        if word.startswith("<") and len(word) > 1:
+            found.append(word)
+        elif is_value:
+            is_value = False
+            if words[0] == "sed":
+                found.append(word)  # the script, as without its option
+        elif word.startswith("-") and len(word) > 1:
+            is_value = word in valued
+        elif not word.startswith(("1>", "2>", "&>", "+")) and not word.isdigit():
+            found.append(word)
+    return found
+
+
+def _is_blob(word: str) -> bool:
+    """`HEAD:src/a.py` names a file's content, `--format=%h:%s` does not."""
+    revision, colon, path = word.partition(":")
+    return bool(revision and colon and path) and not word.startswith("-")

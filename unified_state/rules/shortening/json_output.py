@@ -1,0 +1,37 @@
+"""Of JSON: its shape and a sample. Each name of a field is shown with its first values; elements that are like those
+before them, and values without words in them, go first.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening.novelty import newest_first
+from unified_state.rules.shortening.ranking import Ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.rules.shortening.call import Call
+    from unified_state.rules.shortening.view import View
+
+KIND = "JSON"
+SCALES = (80, 46, 40)  # by level
+_LOOKED_AT = 40
+_LEAST_SHARE = 0.6
+_NOISE = ('url"', "_url", "node_id", "avatar", "gravatar", '_links"', '"href"', '"sha"', "reactions")
+
+
+def fits(_call: Call, view: View) -> bool:
+    """Whether an output begins as JSON does, and goes on so."""
+    start = view.text[:200].lstrip()[:2]
+    if not start.startswith(("{", "[")) or start[1:2] not in {'"', "{", "[", "\n", "\r", " ", "\u007d", "]"}:
+        return False
+    lines = view.pieces[:_LOOKED_AT]
+    return sum(
+        '"' in line or line.strip() in {"{", "}", "[", "]", "},", "],", "[]"} for line in lines
+    ) >= _LEAST_SHARE * len(lines)
+
+
+def rank(view: View) -> Ranking:
+    """The beginning, then what brings names that are new; addresses and the like last."""
+    pieces = view.pieces
+    order = newest_first(pieces, range(len(pieces)))
+    return Ranking({0}, sorted(order, key=lambda number: any(word in pieces[number] for word in _NOISE)))

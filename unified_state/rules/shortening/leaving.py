@@ -1,0 +1,33 @@
+"""Which outputs go to the model as they are, told before anything dear is loaded.
+
+Never shortened: what is short, the contents of files, what the user said, what the agent recalled, what holds marks
+like ours. In doubt an output stays as it is.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening.levels import is_short
+from unified_state.rules.shortening.marks import holds_marks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.rules.shortening.call import Call
+
+_ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's, or what is to be done
+_OWN = ("unified-state", "unified_state")
+
+
+def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Call | None:
+    """The call whose output may be shortened; None where it stays as it is."""
+    if is_short(len(output), level) or tool in _ANSWERS or any(name in tool for name in _OWN) or holds_marks(output):
+        return None
+    # Most outputs are short: only the others need to know the command.
+    from unified_state.rules.shortening.call import call_of
+    from unified_state.rules.shortening.file_contents import shows_files
+
+    call = call_of(tool, given)
+    if shows_files(call) or any(words[0] in _OWN for words in call.commands):
+        return None
+    return call

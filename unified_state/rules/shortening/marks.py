@@ -1,0 +1,56 @@
+"""What stands in a short form that the tool did not say: the marks of what is cut, and the handle of the whole.
+
+An output that holds such marks already is never shortened, so in a short form every mark is ours.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.shortened import Shortened
+
+MARK = "[\u2026 "  # every mark begins with it
+_HANDLE = "; recall S"  # every handle holds it
+_NEXT_LINES = 60  # of a cut that the handle proposes to look at
+
+
+def holds_marks(text: str) -> bool:
+    """Whether an output holds what could be taken for a mark or a handle of ours."""
+    return MARK in text or _HANDLE in text
+
+
+def lines_mark(count: int, labels: dict[str, int]) -> str:
+    """In place of whole lines: `[… 212 lines: 200 passed]`."""
+    told = ", ".join(f"{number:,} {label}" for label, number in labels.items())
+    return f"{MARK}{_counted(count, 'line')}{': ' if told else ''}{told}]"
+
+
+def characters_mark(count: int) -> str:
+    """In place of a part of a line: `[… 1,200 characters]`."""
+    return f"{MARK}{_counted(count, 'character')}]"
+
+
+def with_handle(short: Shortened, ref: str) -> str:
+    """The short form below a line that says how much it shows and how to see the rest. `ref` names the archived whole,
+    such as `S1234`.
+    """
+    shown = f"shown {short.lines_shown:,}" + (f" and parts of {len(short.parts):,}" if short.parts else "")
+    ways = "" if short.lines == 1 else f" --lines {_worth_a_look(short)} |"
+    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; recall {ref}{ways} --grep REGEX]\n{short.text}"
+
+
+def repeat_handle(ref: str, lines: int) -> str:
+    """In place of an output that stands in the context already, word for word."""
+    return f"[{ref}: {_counted(lines, 'line')}, the same as before, which stands above; recall {ref}]"
+
+
+def _worth_a_look(short: Shortened) -> str:
+    """The beginning of the longest cut."""
+    ends = [0, *(last for _, last in short.shown)]
+    begins = [*(first for first, _ in short.shown), short.lines + 1]
+    length, first = max((begin - end - 1, -end) for end, begin in zip(ends, begins, strict=True))
+    return f"{1 - first}:{min(length, _NEXT_LINES) - first}"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,59 @@
+"""Of search results: of each file the first match, then what says something new, matches and the lines around them."""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening.generated import is_generated
+from unified_state.rules.shortening.novelty import newest_first
+from unified_state.rules.shortening.ranking import Ranking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.rules.shortening.call import Call
+    from unified_state.rules.shortening.view import View
+
+KIND = "search results"
+SCALES = (40, 15, 6)  # by level
+_PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))
+_LOOKED_AT = 60
+_LEAST_SHARE = 0.6
+_LONGEST_PLACE = 300
+
+
+def fits(call: Call, view: View) -> bool:
+    """Whether most lines of an output name a place: `a.go:12: …`, `12: …`."""
+    if call.tool != "Grep" and not call.runs(_PROGRAMS):
+        return False
+    lines = [piece for piece in view.pieces[:_LOOKED_AT] if piece != "--\n"]
+    return sum(place(line) is not None for line in lines) >= _LEAST_SHARE * len(lines)
+
+
+def rank(view: View) -> Ranking:
+    """The first match of each file, generated files last; then the lines, matches or not, that bring new names."""
+    places = [place(piece) for piece in view.pieces]
+    matches = [number for number, found in enumerate(places) if found and found[1]]
+    firsts: dict[str, int] = {}
+    for number in matches:
+        firsts.setdefault((places[number] or ("",))[0], number)
+    by_person = sorted(firsts, key=is_generated)
+    order = [firsts[file] for file in by_person]
+    others = [number for number, found in enumerate(places) if found and not is_generated(found[0])]
+    return Ranking(set(), order + newest_first(view.pieces, others), dict.fromkeys(matches, "matching"))
+
+
+def place(line: str) -> tuple[str, bool] | None:
+    """The file that a line of results names, empty where it gives the line number alone, and whether it is a match;
+    None where it is no such line.
+    """
+    head = line[:_LONGEST_PLACE]
+    for sign, is_match in ((":", True), ("-", False)):
+        number = head.partition(sign)[0]
+        if number.isdigit():
+            return "", is_match
+        start = head.find(sign)
+        while start >= 0:
+            end = head.find(sign, start + 1)
+            if end > start + 1 and head[start + 1 : end].isdigit():
+                return head[:start], is_match
+            start = end
+    file = head.partition(":")[0]
+    return (file, True) if "/" in file and " " not in file and len(file) < len(head) else None

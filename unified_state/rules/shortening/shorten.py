@@ -1,0 +1,58 @@
+"""The one entry: the short form of a tool output, or none where it goes to the model as it is.
+
+Whatever the output holds, no rule raises, takes more than linear time, or shows what is not in it.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening import (
+    builds,
+    diffs,
+    generated,
+    json_output,
+    listings,
+    logs,
+    search_results,
+    subagents,
+    test_runs,
+    unknown,
+)
+from unified_state.rules.shortening.leaving import call_to_shorten
+from unified_state.rules.shortening.levels import budget
+from unified_state.rules.shortening.ranking import pick, with_troubles
+from unified_state.rules.shortening.view import View
+from unified_state.rules.shortening.writing import write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.records.shortened import Shortened
+
+_KINDS = (
+    subagents,
+    test_runs,
+    builds,
+    diffs,
+    logs,
+    json_output,
+    search_results,
+    listings,
+    generated,
+)  # the first that fits
+_LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks
+
+
+def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shortened | None:
+    """The short form of what a call gave, at a level from 1 to 3; None where it stays as it is."""
+    call = call_to_shorten(tool, given, output, level)
+    if call is None:
+        return None
+    view = View(output, has_troubles=not call.only_prints)
+    if view.is_all_trouble:
+        return None
+    kind = next((kind for kind in _KINDS if kind.fits(call, view)), unknown)
+    ranking = kind.rank(view)
+    shown = pick(view, with_troubles(view, ranking), budget(len(output), kind.SCALES, level))
+    short = write(kind.KIND, view, shown, ranking.labels)
+    return short if len(short.text) <= _LARGEST_SHARE * len(output) else None

@@ -1,0 +1,17 @@
+"""Of an output of no known kind: head and tail."""
+
+from __future__ import annotations
+
+from unified_state.rules.shortening.ranking import Ranking, ends_first
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.rules.shortening.view import View
+
+KIND = "output"
+SCALES = (70, 46, 20)  # by level
+
+
+def rank(view: View) -> Ranking:
+    """Both ends inwards."""
+    return Ranking(set(), ends_first(len(view.pieces)))

@@ -1,0 +1,103 @@
+"""A short form written from an output and the units that are shown of it: each piece as it was, and a mark for each gap
+between them that counts what is cut.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.shortened import Shortened
+from unified_state.rules.shortening.marks import characters_mark, lines_mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.rules.shortening.view import View
+
+_SMALL_GAP = 30  # characters; a mark would be no shorter
+
+
+def write(kind: str, view: View, shown: set[int], labels: dict[int, str]) -> Shortened:
+    """The short form that shows these units."""
+    writer = _Writer(view.text, labels)
+    count = len(view.pieces)
+    number = 0
+    while number < count:
+        end = number
+        while end < count and (end in shown) == (number in shown):
+            end += 1
+        start, stop = view.starts[number], view.starts[end] if end < count else len(view.text)
+        if number in shown or (stop - start <= _SMALL_GAP and view.blocks.isdisjoint(range(number, end))):
+            writer.show(start, stop)
+        else:
+            writer.cut(start, stop, range(number, end))
+        number = end
+    return writer.short_form(kind)
+
+
+class _Writer:
+    """Writes stretches of a text, from its beginning to its end, and counts its lines."""
+
+    def __init__(self, text: str, labels: dict[int, str]) -> None:
+        self._text = text
+        self._labels = labels
+        self._written: list[str] = []
+        self._lines: dict[int, int] = {}  # by number: how many characters of it were shown
+        self._gaps: list[tuple[int, int]] = []
+
+    def show(self, start: int, stop: int) -> None:
+        """A stretch as it is."""
+        self._written.append(self._text[start:stop])
+
+    def cut(self, start: int, stop: int, units: range) -> None:
+        """Marks for a stretch: for the rest of the line in which it begins, for whole lines, and for the beginning of
+        the line in which it ends.
+        """
+        self._gaps.append((start, stop))
+        text = self._text
+        if not self._begins_line(start):
+            end = text.find("\n", start, stop)
+            self._written.append(characters_mark((stop if end < 0 else end) - start))
+            if end < 0:
+                return
+            self._written.append("\n")
+            start = end + 1
+        last = stop if self._ends_line(stop) else text.rfind("\n", start, stop) + 1 or start
+        if last > start:
+            ending = text[last - 1] if text[last - 1] == "\n" else ""
+            lines = text.count("\n", start, last) + (not ending)
+            self._written.append(lines_mark(lines, self._counts(units)) + ending)
+        if stop > last:
+            self._written.append(characters_mark(stop - last))
+
+    def short_form(self, kind: str) -> Shortened:
+        """What was written, and which lines it shows."""
+        text = self._text
+        lines = text.count("\n") + (not text.endswith("\n"))
+        shown: list[tuple[int, int]] = []
+        parts: dict[int, None] = {}
+        line, at, next_whole = 1, 0, 1
+        for start, stop in self._gaps:
+            first = line + text.count("\n", at, start)
+            line, at = first + text.count("\n", start, stop - 1), stop - 1
+            if not self._begins_line(start):
+                parts[first] = None
+            if not self._ends_line(stop):
+                parts[line] = None
+            if first > next_whole:
+                shown.append((next_whole, first - 1))
+            next_whole = line + 1
+        if next_whole <= lines:
+            shown.append((next_whole, lines))
+        return Shortened(kind, "".join(self._written), tuple(shown), tuple(parts), lines, len(text))
+
+    def _begins_line(self, place: int) -> bool:
+        return not place or self._text[place - 1] == "\n"
+
+    def _ends_line(self, place: int) -> bool:
+        return place == len(self._text) or self._text[place - 1] == "\n"
+
+    def _counts(self, units: range) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for unit in units:
+            label = self._labels.get(unit)
+            if label:
+                counts[label] = counts.get(label, 0) + 1
+        return counts

@@ -1,0 +1,138 @@
+"""Enforcement: the table of enforced constraints and the hook that reads it are kept as the ledger says.
+
+The table is compiled anew after every change of a constraint, under a lock, from the ledger as it is then. So the last
+one that compiles has seen all changes. The hook's entry stands in the worktree's own settings, whatever else is
+installed, as long as there is something to enforce, and in no other settings: other projects pay nothing.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import StorageError, UnifiedStateError, UsageError
+from unified_state.interpreter import DatabaseError
+from unified_state.records.enforced import SCOPE_KINDS, Enforced
+from unified_state.records.item import CONSTRAINT
+from unified_state.records.origin import USER_SAID
+from unified_state.rules.binding import enforced_mode, may_decide
+from unified_state.rules.short_form import main_text, scope_in
+from unified_state.storage.atomic_file import write_atomically
+from unified_state.storage.enforcement import (
+    Table,
+    encoded_table,
+    new_stamp,
+    read_stamp,
+    read_table,
+    set_stamp,
+    table_path,
+)
+from unified_state.storage.ledger import ACTIVE, list_items
+from unified_state.storage.lock import FileLock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unified_state.records.item import LedgerItem
+    from unified_state.services.place import Place
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+_LOCK = "enforced.lock"
+_LOCK_SECONDS = 4.0
+_LONGEST_TEXT = 400  # characters of a constraint in the table
+
+
+def enforced(items: Iterable[LedgerItem]) -> tuple[Enforced, ...]:
+    """What hooks enforce of the items: active constraints with a scope."""
+    return tuple(entry for item in items if (entry := enforced_form(item)) is not None)
+
+
+def enforced_form(item: LedgerItem) -> Enforced | None:
+    """An item as hooks enforce it; None where they do not. What is not the user's own word asks at most."""
+    scope = scope_in(item.body) if item.kind == CONSTRAINT and item.status == ACTIVE else None
+    if scope is None:
+        return None
+    patterns = {kind: tuple(getattr(scope, kind) or ()) for kind in SCOPE_KINDS}
+    text, source = main_text(item), str(item.body.get("source") or "")
+    return Enforced(
+        item.alias,
+        text[:_LONGEST_TEXT],
+        source[:_LONGEST_TEXT],
+        item.origin,
+        item.created_at,
+        enforced_mode(item),
+        item.body["mode"],
+        **patterns,
+    )
+
+
+def settle(archive: Archive, workspace: Workspace) -> None:
+    """Bring table and hook up to date. The ledger has the change already: what fails here is told, not raised."""
+    try:
+        before, table = compile_table(archive, workspace.place)
+        if before or table.constraints:
+            put_hook(workspace, wanted=bool(table.constraints))
+    except (UnifiedStateError, DatabaseError) as error:
+        workspace.report(f"recorded, but not enforced yet: {error}")
+
+
+def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tuple[bool, Table]:
+    """Whether anything was enforced before, and the table as the ledger says; an empty one is written where there was
+    one, or `always`.
+    """
+    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+        present = read_table(place.folder)
+        changed, _ = read_stamp(archive)
+        constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
+        is_there = always or os.path.lexists(table_path(place.folder))
+        table = Table(new_stamp() if constraints or is_there else "", constraints)
+        if table.stamp:
+            write_atomically(table_path(place.folder), encoded_table(table))
+        set_stamp(archive, changed, table.stamp)
+    return present is not None and bool(present.constraints), table
+
+
+def check_in_place(archive: Archive, workspace: Workspace) -> None:
+    """At the start of a session: what is to be enforced is, also in a new worktree, and after the archive came back
+    from elsewhere.
+    """
+    place = workspace.place
+    _, stamp = read_stamp(archive)
+    if stamp == "" and not os.path.lexists(table_path(place.folder)):
+        return
+    table = read_table(place.folder)
+    try:
+        if table is None or table.stamp != stamp:
+            _, table = compile_table(archive, place)
+        from unified_state.services.enforcement_hook import has_hook
+
+        if bool(table.constraints) != has_hook(place):
+            put_hook(workspace, wanted=bool(table.constraints))
+    except (UnifiedStateError, DatabaseError) as error:
+        workspace.report(f"constraints are not enforced: {error}")
+
+
+def put_hook(workspace: Workspace, *, wanted: bool) -> None:
+    """Put the hook into the settings of every worktree, or take it out."""
+    from unified_state.services.enforcement_hook import set_hook
+    from unified_state.storage.state_file import written_state_files
+
+    place = workspace.place
+    own = place.repository.worktree
+    others = {os.path.dirname(os.path.dirname(path)) for path in written_state_files(place.folder)}
+    for worktree in sorted({own, *filter(os.path.isdir, others)}):
+        try:
+            set_hook(worktree, workspace, wanted=wanted)
+        except (UnifiedStateError, OSError) as error:
+            told = error if isinstance(error, UnifiedStateError) else StorageError(str(error))
+            what = "constraints are not enforced" if wanted else "a hook of ours stays"
+            workspace.report(f"{what} in {worktree}: {told}")
+
+
+def check_may_lift(items: Iterable[LedgerItem], origin: str) -> None:
+    """Raises UsageError where somebody else than the user would take away what is enforced in the user's name."""
+    for entry in enforced(items):
+        if entry.origin == USER_SAID and not may_decide(origin):
+            message = f"only the user takes constraint {entry.ref} away"
+            raise UsageError(message, "ask them to run this in a terminal of their own")

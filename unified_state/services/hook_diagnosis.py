@@ -1,0 +1,136 @@
+"""Who runs the hooks: those of the settings, the plugin, or nobody; whether they start, and with which program.
+
+A program of another version is a problem wherever the client or the agent would start it: what the newer one has
+written, the older one may refuse.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+from unified_state import __version__
+from unified_state.errors import UnifiedStateError
+from unified_state.records.check import Check
+from unified_state.services.hook_table import BEGIN, is_tool_handler, our_handlers
+from unified_state.services.host_installation import called_programs, installed_hosts
+from unified_state.services.installation import read_settings
+from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+_AGAIN = "run `unified-state install` again"
+_SECONDS = 30  # that a program may take to tell its version
+
+
+def check_hooks(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    """The checks for a client that starts in the folder `project`."""
+    found, enabled = [], is_enabled(project, environ)
+    for scope, path in settings_files(project, environ):
+        try:
+            handlers = our_handlers(read_settings(path))
+        except UnifiedStateError as error:
+            yield Check(f"hooks ({scope})", ok=False, message=error.message, hint=error.hint)
+            continue
+        if handlers:
+            if not all(map(is_tool_handler, handlers)):
+                found.append(scope)
+            yield _check_settings(scope, path, handlers)
+    if enabled:
+        yield _check_plugin(environ, beside=found)
+    hosts = list(_check_hosts(project, environ))
+    yield from hosts
+    if not found and not enabled and not hosts:
+        yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
+    yield from _check_path(environ)
+
+
+def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether the programs live that the hooks in other hosts' files call."""
+    for host, path in installed_hosts(project, environ):
+        try:
+            gone = [program for program in called_programs(host, path) if not os.access(program, os.X_OK)]
+        except UnifiedStateError as error:
+            yield Check(f"hooks ({host.name})", ok=False, message=error.message, hint=error.hint)
+            continue
+        if gone:
+            hint = f"run `unified-state install --host {host.name}` again"
+            told = f"{gone[0]} in {path} is no program any more"
+            yield Check(f"hooks ({host.name})", ok=False, message=told, hint=hint)
+        else:
+            seen = (
+                f"run with {host.tried}" if host.tried else f"written after its documents, never run with {host.title}"
+            )
+            yield Check(f"hooks ({host.name})", ok=True, message=f"in {path}; {seen}")
+
+
+def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]]) -> Check:
+    """Whether the hooks' interpreter lives and finds the package."""
+    for command in {str(handler.get("command")) for handler in handlers}:
+        if not os.access(command, os.X_OK):
+            return Check(
+                f"hooks ({scope})", ok=False, message=f"{command} in {path} is no program any more", hint=_AGAIN
+            )
+    code = next(argument for argument in handlers[0]["args"] if "import" in argument)
+    version, problem = _version_run_by(handlers[0]["command"], code.replace(";main()", ""))
+    if problem:
+        return Check(f"hooks ({scope})", ok=False, message=f"the hooks in {path} do not start: {problem}", hint=_AGAIN)
+    if version != __version__:
+        told = f"the hooks in {path} run unified-state {version}, this is {__version__}"
+        return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
+    return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
+
+
+def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
+    """What the plugin starts, and whether it works or leaves the work to the settings' hooks."""
+    data = os.path.join(config_folder(environ), "plugins", "data")
+    folders = [os.path.join(data, name) for name in _listed(data) if name.startswith(f"{PLUGIN}-")]
+    known = next(filter(None, map(known_program, folders)), None)
+    work = f"enabled, and {f'leaves the work to the hooks ({beside[0]})' if beside else 'runs the hooks'}"
+    if known is None:
+        return Check("plugin", ok=True, message=f"{work}; it has not looked for a program yet")
+    interpreter, root = known
+    version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r})")
+    if problem:
+        return Check("plugin", ok=True, message=f"{work}; the program in {root} has gone, so it looks again")
+    if version != __version__:
+        told = f"{work}; it starts unified-state {version} of {root}, this is {__version__}"
+        return Check("plugin", ok=False, message=told, hint="update the one that is older")
+    return Check("plugin", ok=True, message=f"{work}; it starts {root}")
+
+
+def _check_path(environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether the agent's commands are of this version too."""
+    program = shutil.which(PLUGIN, path=environ.get("PATH"))
+    if program is None or os.path.dirname(os.path.realpath(program)) == os.path.dirname(
+        os.path.abspath(sys.executable)
+    ):
+        return
+    told, problem = _told_by([program, "--version"])
+    if not problem and told.split()[-1:] != [__version__]:
+        message = f"{program} is {told}, this is {__version__}"
+        yield Check("PATH", ok=False, message=message, hint="update the one that is older, or take it off the PATH")
+
+
+def _version_run_by(interpreter: str, code: str) -> tuple[str, str]:
+    """The version of the package that an interpreter finds after some code, or what went wrong."""
+    return _told_by([interpreter, "-I", "-S", "-c", f"{code};import unified_state;print(unified_state.__version__)"])
+
+
+def _told_by(command: list[str]) -> tuple[str, str]:
+    """What a program prints, or what went wrong."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return "", str(error)
+    problem = (done.stderr.strip().splitlines() or ["no message"])[-1] if done.returncode else ""
+    return done.stdout.strip(), problem
+
+
+def _listed(folder: str) -> list[str]:
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []

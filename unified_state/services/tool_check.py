@@ -1,0 +1,130 @@
+"""The check before a tool call: the constraints that it is about, by the table alone.
+
+The table of the session's own project counts, wherever its shell has gone. A table that is missing or damaged is
+compiled anew from the archive; where that fails too, it is said.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.interpreter import dump_ascii_json
+from unified_state.records.enforced import ASK, DENY, TOOL_EVENT, WARN
+from unified_state.rules.enforcing.judging import Forms, Judge
+from unified_state.services.place import locate
+from unified_state.settings import PROJECT_FILE, load_hook_settings
+from unified_state.sources.repository import find_repository
+from unified_state.storage.enforcement import read_table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from unified_state.records.enforced import Breach, Enforced
+    from unified_state.records.hook_event import HookEvent
+    from unified_state.services.place import Place
+    from unified_state.storage.enforcement import Table
+
+_FOLDS_CASE = sys.platform in ("darwin", "win32")
+_LOCK_SECONDS = 4.0
+_LONGEST_PATH = 4096
+
+
+class ToolCheck:
+    """One check. `report` is told what went wrong on the way; `place` is where the constraints are kept."""
+
+    def __init__(
+        self, event: HookEvent, data_dir: str, environ: Mapping[str, str], report: Callable[[str], None]
+    ) -> None:
+        self._event, self._data_dir, self._environ, self._report = event, data_dir, environ, report
+        folder = next(filter(os.path.isdir, (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd)), os.getcwd())
+        self.place = locate(folder, data_dir, create=False)
+
+    def answer(self) -> str:
+        """What the client is answered; empty where nothing is in the way."""
+        constraints = self._constraints()
+        if not constraints:
+            return ""
+        given = self._event.extra.get("tool_input")
+        judge = Judge(
+            self._event.text("tool_name"),
+            given if isinstance(given, dict) else {},
+            Locator(self.place.repository.worktree, self._event.cwd, folds_case=_FOLDS_CASE).forms,
+        )
+        breaches = judge.breaches(constraints)
+        return _answer(breaches) if breaches else ""
+
+    def _constraints(self) -> Sequence[Enforced]:
+        table = read_table(self.place.folder)
+        if table is None:
+            if not os.path.exists(self.place.archive_path):
+                return ()
+            table = self._compiled()
+        return table.constraints if table.constraints and self._is_enabled(self.place) else ()
+
+    def _compiled(self) -> Table:
+        from unified_state.services.enforcement import compile_table
+        from unified_state.services.workspace import Workspace
+        from unified_state.settings import Settings
+
+        settings = Settings()
+        settings.data_dir = self._data_dir
+        workspace = Workspace(self.place, settings, report=self._report, seconds=_LOCK_SECONDS)
+        return workspace.use(lambda archive: compile_table(archive, self.place, always=True)[1])
+
+    def _is_enabled(self, place: Place) -> bool:
+        """Whether the user has not switched us off; a file of the project, which the agent may write, cannot."""
+        cache = os.path.join(place.folder, "settings.json")
+        settings = load_hook_settings(place.repository.worktree, cache, self._data_dir, self._environ)
+        return settings.enabled or settings.origin["enabled"].endswith(PROJECT_FILE)
+
+
+class Locator:
+    """Where paths lead that are written in a session whose shell is in the folder `cwd`."""
+
+    def __init__(self, worktree: str, cwd: str, *, folds_case: bool) -> None:
+        self._base = cwd if os.path.isabs(cwd) else worktree
+        current = find_repository(self._base, "").worktree if self._base != worktree else worktree
+        self._roots = {root for folder in (worktree, current) for root in (folder, os.path.realpath(folder))}
+        self._folds_case = folds_case
+        self._known: dict[tuple[str, str], Forms] = {}
+
+    def forms(self, path: str, folder: str) -> Forms:
+        """The forms of a path that is written in a folder: as it stands, and with its symlinks followed."""
+        if (path, folder) not in self._known:
+            self._known[path, folder] = self._forms(path, folder)
+        return self._known[path, folder]
+
+    def _forms(self, path: str, folder: str) -> Forms:
+        written = os.path.join(self._base, os.path.expanduser(folder), os.path.expanduser(path)).replace("\0", "")
+        absolute = {os.path.normpath(written)}
+        if len(written) <= _LONGEST_PATH:
+            absolute.add(os.path.realpath(written))
+        relative = {self._below(form, root) for form in absolute for root in self._roots}
+        return Forms(self._shown(absolute), self._shown(relative - {""}))
+
+    def _below(self, path: str, root: str) -> str:
+        """The path relative to the root; empty where it does not lie below."""
+        if path == root:
+            return "."
+        beginning = root.rstrip(os.sep) + os.sep
+        return path[len(beginning) :] if path.startswith(beginning) else ""
+
+    def _shown(self, paths: set[str]) -> tuple[str, ...]:
+        shown = (path.replace(os.sep, "/") for path in sorted(paths))
+        return tuple(path.lower() if self._folds_case else path for path in shown)
+
+
+def _answer(breaches: Sequence[Breach]) -> str:
+    """What the client understands: deny and ask stop the call or hand it to the user, a warning only says so."""
+    from unified_state.rules.enforcing.telling import told  # most calls are answered with nothing
+
+    mode, text = breaches[0].mode, told(breaches)
+    output = {"hookEventName": TOOL_EVENT}
+    if mode == WARN:
+        return dump_ascii_json({"hookSpecificOutput": {**output, "additionalContext": text}, "systemMessage": text})
+    decision = {DENY: "deny", ASK: "ask"}[mode]
+    return dump_ascii_json(
+        {"hookSpecificOutput": {**output, "permissionDecision": decision, "permissionDecisionReason": text}}
+    )
