@@ -16,6 +16,7 @@ from .scenario import Scenario
 
 RULE = "We always greet in English"
 TOOLS = "mcp__unified-state__"
+EXAMPLE = Path(__file__).parents[2] / "docs/examples/agent_with_memory.py"
 AGENT = Path(__file__).with_name("sdk_agent.py")
 
 
@@ -174,3 +175,13 @@ def test_a_tool_call_that_breaks_an_enforced_constraint_is_denied(scenario: Scen
     scenario.script(reply(bash("git push --force")), "I see.")
     agent(scenario, "push it", allowed_tools=["Bash"], setting_sources=[])
     assert "No force pushes" in results(scenario.api.of("main")[-1])[-1]
+
+
+def test_the_agent_of_the_documentation_remembers_in_another_process(scenario: Scenario) -> None:
+    added = tool(f"{TOOLS}add_decision", decision="Keep the notes in SQLite", rationale="one file")
+    scenario.script(reply("I record it.", added), "Recorded.", "In SQLite: one file.")
+    first = scenario.run_program(sys.executable, EXAMPLE, "We keep the notes in SQLite.").stdout
+    second = scenario.run_program(sys.executable, EXAMPLE, "Where do we keep the notes?").stdout
+    assert first.split("\n") == ["I record it.", "", "Recorded.", ""]
+    assert second == "In SQLite: one file.\n"
+    assert scenario.api.of("main")[-1].find("D1 (inferred): Keep the notes in SQLite. Why: one file")
