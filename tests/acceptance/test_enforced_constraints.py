@@ -85,7 +85,10 @@ def test_what_is_only_proposed_is_not_enforced_before_the_user_accepts_it(forbid
     assert decision(call(forbidden, command="npm publish")) == "deny"
 
 
-@pytest.mark.parametrize("command", [("constraint", "lift", "C1"), ("forget", "C1"), ("uninstall",)])
+@pytest.mark.parametrize(
+    "command",
+    [("constraint", "lift", "C1"), ("forget", "C1"), ("uninstall",), ("uninstall", "--host", "codex", "--purge")],
+)
 def test_the_agent_cannot_take_a_constraint_of_the_user_away(forbidden: Project, command: tuple[str, ...]) -> None:
     done = forbidden.run(*command, **AGENT)
     assert (done.code, "only the user" in done.err, done.err.count("\n")) == (2, True, 1)

@@ -180,13 +180,13 @@ def test_secrets_in_a_hand_edited_or_foreign_state_file_are_not_taken_over(proje
     assert readable_in(everything_we_wrote(project), {token}) == set()
 
 
-def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_report(
-    project: Project, tmp_path: Path
-) -> None:
+def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_report(project: Project) -> None:
     token = "ghp_" + "5uryx45JQro25G3Uk5KBaaEGIUe8lcaNMUo6"
-    for number in range(200):  # a folder that is larger than nothing, where a file should be
-        (tmp_path / f"{token}.jsonl" / f"{number}").mkdir(parents=True)
-    assert project.hook("Stop", transcript_path=str(tmp_path / f"{token}.jsonl")).code == 0
+    project.decide("so that there is an archive")
+    damaged = project.archive.parent / "pending" / f"{token}.json"
+    damaged.parent.mkdir()
+    damaged.write_text("{", encoding="utf-8")
+    assert project.hook("Stop", session_id=token, last_assistant_message="done").code == 0
     restored = project.hook("SessionStart", "brief", source="startup").out
     bug = "import sys, unified_state.interfaces.cli as cli\ndef f(*_): raise ValueError(sys.argv[1])\ncli._parser = f\n"
     assert project.execute((sys.executable, "-c", bug + "cli.main(['status'])", token), "", {}).code == 3

@@ -158,5 +158,5 @@ def test_installed_timeouts_are_seconds_and_bounded(project: Project) -> None:
     assert project.run("install").code == 0
     settings = json.loads((project.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8"))
     timeouts = [hook["timeout"] for groups in settings["hooks"].values() for group in groups for hook in group["hooks"]]
-    assert len(timeouts) == 8
+    assert len(timeouts) == 9
     assert all(1 <= timeout <= 120 for timeout in timeouts)

@@ -195,6 +195,8 @@ def back_to_first_version(path: Path) -> None:
     """Make of an archive what the first version of the product would have made."""
     with closing(sqlite3.connect(path)) as archive, closing(sqlite3.connect(":memory:")) as first:
         first.executescript(MIGRATIONS[0])
+        for trigger in _names(archive, "trigger"):
+            archive.execute(f"DROP TRIGGER {trigger}")
         for index in _names(archive, "index") - _names(first, "index"):
             archive.execute(f"DROP INDEX {index}")
         for table in _tables(archive) - _tables(first):

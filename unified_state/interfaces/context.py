@@ -11,12 +11,16 @@ import sys
 from unified_state.interpreter import dump_ascii_json, dump_json
 from unified_state.records.origin import INFERRED, USER_SAID
 from unified_state.rules.packing import well_formed
+from unified_state.services.place import locate
 from unified_state.services.workspace import Workspace, open_workspace
-from unified_state.settings import environment
+from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from unified_state.services.place import Place
+    from unified_state.settings import Settings
 
 
 class Context:
@@ -37,6 +41,14 @@ class Context:
             origin=origin_of(environment()),
             create=create,
         )
+
+    def here(self, *, create: bool) -> tuple[Place, Settings]:
+        """The place and settings of the current folder; settings that are wrong are for the command to show, and not
+        refused.
+        """
+        data_dir = load_settings(None, environment()).data_dir
+        place = locate(self.folder, data_dir, create=create)
+        return place, load_settings(place.repository.worktree, environment())
 
     def show(self, value: Any, text: str) -> None:
         """Print a result: the value as JSON where that was asked for, else the text."""

@@ -1,4 +1,4 @@
-"""`install`, `uninstall`, `doctor`, `config`, `link`: into the client and out again, and whether all is well."""
+"""`install`, `uninstall`: into the client and out again."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from unified_state.services.installation import (
     target,
     uninstall,
 )
-from unified_state.services.linking import candidates, has_id, link, note_about
+from unified_state.services.linking import candidates, note_about
 from unified_state.services.place import exclude_from_git, locate
 from unified_state.services.plugin import is_enabled
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
-from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment, load_settings, user_file
 from unified_state.storage.enforcement import read_table
 
@@ -72,10 +71,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
             parser.add_argument(
                 "--purge", action="store_true", help="also delete what was recorded for this repository"
             )
-        case "link":
-            parser.add_argument("id", nargs="?", metavar="ID", help="the archive to join; without it they are listed")
-    runs = {"install": _install, "uninstall": _uninstall, "doctor": _doctor, "config": _config, "link": _link}
-    parser.set_defaults(run=runs[name])
+    parser.set_defaults(run={"install": _install, "uninstall": _uninstall}[name])
 
 
 def _scope(parser: ArgumentParser) -> None:
@@ -88,19 +84,10 @@ def _scope(parser: ArgumentParser) -> None:
     )
 
 
-def _here(context: Context, *, create: bool) -> tuple[Place, Settings]:
-    """The place and settings of the current folder; settings that are wrong are shown, not refused, by these
-    commands.
-    """
-    settings = load_settings(None, environment())
-    place = locate(context.folder, settings.data_dir, create=create)
-    return place, load_settings(place.repository.worktree, environment())
-
-
 def _install(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     _keep_data_home(context)
-    place, settings = _here(context, create=True)
+    place, settings = context.here(create=True)
     note_about(place)
     if arguments.host != "claude":
         return install_into(HOSTS[arguments.host], arguments.scope, context, place, settings)
@@ -168,7 +155,6 @@ def _uninstall_from_claude(
 ) -> tuple[Installed, list[str]]:
     """Take out what `install` put in; what was changed, and the files beside the settings that were."""
     worktree = place.repository.worktree
-    _check_may_uninstall(place)
     done = uninstall(target(scope, worktree, environment()), settings.data_dir)
     if scope != "local":  # the hook before tool calls stands in the worktree's own settings
         put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
@@ -181,7 +167,9 @@ def _uninstall_from_claude(
 
 def _uninstall(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
-    place, settings = _here(context, create=False)
+    place, settings = context.here(create=False)
+    if arguments.host == "claude" or arguments.purge:
+        _check_may_uninstall(place)
     if arguments.host == "claude":
         done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)
     else:
@@ -216,55 +204,3 @@ def _purge(place: Place) -> str:
         if os.path.exists(path):
             os.unlink(path)
     return f"deleted {place.folder} and {place.state_path}"
-
-
-def _doctor(arguments: Namespace) -> int:
-    from unified_state.services.diagnosis import diagnose
-
-    context = Context(as_json=arguments.json)
-    place, settings = _here(context, create=False)
-    checks = diagnose(place, settings, environment(), current_time())
-    width = max(len(check.name) for check in checks)
-    lines = []
-    for check in checks:
-        hint = "" if check.ok or not check.hint else f" -> {check.hint}"
-        lines.append(f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}{hint}")
-    context.show([check.as_dict() for check in checks], "\n".join(lines))
-    return 0 if all(check.ok for check in checks) else 1
-
-
-def _config(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
-    _, settings = _here(context, create=False)
-    rows = [
-        {
-            "name": setting.name,
-            "value": getattr(settings, setting.name),
-            "unit": setting.unit,
-            "origin": settings.origin[setting.name],
-            "variable": None if setting.own_file_only else setting.variable,
-        }
-        for setting in SETTINGS
-    ]
-    width = max(len(str(row["name"])) for row in rows)
-    lines = [f"{row['name']:{width}}  {row['value']!s:<12} {row['unit']:<12}  {row['origin']}" for row in rows]
-    context.show({"settings": rows, "problems": settings.problems}, "\n".join(lines))
-    for problem in settings.problems:
-        context.say(problem)
-    return 1 if settings.problems else 0
-
-
-def _link(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
-    place, settings = _here(context, create=False)
-    if arguments.id:
-        joined = link(place, settings.data_dir, arguments.id)
-        old = f"; what was recorded under its own id stays in {place.folder}" if has_id(place) and place.id else ""
-        context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
-        return 0
-    found = candidates(place, settings.data_dir)
-    lines = [f"{other.id}  {other.archive_bytes / 1e6:8.1f} MB  {other.worktree}" for other in found]
-    context.show(
-        [other.as_dict() for other in found], "\n".join(lines) or "no other archive of this repository is known"
-    )
-    return 0
