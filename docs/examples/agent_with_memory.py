@@ -16,12 +16,12 @@ from unified_state import AgentMemory
 
 async def ask(prompt: str) -> None:
     """Put a prompt to the agent, and print what it says."""
-    with AgentMemory(ClaudeAgentOptions(allowed_tools=["Read", "Grep"])) as memory:
-        async with ClaudeSDKClient(memory.options) as client:
-            await client.query(prompt)
-            async for message in client.receive_response():
-                if isinstance(message, AssistantMessage):
-                    print(*(block.text for block in message.content if isinstance(block, TextBlock)))
+    options = ClaudeAgentOptions(allowed_tools=["Read", "Grep"])
+    async with AgentMemory(options) as memory, ClaudeSDKClient(memory.options) as client:
+        await client.query(prompt)
+        async for message in client.receive_response():
+            if isinstance(message, AssistantMessage):
+                print(*(block.text for block in message.content if isinstance(block, TextBlock)))
 
 
 if __name__ == "__main__":

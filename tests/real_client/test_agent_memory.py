@@ -164,6 +164,35 @@ def test_no_hook_ever_raises(repository: Path, name: str, fields: Fields, monkey
     memory.end()
 
 
+def test_sessions_that_begin_at_once_wait_for_no_other(repository: Path, event: Callable[..., Fields]) -> None:
+    memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
+    memory.manager().add_decision("Use SQLite", "one file")
+
+    async def begin() -> list[list[Fields]]:
+        names = [f"{number}{SESSION[1:]}" for number in range(8)]
+        return await asyncio.gather(
+            *(call(memory, event("UserPromptSubmit", session_id=name, prompt="one")) for name in names)
+        )
+
+    assert ["Use SQLite" in "".join(texts(outputs)) for outputs in asyncio.run(begin())] == [True] * 8
+
+
+def test_an_async_block_ends_the_sessions_without_holding_up_the_event_loop(
+    repository: Path, home: Path, event: Callable[..., Fields]
+) -> None:
+    async def converse() -> None:
+        async with AgentMemory(ClaudeAgentOptions(cwd=repository)) as memory:
+            await call(memory, event("UserPromptSubmit", prompt="one"))
+            blocker = archive_of(home)
+            blocker.execute("BEGIN IMMEDIATE")
+            asyncio.get_running_loop().call_later(0.05, blocker.execute, "ROLLBACK")
+
+    asyncio.run(converse())
+    with archive_of(home) as archive:
+        assert archive.execute("SELECT end_reason FROM session").fetchall() == [("other",)]
+    assert log(home) == ""
+
+
 def test_an_event_after_the_end_is_let_pass(repository: Path, event: Callable[..., Fields]) -> None:
     memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
     memory.end()

@@ -130,18 +130,21 @@ class Hooks:
         """The prompt itself, after what was given at the start: that says what is new since the session's last entry,
         and this one archives the newest.
         """
-        return await self._answer("UserPromptSubmit", "", fields, after=self._session(fields))
+        from anyio import to_thread
+
+        await to_thread.run_sync(self._session(fields).wait_until_given, abandon_on_cancel=True)
+        return await self._answer("UserPromptSubmit", "", fields)
 
     def _session(self, fields: Fields) -> _Session:
         known = {name: fields.get(name, "") for name in _NAMED}
         with self._lock:
             return self._sessions.setdefault(str(known["session_id"]), _Session(known))
 
-    async def _answer(self, event: str, part: str, fields: Fields, after: _Session | None = None) -> dict[str, Any]:
+    async def _answer(self, event: str, part: str, fields: Fields) -> dict[str, Any]:
         """What the hook says. The thread may go on for a while after it has let the client go on."""
         from anyio import to_thread  # as the SDK does: whichever event loop the program runs
 
-        call = _Call(fields, self._environ, after)
+        call = _Call(fields, self._environ)
         with self._lock:
             try:
                 self._submit(event, part, call)
@@ -173,16 +176,15 @@ class _Session:
 
     def wait_until_given(self) -> None:
         """Wait for those parts that are being given."""
-        for part in self._taken:
+        for part in tuple(self._taken):
             self.given[part].wait(TIMEOUTS["SessionStart"])
 
 
 class _Call:
     """One event that the client waits for, and what it is answered."""
 
-    def __init__(self, fields: Fields, environ: Mapping[str, str], after: _Session | None = None) -> None:
+    def __init__(self, fields: Fields, environ: Mapping[str, str]) -> None:
         self._fields = fields
-        self._after = after
         self.environ = environ
         self.answered = threading.Event()
         self.output: dict[str, Any] = {}
@@ -190,8 +192,6 @@ class _Call:
     def run(self, event: str, part: str, data_dir: str) -> None:
         """Handle the event; whatever happens, who waits is answered."""
         try:
-            if self._after is not None:
-                self._after.wait_until_given()
             if event == TOOL_EVENT:
                 self.tell(check(lambda: self.event(event), data_dir, self.environ))
             else:

@@ -19,7 +19,6 @@ from unified_state.settings import environment, load_settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
     from typing import Any, Self
 
     from claude_agent_sdk import ClaudeAgentOptions
@@ -28,9 +27,8 @@ if TYPE_CHECKING:
 class AgentMemory:
     """The memory of an agent that the Claude Agent SDK runs: `options` are the given ones with our hooks and tools.
 
-    >>> with AgentMemory(ClaudeAgentOptions(cwd="my-project")) as memory:
-    ...     async with ClaudeSDKClient(memory.options) as client:
-    ...         await client.query("Go on with the parser.")
+    >>> async with AgentMemory(ClaudeAgentOptions(cwd="my-project")) as memory, ClaudeSDKClient(memory.options) as
+    client: ...     await client.query("Go on with the parser.")
 
     Every session that is begun with these options is archived and given its memory back as in a terminal. Where the
     hooks are installed in settings that the options load, those run, and none are added.
@@ -66,16 +64,24 @@ class AgentMemory:
         return UnifiedStateManager(self._folder, session_id)
 
     def end(self) -> None:
-        """Archive what is left and note that the sessions ended, once their clients are gone."""
+        """Archive what is left and note that the sessions ended, once their clients are gone. `with` and `async with`
+        do it at the end of their block.
+        """
         self._hooks.end()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.end()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        from anyio import to_thread
+
+        await to_thread.run_sync(self.end)
 
 
 def _source(options: ClaudeAgentOptions) -> str:
