@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.processes import run_at_once
 from unified_state import MessageArchive, prune_messages
-from unified_state.errors import NotFoundError
+from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.rules.message_texts import CutText
 from unified_state.services.forgetting import forget
 from unified_state.services.workspace import Workspace
@@ -15,6 +18,16 @@ from unified_state.storage.archive import Archive
 from unified_state.storage.steps import find_step
 
 LONG = "a line of output\r\n" * 400 + "語\U0001f600"
+
+
+PRUNE = """
+# go
+from unified_state import MessageArchive, prune_messages
+messages = [{"role": role, "content": f"{number} {role} " + "word " * 900} for number in range(20)
+            for role in ("user", "assistant")]
+archive = MessageArchive(sys.argv[1], "one")
+print([message["content"][-20:] for message in prune_messages(messages, archive.keep)])
+"""
 
 
 def conversation(text: str = LONG) -> list[dict[str, Any]]:
@@ -87,3 +100,24 @@ def test_an_unknown_ref_is_not_found(workspace: Workspace) -> None:
     archive.keep([CutText("x", "tool")])
     with pytest.raises(NotFoundError):
         archive.recall("S999")
+
+
+def test_processes_that_prune_the_same_at_once_give_the_same_refs_and_each_text_has_its_own(
+    repository: Path, home: Path
+) -> None:
+    first, *others = run_at_once(PRUNE, [[str(repository)]] * 8)
+    assert others == [first] * 7
+    assert first.count("recall S") == 32
+    (path,) = home.glob(".local/share/unified-state/repositories/*/archive.db")
+    with Archive(str(path)) as archive:
+        assert archive.row("SELECT count(*) FROM step") == (32,)
+
+
+def test_what_cannot_be_archived_is_not_cut(workspace: Workspace) -> None:
+    Path(workspace.place.archive_path).parent.mkdir(parents=True, exist_ok=True)
+    Path(workspace.place.archive_path).mkdir()
+    messages = conversation()
+    before = copy.deepcopy(messages)
+    with pytest.raises(UnifiedStateError):
+        prune_messages(messages, MessageArchive(workspace=workspace).keep)
+    assert messages == before
