@@ -35,7 +35,7 @@ TIMEOUTS = {
     "PostCompact": 15,
     "SessionEnd": 5,
 }
-_TOOL_TIMEOUT = 10
+TOOL_TIMEOUT = 10
 
 
 def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> HookGroups:
@@ -48,7 +48,7 @@ def tool_hook_group(data_dir: str, interpreter: str = sys.executable, root: str 
     """The entry before tool calls, which is there only while a constraint is enforced."""
     code = f"{BEGIN}sys.path.append({root!r});from {TOOL_HOOK_MODULE} import main;main()"
     arguments = ["-I", "-S", "-c", code, *([] if data_dir == default_data_dir() else [data_dir])]
-    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": _TOOL_TIMEOUT}]}
+    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": TOOL_TIMEOUT}]}
 
 
 def plugin_hooks() -> dict[str, Any]:
