@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from unified_state.rules.shell.words import UnreadableError
 from unified_state.rules.enforcing.unwrapping import commands_run
+from unified_state.rules.shell.words import UnreadableError
 
 
 @pytest.mark.parametrize(
