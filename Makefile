@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean survival turns generate clean
+.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean pruning survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -53,6 +53,10 @@ captured: $(VENV)/installed
 # What shorter tool outputs save in a folder of transcripts, and what of them was used later: make lean DATA=FOLDER
 lean: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.lean $(DATA) $(OPTIONS)
+
+# What pruning a conversation of one's own saves in a folder of transcripts, cache and all: make pruning DATA=FOLDER
+pruning: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.pruning $(DATA)
 
 # What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
 survival: $(VENV)/real-client

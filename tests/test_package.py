@@ -3,11 +3,18 @@ from __future__ import annotations
 import pytest
 
 import unified_state
+from unified_state.rules.pruning import prune_messages
 from unified_state.services.manager import UnifiedStateManager
+from unified_state.services.message_archive import MessageArchive
 
 
 def test_the_manager_is_public() -> None:
     assert unified_state.UnifiedStateManager is UnifiedStateManager
+
+
+def test_pruning_and_the_archive_of_what_it_cuts_are_public() -> None:
+    assert unified_state.prune_messages is prune_messages
+    assert unified_state.MessageArchive is MessageArchive
 
 
 def test_every_public_name_is_there() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.interfaces.agent_sdk.memory import AgentMemory
+    from unified_state.rules.pruning import prune_messages
     from unified_state.services.manager import UnifiedStateManager
+    from unified_state.services.message_archive import MessageArchive
 
 __version__ = "0.1.0"
-__all__ = ["UnifiedStateManager", "__version__"]
+__all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
 
 
 def __getattr__(name: str) -> object:
@@ -16,5 +19,17 @@ def __getattr__(name: str) -> object:
         from unified_state.services.manager import UnifiedStateManager
 
         return UnifiedStateManager
+    if name == "MessageArchive":
+        from unified_state.services.message_archive import MessageArchive
+
+        return MessageArchive
+    if name == "AgentMemory":
+        from unified_state.interfaces.agent_sdk.memory import AgentMemory
+
+        return AgentMemory
+    if name == "prune_messages":
+        from unified_state.rules.pruning import prune_messages
+
+        return prune_messages
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

@@ -64,7 +64,7 @@ class Scenario:
         interpreter = (Path(sys.prefix), Path(sys.base_prefix))
         self.sandbox = Sandbox(visible=[folder, CHECKOUT, client, *interpreter])
         self.api = MockApi(self.sandbox.listener)
-        self._client = client
+        self.client = client
         self.run_program("git", "init", "--quiet")
 
     def script(self, *steps: Step) -> None:
@@ -82,7 +82,7 @@ class Scenario:
         """The client's command line, with this scenario's settings and model."""
         settings = self.folder / "settings.json"
         settings.write_text(json.dumps({"hooks": self.hooks.settings}), encoding="utf-8")
-        return [str(self._client), *arguments, "--settings", str(settings), "--model", self.model]
+        return [str(self.client), *arguments, "--settings", str(settings), "--model", self.model]
 
     def run_program(
         self, *command: str | Path, stdin: str = "", check: bool = True

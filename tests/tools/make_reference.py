@@ -10,7 +10,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -20,7 +20,7 @@ from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, table
 from tests.tools.host_reference import hosts
-from unified_state import UnifiedStateManager, errors
+from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
 from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, SessionRecord, State, Summaries, TokenMetrics, Workflow, WorkItem
@@ -138,17 +138,26 @@ def secret_kinds() -> str:
 
 
 def python_api() -> str:
-    """The public class: its signatures and what they say."""
-    parts = [f"## {UnifiedStateManager.__name__}", _text(UnifiedStateManager)]
-    for name, function in vars(UnifiedStateManager).items():
+    """The public names: their signatures and what they say."""
+    parts = [part for public in (UnifiedStateManager, AgentMemory, MessageArchive) for part in _class(public)]
+    name = prune_messages.__name__
+    return "\n\n".join([*parts, f"## {name}", _signature(name, prune_messages), _text(prune_messages)])
+
+
+def _class(public: type) -> Iterator[str]:
+    yield f"## {public.__name__}"
+    yield _text(public)
+    for name, function in vars(public).items():
         if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
-            shown = UnifiedStateManager.__name__ if name == "__init__" else name
-            parts += [
-                f"### {shown}" if name != "__init__" else "### Making one",
-                _signature(shown, function),
-                _text(function),
-            ]
-    return "\n\n".join(parts)
+            shown = public.__name__ if name == "__init__" else name
+            yield "### Making one" if name == "__init__" else f"### {shown}"
+            yield _signature(shown, function)
+            yield _text(function)
+
+
+def agent_example() -> str:
+    """The agent that the documentation shows, which a test runs."""
+    return f"```py\n{(ROOT / 'docs/examples/agent_with_memory.py').read_text(encoding='utf-8').strip()}\n```"
 
 
 def _signature(name: str, function: Callable[..., Any]) -> str:
@@ -198,6 +207,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "reading-rules": reading_rules,
     "secret-kinds": secret_kinds,
     "python-api": python_api,
+    "agent-example": agent_example,
     "exceptions": exceptions,
     "tables": tables,
     "mcp-tools": mcp_reference.tools,

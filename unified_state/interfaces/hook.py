@@ -20,7 +20,7 @@ from unified_state.settings import default_data_dir, environment, load_hook_sett
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from unified_state.records.hook_event import HookEvent
     from unified_state.storage.archive import Archive
@@ -97,7 +97,7 @@ class Run:
         folder = event.cwd if os.path.isdir(event.cwd) else os.getcwd()
         place = locate(folder, self.data_dir, create=False)
         settings = load_hook_settings(
-            place.repository.worktree, os.path.join(place.folder, "settings.json"), self.data_dir, environment()
+            place.repository.worktree, os.path.join(place.folder, "settings.json"), self.data_dir, self.environ()
         )
         if not settings.enabled:
             return 0
@@ -107,8 +107,7 @@ class Run:
         call = self._call(event, workspace)
         output = workspace.use(lambda archive: self.answer(handler, call, archive))
         if output:
-            sys.stdout.buffer.write(self.written(output, call).encode("utf-8", "replace"))  # whatever the locale says
-            sys.stdout.flush()
+            self.tell(self.written(output, call))
         return 0
 
     def _call(self, event: HookEvent, workspace: Workspace) -> HookCall:
@@ -116,11 +115,20 @@ class Run:
             event,
             workspace,
             part=self.part,
-            environ=environment(),
+            environ=self.environ(),
             now=self.now,
             started=self.started,
             let_client_go_on=lambda: self.let_client_go_on(event),
         )
+
+    def environ(self) -> Mapping[str, str]:
+        """The environment that the client gave its hook."""
+        return environment()
+
+    def tell(self, answer: str) -> None:
+        """Let the client have the answer."""
+        sys.stdout.buffer.write(answer.encode("utf-8", "replace"))  # whatever the locale says
+        sys.stdout.flush()
 
     def let_client_go_on(self, event: HookEvent) -> None:
         """Tell the client, in a line of its own, that it need not wait for the end of this process."""

@@ -20,7 +20,9 @@ from unified_state.sources.hook_input import parse_event, read_stdin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from unified_state.records.hook_event import HookEvent
 
 _STDIN_SECONDS = 5.0
 
@@ -33,18 +35,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(data_dir: str = "") -> int:
-    """Check one call; the exit status."""
+    """Check the call on stdin; the exit status."""
+    output = check(
+        lambda: parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), TOOL_EVENT),
+        data_dir or default_data_dir(),
+        environment(),
+    )
+    if output:
+        sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
+        sys.stdout.flush()
+    return 0
+
+
+def check(read: Callable[[], tuple[HookEvent, str | None]], data_dir: str, environ: Mapping[str, str]) -> str:
+    """What the client is answered to one call: JSON, or nothing. `read` gives the event and what is wrong with it."""
     started, now = time.monotonic(), int(time.time() * 1000)
-    data_dir = data_dir or default_data_dir()
     reports: list[str] = []
     folder: str | None = None
     failure: str | None = None
     output = details = ""
     try:
-        event, failure = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), TOOL_EVENT)
-        check = ToolCheck(event, data_dir, environment(), reports.append)
-        folder = check.place.folder
-        output = check.answer()
+        event, failure = read()
+        checking = ToolCheck(event, data_dir, environ, reports.append)
+        folder = checking.place.folder
+        output = checking.answer()
     except UnifiedStateError as error:
         failure = str(error)
     except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn
@@ -54,13 +68,10 @@ def run(data_dir: str = "") -> int:
     if failure or reports:
         problem = _leave_trace(data_dir, folder, now, started, failure or reports[-1], details)
         told = f"constraints were not checked: {problem}" if failure else problem
-        output = output or dump_ascii_json({"systemMessage": f"unified-state: {told}"})
-    elif folder is not None:
+        return output or dump_ascii_json({"systemMessage": f"unified-state: {told}"})
+    if folder is not None:
         _take_trace_away(folder)
-    if output:
-        sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
-        sys.stdout.flush()
-    return 0
+    return output
 
 
 def _leave_trace(data_dir: str, folder: str | None, now: int, started: float, problem: str, details: str) -> str:

@@ -38,7 +38,7 @@ TIMEOUTS = {
     "PostCompact": 15,
     "SessionEnd": 5,
 }
-_TOOL_TIMEOUT = 10
+TOOL_TIMEOUT = 10
 
 
 def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> HookGroups:
@@ -118,7 +118,7 @@ def _light_group(module: str, words: list[str], data_dir: str, interpreter: str,
     """A hook with a process of its own that loads hardly anything."""
     code = f"{BEGIN}sys.path.append({root!r});from {module} import main;main()"
     arguments = [*_ISOLATED, code, *words, *([] if data_dir == default_data_dir() else [data_dir])]
-    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": _TOOL_TIMEOUT}]}
+    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": TOOL_TIMEOUT}]}
 
 
 def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """The folder of a project. Calls come in several threads at once, so that nothing is kept between them."""
+    """The folder of a project. Calls come in several threads at once, so that nothing is kept between them.
 
-    def __init__(self, folder: str) -> None:
+    `session_id` tells whose session a call belongs to, where the environment of this process does not.
+    """
+
+    def __init__(self, folder: str, session_id: Callable[[], str | None] = lambda: None) -> None:
         self._folder = folder
+        self._session_id = session_id
 
     @classmethod
     def of_client(cls) -> Self:
@@ -40,6 +44,6 @@ class Project:
         return self._open(tell, create=True)
 
     def _open(self, tell: Callable[[str], None], *, create: bool) -> Workspace:
-        workspace = open_workspace(self._folder, None, report=tell, advise=tell, create=create)
+        workspace = open_workspace(self._folder, self._session_id(), report=tell, advise=tell, create=create)
         follow_client(workspace)
         return workspace

@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from mcp.server.lowlevel import Server as LowLevelServer
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
 
@@ -64,11 +65,16 @@ class Server(MCPServer[None]):
             )
         self.add_prompt(Prompt.from_function(giving(texts.hand_over), description=_about(texts.hand_over)))
 
+    @property
+    def lowlevel(self) -> LowLevelServer[None]:
+        """The server as the MCP library itself runs it, for who has streams of their own."""
+        return self._lowlevel_server
+
     async def serve(
         self, messages: ReadStream[SessionMessage | Exception], answers: WriteStream[SessionMessage]
     ) -> None:
         """Answer one client until its messages end."""
-        server = self._lowlevel_server
+        server = self.lowlevel
         await server.run(messages, answers, server.create_initialization_options())
 
     async def get_prompt(

@@ -1,0 +1,36 @@
+"""The benchmark of pruning counts what a cache would."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from benchmarks.pruning import Sent, conversation, play
+from unified_state.rules.message_texts import message_tokens
+
+
+def message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "content": [{"type": "text", "text": text}]}
+
+
+def test_entries_of_one_role_in_a_row_are_one_message() -> None:
+    said = [("user", "a"), ("assistant", "b"), ("assistant", "c"), ("user", "d")]
+    lines = [json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in said]
+    found = conversation([*lines, "{", json.dumps({"type": "system"})])
+    assert [(one["role"], [block["text"] for block in one["content"]]) for one in found] == [
+        ("user", ["a"]),
+        ("assistant", ["b", "c"]),
+        ("user", ["d"]),
+    ]
+
+
+def test_what_the_last_request_held_is_read_and_the_rest_written() -> None:
+    messages = [message("user", "one"), message("assistant", "two"), message("user", "three")]
+    one, two, three = map(message_tokens, messages)
+    assert play(messages, None) == Sent(2, one, one + two + three, 0, one + two + three)
+
+
+def test_a_cut_breaks_the_cache_from_there_on() -> None:
+    messages = [message("user", "x" * 90_000), *[message(role, "y") for role in ("assistant", "user") * 5]]
+    assert play(messages, {}).changes == 1
+    assert play(messages, {"step_tokens": 90_000}).changes == 0

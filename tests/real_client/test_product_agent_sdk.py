@@ -1,0 +1,187 @@
+"""An agent of the Claude Agent SDK has its memory in its own process: nothing is installed in the project."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from .installed import assert_archived, spoken
+from .messages import Json, Request, as_blocks, bash, flat_text, reply, tool
+from .product import BRIEF_MARK, Product, kept
+from .scenario import Scenario
+
+RULE = "We always greet in English"
+TOOLS = "mcp__unified-state__"
+EXAMPLE = Path(__file__).parents[2] / "docs/examples/agent_with_memory.py"
+AGENT = Path(__file__).with_name("sdk_agent.py")
+
+
+def agent(scenario: Scenario, *prompts: str, clients: int = 1, **options: Any) -> Json:
+    """What an agent with the memory says to the prompts."""
+    options = {"cli_path": str(scenario.client), "model": scenario.model, **options}
+    given = {"options": options, "prompts": prompts, "clients": clients}
+    done = scenario.run_program(sys.executable, AGENT, json.dumps(given))
+    seen: Json = json.loads(done.stdout.splitlines()[-1])
+    assert seen["problems"] == []
+    return seen
+
+
+def decided(product: Product) -> None:
+    product.run("decision", "add", "Use SQLite for the archive", "--rationale", "one file", "--irreversible")
+
+
+def results(request: Request) -> list[str]:
+    """What tools answered, as the model sees it."""
+    blocks = [block for message in request.body["messages"] for block in as_blocks(message["content"])]
+    found = [flat_text(block["content"]) for block in blocks if block["type"] == "tool_result"]
+    return [text.partition("\n\n<system-reminder>")[0] for text in found]
+
+
+def test_an_agents_session_is_archived(scenario: Scenario) -> None:
+    product = Product(scenario)
+    scenario.script(reply("I look.", bash("echo found")), "It is there.", "Good.")
+    seen = agent(scenario, "Where is it?", "Thank you.", allowed_tools=["Bash"])
+    assert seen["results"] == ["It is there.", "Good."]
+    assert kept(product.export(seen["session_id"])) == spoken(scenario, seen["session_id"])
+    assert product.log() == ""
+
+
+def test_the_first_prompt_brings_what_sessionstart_would_have_given(scenario: Scenario) -> None:
+    decided(Product(scenario))
+    scenario.script("one", "two")
+    agent(scenario, "first", "second")
+    first, second = scenario.api.of("main")
+    assert len(first.find("Use SQLite")) == 1
+    assert second.find(BRIEF_MARK) == first.find(BRIEF_MARK)  # it stands where it stood, and is not given again
+
+
+def test_a_resumed_session_is_told_what_others_changed_since(scenario: Scenario) -> None:
+    product = Product(scenario)
+    decided(product)
+    scenario.script("one")
+    session_id = agent(scenario, "first")["session_id"]
+    product.run("decision", "add", "Serve on port 8001", "--rationale", "8000 is taken")
+    scenario.script("two")
+    agent(scenario, "second", resume=session_id)
+    last = scenario.api.of("main")[-1]
+    (told,) = last.find("Serve on port 8001")
+    assert "Use SQLite" not in told[1]
+
+
+def test_a_compaction_is_steered_and_its_restore_arrives(scenario: Scenario) -> None:
+    product = Product(scenario)
+    decided(product)
+    scenario.script(reply("I look.", bash("echo found")), "It is there.", "Good.")
+    seen = agent(scenario, "Where is it?", "/compact", "and now?", allowed_tools=["Bash"])
+    (asked,) = scenario.api.of("compact")
+    assert "D1: Use SQLite" in asked.last_user_text()
+    last = scenario.api.of("main")[-1]
+    assert len(last.find(BRIEF_MARK)) == 1
+    assert json.loads(product.run("recall", "K1", "--json"))["summary"]
+    assert kept(product.export(seen["session_id"])) == spoken(scenario, seen["session_id"])
+
+
+def test_after_clear_the_session_is_told_what_binds_and_not_what_was_decided(scenario: Scenario) -> None:
+    product = Product(scenario)
+    decided(product)
+    product.run("constraint", "add", "API v1 stays", "--source", "the user", "--blocking")
+    scenario.script("one", "two")
+    agent(scenario, "first", "/clear", "second")
+    last = scenario.api.of("main")[-1]
+    assert last.find("API v1 stays")
+    assert not last.find("Use SQLite")
+
+
+def test_beside_installed_hooks_none_runs_twice(scenario: Scenario) -> None:
+    product = Product(scenario)
+    product.install()
+    decided(product)
+    scenario.script("one")
+    seen = agent(scenario, "first")
+    assert seen["hooks"] == ["PreToolUse"]  # which is installed only where a constraint is enforced
+    (request,) = scenario.api.of("main")
+    assert len(request.find("Use SQLite")) == 1
+    assert_archived(scenario, product, seen["session_id"])
+
+
+def test_where_settings_are_not_loaded_the_hooks_of_the_program_run_although_others_are_installed(
+    scenario: Scenario,
+) -> None:
+    product = Product(scenario)
+    product.install()
+    decided(product)
+    scenario.script("one")
+    seen = agent(scenario, "first", setting_sources=[])
+    assert "Stop" in seen["hooks"]
+    (request,) = scenario.api.of("main")
+    assert len(request.find("Use SQLite")) == 1
+    assert_archived(scenario, product, seen["session_id"])
+
+
+def test_an_agent_goes_on_where_the_archive_cannot_be_kept(scenario: Scenario) -> None:
+    folder = scenario.home / ".local/share"
+    folder.mkdir(parents=True)
+    (folder / "unified-state").write_text("a file where a folder should be", encoding="utf-8")
+    scenario.script("one", "two")
+    assert agent(scenario, "first", "second")["results"] == ["one", "two"]
+
+
+def test_clients_at_once_share_one_memory(scenario: Scenario) -> None:
+    product = Product(scenario)
+    decided(product)
+    scenario.api.always("main", reply("Done."))
+    seen = agent(scenario, "first", "second", clients=4)
+    assert len(set(seen["session_ids"])) == 4
+    for session_id in seen["session_ids"]:
+        assert kept(product.export(session_id)) == spoken(scenario, session_id)
+    assert product.log() == ""
+
+
+def test_the_end_of_the_program_ends_its_sessions(scenario: Scenario) -> None:
+    scenario.script("one")
+    session_id = agent(scenario, "first")["session_id"]
+    (path,) = scenario.home.glob(".local/share/unified-state/repositories/*/archive.db")
+    with closing(sqlite3.connect(path)) as archive:
+        assert archive.execute("SELECT end_reason FROM session WHERE session_id = ?", [session_id]).fetchone() == (
+            "other",
+        )
+
+
+def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(scenario: Scenario) -> None:
+    product = Product(scenario)
+    decided(product)
+    rule = tool(f"{TOOLS}add_constraint", constraint="Greet in English", source="the user", quote=RULE)
+    scenario.script(
+        reply(tool(f"{TOOLS}recall", ref="D1")), reply(rule), reply(tool(f"{TOOLS}recall", ref="Z9")), "Done."
+    )
+    session_id = agent(scenario, RULE)["session_id"]
+    recalled, recorded, refused = (results(request)[-1] for request in scenario.api.of("main")[1:])
+    assert json.loads(recalled)["body"]["decision"] == "Use SQLite for the archive"
+    assert json.loads(recorded)["id"] == "C1"
+    assert "is no ref" in refused
+    made = json.loads(product.run("recall", "C1", "--json"))
+    assert (made["session_id"], made["origin"]) == (session_id, "user_said")
+    assert product.log() == ""
+
+
+def test_a_tool_call_that_breaks_an_enforced_constraint_is_denied(scenario: Scenario) -> None:
+    product = Product(scenario)
+    scope = ("--scope", "command:git push --force", "--mode", "deny")
+    product.run("constraint", "add", "No force pushes", "--source", "the user", *scope)
+    scenario.script(reply(bash("git push --force")), "I see.")
+    agent(scenario, "push it", allowed_tools=["Bash"], setting_sources=[])
+    assert "No force pushes" in results(scenario.api.of("main")[-1])[-1]
+
+
+def test_the_agent_of_the_documentation_remembers_in_another_process(scenario: Scenario) -> None:
+    added = tool(f"{TOOLS}add_decision", decision="Keep the notes in SQLite", rationale="one file")
+    scenario.script(reply("I record it.", added), "Recorded.", "In SQLite: one file.")
+    first = scenario.run_program(sys.executable, EXAMPLE, "We keep the notes in SQLite.").stdout
+    second = scenario.run_program(sys.executable, EXAMPLE, "Where do we keep the notes?").stdout
+    assert first.split("\n") == ["I record it.", "", "Recorded.", ""]
+    assert second == "In SQLite: one file.\n"
+    assert scenario.api.of("main")[-1].find("D1 (inferred): Keep the notes in SQLite. Why: one file")
