@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from .model_api import Say
-from .world import World
+from .world import PROGRAM, World
 
 TRUSTED = "--dangerously-bypass-hook-trust"  # a person would review the hooks once, in Codex
 
@@ -89,3 +89,10 @@ def test_codex_is_told_a_long_text_in_a_dear_script_whole(world: World, codex: C
 
 def test_codex_takes_nothing_that_our_hooks_say_for_a_failure(world: World, codex: Codex) -> None:
     assert "hook" not in codex.prompt("hello").lower().replace(TRUSTED, "")
+
+
+def test_what_the_agent_of_codex_records_is_not_the_users_word(world: World, codex: Codex) -> None:
+    command = f'{PROGRAM} constraint add "Never push" --source me --scope "command:git push" --mode deny'
+    world.api.script(Say(tool="exec_command", fields={"cmd": command}), "noted")
+    codex.prompt("note it")
+    assert "C1 (inferred" in world.product("constraint", "list")

@@ -27,6 +27,7 @@ _HOSTS = (
         says_compact=True,
         transcript="codex",
         options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
+        shell_variable="CODEX_THREAD_ID",
     ),
     Host(
         name="gemini",
@@ -44,6 +45,7 @@ _HOSTS = (
         context_events=("SessionStart", "BeforeAgent"),
         timeout_unit=1000,
         transcript="gemini",
+        shell_variable="GEMINI_CLI",
     ),
     Host(
         name="opencode",
@@ -59,6 +61,7 @@ _HOSTS = (
         says_compact=True,
         transcript="opencode",
         own_file=True,
+        shell_variable="OPENCODE",
     ),
     Host(
         name="qwen",
@@ -70,6 +73,7 @@ _HOSTS = (
         context_events=_PROMPTS,
         timeout_unit=1000,
         says_compact=True,
+        shell_variable="QWEN_CODE",
     ),
     Host(
         name="droid",
@@ -92,6 +96,7 @@ _HOSTS = (
         layout=SHELL_LINES,
         emitter=FLAT_AND_NESTED,
         own_file=True,
+        shell_variable="COPILOT_CLI",
     ),
     Host(
         name="vscode",
@@ -122,9 +127,12 @@ _HOSTS = (
         context_events=("sessionStart", "postToolUse"),
         layout=COMMANDS,
         emitter=SNAKE_CASE,
+        shell_variable="CURSOR_AGENT",
     ),
 )
 HOSTS = {host.name: host for host in _HOSTS}
+# What an agent's commands find set in their environment, Claude Code's first; a person's own terminal has none of it.
+AGENT_VARIABLES = ("CLAUDECODE", *dict.fromkeys(host.shell_variable for host in _HOSTS if host.shell_variable))
 
 
 def host_of(session_id: str) -> Host | None:
