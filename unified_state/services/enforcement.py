@@ -144,8 +144,9 @@ def check_may_take_away(place: Place, origin: str, deed: str) -> None:
 
 
 def check_may_lift(items: Iterable[LedgerItem], origin: str) -> None:
-    """Raises UsageError where somebody else than the user would take away what is enforced in the user's name."""
-    for entry in enforced(items):
-        if entry.origin == USER_SAID and not may_decide(origin):
-            message = f"only the user takes constraint {entry.ref} away"
+    """Raises UsageError where somebody else than the user would take a constraint of theirs away that holds."""
+    for item in items:
+        is_the_users = item.kind == CONSTRAINT and item.status == ACTIVE and item.origin == USER_SAID
+        if is_the_users and not may_decide(origin):
+            message = f"only the user takes constraint {item.alias} away"
             raise UsageError(message, "ask them to run this in a terminal of their own")
