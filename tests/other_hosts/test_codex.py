@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,13 @@ def test_what_the_agent_of_codex_records_is_not_the_users_word(world: World, cod
     world.api.script(Say(tool="exec_command", fields={"cmd": command}), "noted")
     codex.prompt("note it")
     assert "C1 (inferred" in world.product("constraint", "list")
+
+
+def test_what_the_agent_of_codex_records_belongs_to_its_session(world: World, codex: Codex) -> None:
+    command = f'{PROGRAM} decision add "Use SQLite for the archive" --rationale "one file"'
+    world.api.script(Say(tool="exec_command", fields={"cmd": command}), "noted")
+    codex.prompt("decide where to keep it")
+    codex.prompt("go on", goes_on=True)
+    found = json.loads(world.product("why", "D1", "--json"))
+    assert found["turn"]["prompt"]["text"] == "decide where to keep it"
+    assert "[ELSEWHERE]" not in world.api.of("main")[-1].text

@@ -9,6 +9,10 @@ from __future__ import annotations
 from unified_state.records.hook_event import HOST_MARK
 from unified_state.records.host import COMMANDS, FLAT, FLAT_AND_NESTED, PLUGIN, SHELL_LINES, SNAKE_CASE, Host
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _CLAUDES = {name: name for name in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")}
 _AFTER_TOOLS = {**_CLAUDES, "PostToolUse": "UserPromptSubmit"}  # the next chance after a compaction
 _PROMPTS = ("SessionStart", "UserPromptSubmit")
@@ -28,6 +32,7 @@ _HOSTS = (
         transcript="codex",
         options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
         shell_variable="CODEX_THREAD_ID",
+        session_variable="CODEX_THREAD_ID",
     ),
     Host(
         name="gemini",
@@ -139,3 +144,9 @@ def host_of(session_id: str) -> Host | None:
     """The host that a session ran in; None for Claude Code."""
     name, mark, _ = session_id.partition(HOST_MARK)
     return HOSTS.get(name) if mark else None
+
+
+def session_in(environ: Mapping[str, str]) -> str | None:
+    """The session whose agent started a command with this environment; None where it does not tell."""
+    told = (host.session_id(environ.get(host.session_variable, "")) for host in _HOSTS)
+    return environ.get("CLAUDE_CODE_SESSION_ID") or next(filter(None, told), None)
