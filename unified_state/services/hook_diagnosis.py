@@ -31,6 +31,7 @@ _SECONDS = 30  # that a program may take to tell its version
 def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iterator[Check]:
     """The checks for a client that starts in the folder `project`, where commands keep their data in `data_dir`."""
     found, enabled = [], is_enabled(project, environ)
+    calls = set()
     for scope, path in settings_files(project, environ):
         try:
             handlers = our_handlers(read_settings(path))
@@ -40,7 +41,11 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
         if handlers:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
+                calls.add(str([handler for handler in handlers if not is_tool_handler(handler)]))
             yield _check_settings(scope, path, handlers, data_dir)
+    if len(calls) > 1:  # the client runs what is the same once
+        told = f"those of the scopes {' and '.join(found)} call different programs, so that each event is handled twice"
+        yield Check("hooks", ok=False, message=told, hint="take one out: `unified-state uninstall --scope …`")
     if enabled:
         yield _check_plugin(environ, beside=found)
     hosts = list(_check_hosts(project, environ))
