@@ -5,7 +5,7 @@ if program=$(sh "$CLAUDE_PLUGIN_ROOT/hooks/find.sh"); then
 fi
 if [ "$*" = "SessionStart brief" ] && [ ! -e "$CLAUDE_PLUGIN_DATA/told" ] &&
     mkdir -p "$CLAUDE_PLUGIN_DATA" && true >"$CLAUDE_PLUGIN_DATA/told"; then
-    folder="'$CLAUDE_PLUGIN_ROOT'"
+    folder="'$CLAUDE_PLUGIN_ROOT[mcp]'"
     case $folder in *[\"\\]*) folder="the plugin's folder" ;; esac # they would need escaping
     why="the program is not installed, so its plugin does nothing; pipx install or uv tool install $folder"
     printf '{"systemMessage":"unified-state: %s"}\n' "$why"

@@ -134,6 +134,19 @@ def test_a_data_folder_that_was_moved_after_the_installation_is_told(
     assert checks()["hooks (local)"]["ok"]
 
 
+def test_hooks_of_two_scopes_that_call_two_programs_are_told(
+    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    project.run("install")
+    project.run("install", "--scope", "user")
+    assert "hooks" not in checks()  # what is the same runs once
+    path = project.home / ".claude" / "settings.json"
+    other = tmp_path / "python"
+    other.symlink_to(sys.executable)
+    path.write_text(path.read_text().replace(json.dumps(sys.executable), json.dumps(str(other))))
+    assert "scopes user and local call different programs" in checks()["hooks"]["message"]
+
+
 def test_a_plugin_that_starts_another_version_is_told(
     project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
 ) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.rules.hosts import AGENT_VARIABLES
+
 from .product import PROGRAM, Done, Project, restored, well_printed
 from .transcripts import Json
 
@@ -92,6 +94,41 @@ def test_what_is_only_proposed_is_not_enforced_before_the_user_accepts_it(forbid
 def test_the_agent_cannot_take_a_constraint_of_the_user_away(forbidden: Project, command: tuple[str, ...]) -> None:
     done = forbidden.run(*command, **AGENT)
     assert (done.code, "only the user" in done.err, done.err.count("\n")) == (2, True, 1)
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+
+
+def test_the_agent_does_not_forget_a_rule_of_the_user_that_is_only_told(project: Project) -> None:
+    project.run("constraint", "add", "API v1 stays", "--source", "me", "--blocking")
+    assert project.run("forget", "C1", **AGENT).code == 2
+    assert project.run("forget", "C1").code == 0
+
+
+@pytest.mark.parametrize("variable", AGENT_VARIABLES)
+def test_the_agent_of_another_host_does_not_speak_as_the_user(forbidden: Project, variable: str) -> None:
+    done = forbidden.run("constraint", "lift", "C1", **{variable: "1"})
+    assert (done.code, "only the user lifts C1" in done.err) == (2, True)
+    scoped = (*FORCE_PUSH[:4], "me", "--scope", "command:make")
+    assert forbidden.run(*scoped, "--mode", "deny", **{variable: "1"}).code == 0
+    assert decision(call(forbidden, command="make")) == "ask"
+
+
+def test_the_agent_does_not_take_a_constraint_away_by_using_another_archive(
+    forbidden: Project, home: Path, tmp_path: Path
+) -> None:
+    other = Project(tmp_path / "other", home)
+    other.folder.mkdir()
+    other.decide("Something else")
+    (wanted,) = {path.parent.name for path in forbidden.archives} - {forbidden.ask("status")["repository"]}
+    done = forbidden.run("link", wanted, **AGENT)
+    assert (done.code, "only the user links another archive" in done.err) == (2, True)
+    done = forbidden.run("install", XDG_DATA_HOME=str(tmp_path / "elsewhere"), **AGENT)
+    assert (done.code, "only the user moves what is recorded" in done.err) == (2, True)
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+
+
+def test_a_damaged_table_does_not_let_the_agent_uninstall(forbidden: Project) -> None:
+    table(forbidden).write_bytes(b"x")
+    assert forbidden.run("uninstall", **AGENT).code == 2
     assert decision(call(forbidden, command="git push --force")) == "deny"
 
 

@@ -45,7 +45,7 @@ def test_without_the_extra_one_line_says_what_to_install(project: Project) -> No
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert "pip install 'unified-state[mcp]'" in done.stderr
+    assert "-m pip install 'mcp>=2,<3'" in done.stderr
 
 
 @pytest.mark.parametrize("era", [OLD_ERA, NEW_ERA])

@@ -80,6 +80,17 @@ def test_a_decision_of_an_agent_shows_its_prompt_and_its_tool_call(project: Proj
     assert "now        valid" in text
 
 
+def test_a_rule_of_the_users_asks_and_does_not_deny_where_the_agent_chose_what_it_is_about(agent: Agent) -> None:
+    agent.says(f"Fix the parser. {RULE}.")
+    agent.records("constraint", "add", RULE, "--source", "user", "--scope", "tool:Bash", "--mode", "deny")
+    agent.ends()
+    assert f"C1 (the user said, blocking, enforced, ask: Bash): {RULE}." in agent.brief()
+    (row,) = json.loads(agent.project.archive.with_name("enforced.json").read_bytes().partition(b"\n")[2])[
+        "constraints"
+    ]
+    assert (row["origin"], row["mode"]) == ("user_said", "ask")
+
+
 def test_a_rule_of_the_users_binds_whoever_recorded_it(agent: Agent) -> None:
     agent.says(f"Fix the parser. {RULE}.")
     assert agent.constrains() == "C1"

@@ -68,6 +68,14 @@ def test_it_shows_the_context_the_items_and_how_the_memory_is_doing(project: Pro
     assert status.lines() == [f"{SHOWN} · compacts at 167k · 2 items, 1 blocking · saved just now · hooks ok"]
 
 
+def test_it_counts_as_blocking_what_a_restore_does(project: Project, status: StatusLine) -> None:
+    status.install()
+    for text, environment in (("Mine", {}), ("The agent's", {"CLAUDECODE": "1"})):
+        project.run("constraint", "add", text, "--source", "x", "--blocking", **environment)
+    assert "[CONSTRAINTS] 1 blocking" in project.run("load").out
+    assert " · 2 items, 1 blocking · " in status.lines()[0]
+
+
 def test_a_hook_that_failed_is_seen(project: Project, status: StatusLine) -> None:
     status.install()
     project.hook_given("Stop", b"no JSON")

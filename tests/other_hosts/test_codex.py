@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from .model_api import Say
-from .world import World
+from .world import PROGRAM, World
 
 TRUSTED = "--dangerously-bypass-hook-trust"  # a person would review the hooks once, in Codex
 
@@ -89,3 +90,20 @@ def test_codex_is_told_a_long_text_in_a_dear_script_whole(world: World, codex: C
 
 def test_codex_takes_nothing_that_our_hooks_say_for_a_failure(world: World, codex: Codex) -> None:
     assert "hook" not in codex.prompt("hello").lower().replace(TRUSTED, "")
+
+
+def test_what_the_agent_of_codex_records_is_not_the_users_word(world: World, codex: Codex) -> None:
+    command = f'{PROGRAM} constraint add "Never push" --source me --scope "command:git push" --mode deny'
+    world.api.script(Say(tool="exec_command", fields={"cmd": command}), "noted")
+    codex.prompt("note it")
+    assert "C1 (inferred" in world.product("constraint", "list")
+
+
+def test_what_the_agent_of_codex_records_belongs_to_its_session(world: World, codex: Codex) -> None:
+    command = f'{PROGRAM} decision add "Use SQLite for the archive" --rationale "one file"'
+    world.api.script(Say(tool="exec_command", fields={"cmd": command}), "noted")
+    codex.prompt("decide where to keep it")
+    codex.prompt("go on", goes_on=True)
+    found = json.loads(world.product("why", "D1", "--json"))
+    assert found["turn"]["prompt"]["text"] == "decide where to keep it"
+    assert "[ELSEWHERE]" not in world.api.of("main")[-1].text

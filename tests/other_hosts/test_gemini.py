@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from .model_api import Say
-from .world import World
+from .world import PROGRAM, World
 
 
 class Gemini:
@@ -87,3 +87,10 @@ def test_the_memory_survives_a_compression_of_gemini(world: World, gemini: Gemin
     assert world.said("prompt") == [f"the {which} prompt" for which in ("first", "second", "third", "fourth")]
     assert "MOCK-SUMMARY" in world.product("recall", "K1")
     assert world.log() == ""
+
+
+def test_what_the_agent_of_gemini_records_is_not_the_users_word(world: World, gemini: Gemini) -> None:
+    command = f'{PROGRAM} constraint add "Never push" --source me --scope "command:git push" --mode deny'
+    world.api.script(Say(tool="run_shell_command", fields={"command": command, "description": "record"}), "noted")
+    gemini.prompt("note it")
+    assert "C1 (inferred" in world.product("constraint", "list")

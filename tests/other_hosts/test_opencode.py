@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from .model_api import Say
-from .world import World
+from .world import PROGRAM, World
 
 
 class Opencode:
@@ -75,3 +75,10 @@ def test_the_memory_survives_a_compaction_of_opencode(world: World, opencode: Op
     assert "API v1 stays" in world.api.of("main")[-1].text
     assert "MOCK-SUMMARY" in world.product("recall", "K1")
     assert world.log() == ""
+
+
+def test_what_the_agent_of_opencode_records_is_not_the_users_word(world: World, opencode: Opencode) -> None:
+    command = f'{PROGRAM} constraint add "Never push" --source me --scope "command:git push" --mode deny'
+    world.api.script(Say(tool="bash", fields={"command": command, "description": "record"}), "noted")
+    opencode.prompt("note it")
+    assert "C1 (inferred" in world.product("constraint", "list")

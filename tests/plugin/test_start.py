@@ -121,7 +121,7 @@ def test_without_a_program_one_line_is_said_once_and_nothing_done(plugin: Plugin
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("two words", "'{root}'"), ('we"ird\\', "the plugin's folder"), ("$(id)", "'{root}'")]
+    ("name", "told"), [("two words", "'{root}[mcp]'"), ('we"ird\\', "the plugin's folder"), ("$(id)", "'{root}[mcp]'")]
 )
 def test_wherever_the_plugin_lies_the_line_is_json_and_says_what_to_install(
     plugin: Plugin, tmp_path: Path, name: str, told: str

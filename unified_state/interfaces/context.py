@@ -10,6 +10,7 @@ import sys
 
 from unified_state.interpreter import dump_ascii_json, dump_json
 from unified_state.records.origin import INFERRED, USER_SAID
+from unified_state.rules.hosts import AGENT_VARIABLES
 from unified_state.rules.packing import well_formed
 from unified_state.services.place import locate
 from unified_state.services.workspace import Workspace, open_workspace
@@ -72,5 +73,5 @@ class Context:
 
 
 def origin_of(environ: Any) -> str:
-    """Whose word a command is: the client's, if it started the command, else the user's own."""
-    return INFERRED if environ.get("CLAUDECODE") else USER_SAID
+    """Whose word a command is: an agent's, if one started the command, else the user's own."""
+    return INFERRED if any(map(environ.get, AGENT_VARIABLES)) else USER_SAID

@@ -9,6 +9,10 @@ from __future__ import annotations
 from unified_state.records.hook_event import HOST_MARK
 from unified_state.records.host import COMMANDS, FLAT, FLAT_AND_NESTED, PLUGIN, SHELL_LINES, SNAKE_CASE, Host
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _CLAUDES = {name: name for name in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")}
 _AFTER_TOOLS = {**_CLAUDES, "PostToolUse": "UserPromptSubmit"}  # the next chance after a compaction
 _PROMPTS = ("SessionStart", "UserPromptSubmit")
@@ -27,6 +31,8 @@ _HOSTS = (
         says_compact=True,
         transcript="codex",
         options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
+        shell_variable="CODEX_THREAD_ID",
+        session_variable="CODEX_THREAD_ID",
     ),
     Host(
         name="gemini",
@@ -44,6 +50,7 @@ _HOSTS = (
         context_events=("SessionStart", "BeforeAgent"),
         timeout_unit=1000,
         transcript="gemini",
+        shell_variable="GEMINI_CLI",
     ),
     Host(
         name="opencode",
@@ -59,6 +66,7 @@ _HOSTS = (
         says_compact=True,
         transcript="opencode",
         own_file=True,
+        shell_variable="OPENCODE",
     ),
     Host(
         name="qwen",
@@ -70,6 +78,7 @@ _HOSTS = (
         context_events=_PROMPTS,
         timeout_unit=1000,
         says_compact=True,
+        shell_variable="QWEN_CODE",
     ),
     Host(
         name="droid",
@@ -92,6 +101,7 @@ _HOSTS = (
         layout=SHELL_LINES,
         emitter=FLAT_AND_NESTED,
         own_file=True,
+        shell_variable="COPILOT_CLI",
     ),
     Host(
         name="vscode",
@@ -122,12 +132,21 @@ _HOSTS = (
         context_events=("sessionStart", "postToolUse"),
         layout=COMMANDS,
         emitter=SNAKE_CASE,
+        shell_variable="CURSOR_AGENT",
     ),
 )
 HOSTS = {host.name: host for host in _HOSTS}
+# What an agent's commands find set in their environment, Claude Code's first; a person's own terminal has none of it.
+AGENT_VARIABLES = ("CLAUDECODE", *dict.fromkeys(host.shell_variable for host in _HOSTS if host.shell_variable))
 
 
 def host_of(session_id: str) -> Host | None:
     """The host that a session ran in; None for Claude Code."""
     name, mark, _ = session_id.partition(HOST_MARK)
     return HOSTS.get(name) if mark else None
+
+
+def session_in(environ: Mapping[str, str]) -> str | None:
+    """The session whose agent started a command with this environment; None where it does not tell."""
+    told = (host.session_id(environ.get(host.session_variable, "")) for host in _HOSTS)
+    return environ.get("CLAUDE_CODE_SESSION_ID") or next(filter(None, told), None)

@@ -130,9 +130,23 @@ def put_hook(workspace: Workspace, *, wanted: bool) -> None:
             workspace.report(f"{what} in {worktree}: {told}")
 
 
+def check_may_take_away(place: Place, origin: str, deed: str) -> None:
+    """Raises UsageError where somebody else than the user would do what ends the enforcement of all that the user
+    constrained here. A table that is missing or damaged is taken for one that holds something.
+    """
+    table = read_table(place.folder)
+    if table is None and not os.path.lexists(table_path(place.folder)):
+        return
+    binding = [entry.ref for entry in table.constraints if entry.origin == USER_SAID] if table else ["of theirs"]
+    if binding and not may_decide(origin):
+        message = f"only the user {deed} while constraint {binding[0]} is enforced"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
+
+
 def check_may_lift(items: Iterable[LedgerItem], origin: str) -> None:
-    """Raises UsageError where somebody else than the user would take away what is enforced in the user's name."""
-    for entry in enforced(items):
-        if entry.origin == USER_SAID and not may_decide(origin):
-            message = f"only the user takes constraint {entry.ref} away"
+    """Raises UsageError where somebody else than the user would take a constraint of theirs away that holds."""
+    for item in items:
+        is_the_users = item.kind == CONSTRAINT and item.status == ACTIVE and item.origin == USER_SAID
+        if is_the_users and not may_decide(origin):
+            message = f"only the user takes constraint {item.alias} away"
             raise UsageError(message, "ask them to run this in a terminal of their own")

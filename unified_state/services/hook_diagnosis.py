@@ -15,7 +15,14 @@ from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.rules.shortening.levels import NAMES
-from unified_state.services.hook_table import BEGIN, archives_in, is_tool_handler, lean_level, our_handlers
+from unified_state.services.hook_table import (
+    BEGIN,
+    archives_in,
+    is_output_handler,
+    is_tool_handler,
+    lean_level,
+    our_handlers,
+)
 from unified_state.services.host_installation import called_programs, installed_hosts
 from unified_state.services.installation import read_settings
 from unified_state.services.own_program import own_program
@@ -33,6 +40,7 @@ _SECONDS = 30  # that a program may take to tell its version
 def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iterator[Check]:
     """The checks for a client that starts in the folder `project`, where commands keep their data in `data_dir`."""
     found, enabled = [], is_enabled(project, environ)
+    calls = set()
     for scope, path in settings_files(project, environ):
         try:
             handlers = our_handlers(read_settings(path))
@@ -42,8 +50,12 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
         if handlers:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
+                calls.add(str([handler for handler in handlers if not _is_by_itself(handler)]))
             yield _check_settings(scope, path, handlers, data_dir)
             yield from _check_lean(lean_level(read_settings(path)), handlers, environ)
+    if len(calls) > 1:  # the client runs what is the same once
+        told = f"those of the scopes {' and '.join(found)} call different programs, so that each event is handled twice"
+        yield Check("hooks", ok=False, message=told, hint="take one out: `unified-state uninstall --scope …`")
     if enabled:
         yield _check_plugin(environ, beside=found)
     hosts = list(_check_hosts(project, environ))
@@ -91,6 +103,11 @@ def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]], data_
         told = f"the hooks in {path} archive in {elsewhere}, but commands look in {data_dir}"
         return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
     return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
+
+
+def _is_by_itself(handler: dict[str, Any]) -> bool:
+    """Whether a handler may stand in one scope alone: it comes and goes with what it is for."""
+    return is_tool_handler(handler) or is_output_handler(handler)
 
 
 def _check_lean(level: str | None, handlers: list[dict[str, Any]], environ: Mapping[str, str]) -> Iterator[Check]:

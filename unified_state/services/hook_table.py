@@ -91,7 +91,7 @@ def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]
 
 def lean_level(settings: Any) -> str | None:
     """The level at which these settings have long outputs shortened; None where they do not."""
-    found = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if _is_output_handler(handler)]
+    found = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]
     return next(
         (str(arguments[len(_ISOLATED) + 1]) for arguments in found if len(arguments) > len(_ISOLATED) + 1), None
     )
@@ -102,14 +102,15 @@ def is_tool_handler(handler: Any) -> bool:
     return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
 
 
-def _is_output_handler(handler: Any) -> bool:
+def is_output_handler(handler: Any) -> bool:
+    """Whether a handler of ours is the one behind tool calls, which is there only with lean context."""
     return any(OUTPUT_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
 
 
 def archives_in(handler: Any) -> str:
     """The data folder that a handler of ours was installed with."""
     arguments = handler["args"][len(_ISOLATED) + 1 :]  # behind the code: the event, the part, the folder
-    before = 0 if is_tool_handler(handler) else 1 if _is_output_handler(handler) else 2
+    before = 0 if is_tool_handler(handler) else 1 if is_output_handler(handler) else 2
     folder = arguments[before:]
     return str(folder[0]) if folder else default_data_dir()
 

@@ -8,6 +8,7 @@ before anybody in the session said it is that text's, so it is only proposed.
 
 from __future__ import annotations
 
+from unified_state.records.enforced import ASK, DENY
 from unified_state.records.item import CONSTRAINT, DECISION, EVIDENCE
 from unified_state.records.origin import INFERRED, OBSERVED, USER_SAID
 from unified_state.records.record import Record
@@ -17,7 +18,7 @@ from unified_state.rules.quoting import find_quote, text_hash
 from unified_state.rules.short_form import main_text
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.source_keeper import CLOCK_SLACK
-from unified_state.storage.ledger import ACTIVE, PROPOSED
+from unified_state.storage.ledger import ACTIVE, PROPOSED, update_item
 from unified_state.storage.provenance import items_without_source, set_source, steps_before
 from unified_state.storage.steps import find_step, readable
 
@@ -47,7 +48,10 @@ def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
     for item in items_without_source(archive, session_id, since, _MOST_ITEMS):
         source = find_source(archive, session, item)
         if source is not None:
-            set_source(archive, _sourced(item, source))
+            sourced = _sourced(item, source)
+            if sourced.body != item.body:
+                update_item(archive, sourced)
+            set_source(archive, sourced)
 
 
 def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | None:
@@ -90,10 +94,13 @@ def _first(steps: list[Step], said: str, kinds: tuple[str, ...]) -> Source | Non
 
 
 def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
-    """The item with its source. What the world said never stands as a decision or a constraint."""
+    """The item with its source. What the world said never stands as a decision or a constraint. What the user said is
+    the rule, and not the scope that an agent gave it: only what the user scoped denies.
+    """
     untrusted = source.origin == OBSERVED and item.kind in {DECISION, CONSTRAINT} and item.status == ACTIVE
     return item.replace(
         origin=source.origin,
+        body={**item.body, "mode": ASK} if item.body.get("mode") == DENY else item.body,
         status=PROPOSED if untrusted else item.status,
         source_uuid=source.uuid,
         quote=source.quote,

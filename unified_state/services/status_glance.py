@@ -9,6 +9,7 @@ import os
 from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import parse_json
 from unified_state.records.context import OK, Point
+from unified_state.records.origin import USER_SAID
 from unified_state.rules.context_limit import compaction_limit
 from unified_state.rules.context_phase import phase_of, trend_of
 from unified_state.rules.packing import unpack
@@ -56,12 +57,14 @@ def glance_at(
 
 def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:
     """What is recorded for the repository, and when the state was saved."""
-    constraints = archive.rows("SELECT body FROM item WHERE kind = 'constraint' AND status = 'active'")
+    users = archive.rows(
+        "SELECT body FROM item WHERE kind = 'constraint' AND status = 'active' AND origin = ?", USER_SAID
+    )  # as everywhere, only the user's own word blocks
     saved = archive.row("SELECT at FROM saved WHERE state_path = ?", state_path)
     saved_at = to_milliseconds(saved[0]) if saved else None
     return {
         "items": archive.row("SELECT count(*) FROM item WHERE status = 'active'")[0],
-        "blocking": sum(_is_blocking(unpack(body)) for (body,) in constraints),
+        "blocking": sum(_is_blocking(unpack(body)) for (body,) in users),
         "saved": None if saved_at is None else age_text(now - saved_at),
     }
 

@@ -132,6 +132,7 @@ def open_workspace(
     Without a session id it is that of the client that started this process, if one did.
     """
     from unified_state.errors import SettingError
+    from unified_state.rules.hosts import session_in
     from unified_state.services.place import locate
     from unified_state.settings import environment, load_settings
 
@@ -142,5 +143,6 @@ def open_workspace(
         raise SettingError(settings.unusable[0], "`unified-state config` shows every setting and where it comes from")
     for line in settings.ignored:
         report(line)
-    session_id = session_id or environ.get("CLAUDE_CODE_SESSION_ID") or None
-    return Workspace(place, settings, report=report, session_id=session_id, origin=origin, advise=advise)
+    return Workspace(
+        place, settings, report=report, session_id=session_id or session_in(environ), origin=origin, advise=advise
+    )

@@ -21,7 +21,7 @@ def _serve(_arguments: Namespace) -> int:
         import mcp.server.mcpserver  # noqa: F401  # older ones have no such module
     except ImportError as error:
         message = f"{sys.executable} has no package `mcp` of version 2 or later"
-        raise MissingExtraError(message, "pip install 'unified-state[mcp]'") from error
+        raise MissingExtraError(message, f"{sys.executable} -m pip install 'mcp>=2,<3'") from error
     from unified_state.interfaces.mcp.serving import serve
 
     return serve()

@@ -10,13 +10,12 @@ from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UsageError
 from unified_state.interfaces.commands.hosts import install_into, uninstall_from
 from unified_state.interfaces.context import Context, origin_of
-from unified_state.records.origin import USER_SAID
-from unified_state.rules.binding import may_decide
 from unified_state.rules.hosts import HOSTS
 from unified_state.rules.shortening.levels import NAMES
 from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
 from unified_state.services.diagnosis import network_file_system
+from unified_state.services.enforcement import check_may_take_away
 from unified_state.services.enforcement_hook import settings_path
 from unified_state.services.installation import (
     COMMAND_FILE,
@@ -33,7 +32,6 @@ from unified_state.services.place import exclude_from_git, locate
 from unified_state.services.plugin import is_enabled
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, load_settings, user_file
-from unified_state.storage.enforcement import read_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,6 +172,8 @@ def _keep_data_home(context: Context) -> None:
     path = user_file()
     if not folder or not os.path.isabs(folder) or load_settings(None, {}).origin["data_dir"] != "default":
         return
+    place, _ = context.here(create=False)
+    check_may_take_away(place, origin_of(environment()), "moves what is recorded")
     chosen = os.path.join(folder, "unified-state")
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "a", encoding="utf-8") as file:
@@ -200,7 +200,7 @@ def _uninstall(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     place, settings = context.here(create=False)
     if arguments.host == "claude" or arguments.purge:
-        _check_may_uninstall(place)
+        check_may_take_away(place, origin_of(environment()), "uninstalls")
     if arguments.host == "claude":
         done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)
     else:
@@ -215,15 +215,6 @@ def _uninstall(arguments: Namespace) -> int:
     data = place.folder if os.path.isdir(place.folder) else None
     context.show({**done.as_dict(), "channels": closed, "data": data}, "\n".join(lines))
     return 0
-
-
-def _check_may_uninstall(place: Place) -> None:
-    """Raises UsageError where the agent would take away what enforces the user's constraints."""
-    table = read_table(place.folder)
-    binding = [entry for entry in table.constraints if entry.origin == USER_SAID] if table else []
-    if binding and not may_decide(origin_of(environment())):
-        message = f"only the user uninstalls while constraint {binding[0].ref} is enforced"
-        raise UsageError(message, "ask them to run this in a terminal of their own")
 
 
 def _purge(place: Place) -> str:

@@ -1,0 +1,110 @@
+"""Parts of the product together in one client: the plugin with its server, enforced constraints, a second session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from .conversation import Conversation
+from .installed import assert_healthy, installed, restores
+from .messages import Json, bash, reply, tool
+from .plugin import Plugin, program_on_path
+from .product import Product
+from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+
+SERVER = "mcp__plugin_unified-state_memory"
+FORBIDDEN = ("constraint", "add", "Never force-push", "--source", "me", "--scope", "command:git push --force")
+DECISION = "Use SQLite for the archive"
+
+
+def call(name: str, **given: object) -> Json:
+    """A call of a tool of the plugin's server."""
+    return tool(f"{SERVER}__{name}", **given)
+
+
+@pytest.fixture
+def product(scenario: Scenario) -> Product:
+    """The product by its plugin alone."""
+    program_on_path(scenario)
+    Plugin(scenario).install()
+    return Product(scenario)
+
+
+@contextmanager
+def conversation(scenario: Scenario) -> Iterator[Conversation]:
+    """A conversation in which the plugin's server has started; the client does not wait for it."""
+    with Conversation(scenario, "--allowedTools", SERVER, "Bash") as client:
+        for _ in range(30):
+            scenario.script(reply(call("archive_search", query="nothing")), "seen")
+            client.ask("are you there?")
+            if not scenario.api.of("main")[-1].find("No such tool"):
+                break
+        yield client
+
+
+@pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+def test_what_the_plugins_server_records_is_restored_by_the_plugins_hooks_and_told_to_another_session(
+    scenario: Scenario, product: Product
+) -> None:
+    with conversation(scenario) as client, Conversation(scenario) as other:
+        other.ask("meanwhile")
+        scenario.script(reply(call("add_decision", decision=DECISION, rationale="one file")), "noted")
+        for prompt in ("decide where to keep it", "/compact", "go on"):
+            client.ask(prompt)
+        (brief,) = [text for text in restores(scenario.api.of("main")[-1]) if "[DECISIONS]" in text]
+        assert f"D1 (inferred): {DECISION}. Why: one file" in brief
+        for prompt in ("and now", "and again"):
+            other.ask(prompt)
+        told = [text for text in restores(scenario.api.of("main")[-1]) if "[ELSEWHERE]" in text]
+        assert len(told) == 1
+        assert DECISION in told[0]
+    found = json.loads(product.run("why", "D1", "--json"))
+    assert (found["session_id"], found["turn"]["prompt"]["text"]) == (client.session_id, "decide where to keep it")
+    assert_healthy(product)
+
+
+@pytest.mark.parametrize("with_install", [False, True])
+def test_a_constraint_is_enforced_once_beside_the_plugin_and_goes_with_its_lifting(
+    scenario: Scenario, product: Product, with_install: bool
+) -> None:
+    if with_install:
+        installed(scenario)
+    product.run(*FORBIDDEN, "--mode", "deny")
+    scenario.script(reply(bash("git push --force; echo ran")), reply(bash("echo other; echo went-on")), "done")
+    scenario.prompt("push", *ALLOW_BASH)
+    request = scenario.api.of("main")[-1]
+    ((_, refused),) = request.find("Constraint C1 forbids this")
+    assert refused.count("Constraint C1 forbids this") == 1
+    assert request.find("went-on")
+    said = [step["text"] for step in product.export() if step["kind"] == "prompt"]
+    assert said == ["push"]
+    assert_healthy(product)
+    product.run("constraint", "lift", "C1")
+    settings = scenario.project / ".claude" / "settings.local.json"
+    assert settings.exists() == with_install
+    assert not with_install or "PreToolUse" not in json.loads(settings.read_text())["hooks"]
+
+
+def test_a_rule_of_the_users_that_came_by_the_server_binds_and_neither_denies_nor_lifts_what_is_enforced(
+    scenario: Scenario, product: Product
+) -> None:
+    product.run(*FORBIDDEN, "--mode", "deny")
+    rule = "Never force-push to any branch"
+    added = call("add_constraint", constraint=rule, source="the user", blocking=True, quote=rule)
+    with conversation(scenario) as client:
+        scenario.script(reply(added), reply(call("resolve_question", id="C1", resolution="lifted")), "noted")
+        client.ask(f"{rule}.")
+        scenario.script(reply(bash("git push --force")), "done")
+        client.ask("push")
+    request = scenario.api.of("main")[-1]
+    assert request.find("C1 is a constraint, not a question")
+    assert request.find("Constraint C1 forbids this")
+    shown = product.run("constraint", "list").splitlines()
+    assert [line.split(":")[0] for line in shown] == [
+        "C1 (the user said, blocking, enforced, deny",
+        "C2 (the user said, blocking)",
+    ]
+    assert_healthy(product)
