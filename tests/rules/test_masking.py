@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unified_state.rules.masking import find_secrets, mask_text, mask_value, needs_masking
@@ -121,6 +121,7 @@ def test_a_text_that_needs_no_masking_has_no_secret(text: str) -> None:
 
 
 @given(json_values)
+@example("\x0c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")
 def test_the_json_of_a_value_with_a_secret_needs_masking(value: object) -> None:
     if mask_value(value, tag) != value:
         assert needs_masking(json.dumps(value))

@@ -135,7 +135,8 @@ def _token_at(data: bytes, start: int) -> Found | None:
         return _dotted_token(data, start) or _discord_token(data, start) or _prefixed_token(data, start)
     if mark == b":":
         return _telegram_token(data, start) or _prefixed_token(data, start)
-    return _prefixed_token(data, start + 2 if mark == b"%" else word_start(data, start))  # behind %3D, \n
+    behind = start + 2 if mark == b"%" else word_start(data, start)  # behind %3D, \n
+    return _prefixed_token(data, behind) or _prefixed_token(data, start)
 
 
 def _prefixed_token(data: bytes, start: int) -> Found | None:

@@ -13,7 +13,14 @@ LOWER = UPPER.lower()
 SEPARATORS = b" _-.:/"
 MASK_OPENING = b"[MASKED "  # what stands in a secret's place afterwards: `[MASKED kind tag]`
 
-_ESCAPES = {b"n": 1, b"r": 1, b"t": 1, b"u": 5}  # \n, \u201c: how many characters belong to it behind the backslash
+_ESCAPES = {
+    b"b": 1,
+    b"f": 1,
+    b"n": 1,
+    b"r": 1,
+    b"t": 1,
+    b"u": 5,
+}  # \n, \u201c: how many characters belong to it behind the backslash
 _FILLERS = frozenset(
     b"none null nil undefined true false yes no todo tbd empty unset unknown default required optional omitted removed"
     b" hidden str string text bytes int integer number float bool boolean object any include same-origin inherit"

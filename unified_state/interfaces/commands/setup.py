@@ -32,6 +32,7 @@ from unified_state.services.place import exclude_from_git, locate
 from unified_state.services.plugin import is_enabled
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, load_settings, user_file
+from unified_state.storage.enforcement import read_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,6 +190,12 @@ def _uninstall_from_claude(
     done = uninstall(target(scope, worktree, environment()), settings.data_dir)
     if scope != "local":  # the hook before tool calls stands in the worktree's own settings
         put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
+    table = read_table(place.folder)
+    if table is not None and table.constraints:
+        refs = ", ".join(entry.ref for entry in table.constraints)
+        context.say(
+            f"no longer enforced in this checkout: {refs}; hooks that another scope still has enforce them again"
+        )
     if is_enabled(worktree, environment()):
         context.say(
             "the plugin is enabled, and runs the hooks from now on; `claude plugin disable unified-state` stops it"

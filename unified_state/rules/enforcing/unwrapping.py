@@ -11,11 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_KEYWORDS = {"!", "{", "do", "elif", "else", "if", "then", "until", "while"}
+_KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
 # Programs that run another one, and their options that take the next word.
 _WRAPPERS = {
     "builtin": "", "busybox": "", "chroot": "", "command": "", "doas": "-u -C", "exec": "-a", "flock": "-w -E",
-    "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "", "setsid": "", "stdbuf": "-i -o -e",
+    "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "", "parallel": "-a -j --arg-file --jobs", "setsid": "", "stdbuf": "-i -o -e",
     "sudo": "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --role --type",
     "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "watch": "-n",
     "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
@@ -56,8 +56,9 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     elif name in _SHELLS:
         for script in _scripts(command):
             yield from commands_run(script, command.folder, depth + 1)
-    elif name == "eval":
-        yield from commands_run(" ".join(command.words[1:]), command.folder, depth + 1)
+    elif name in ("eval", "trap"):  # of `trap` the last words are signals
+        text = " ".join(command.words[1:]) if name == "eval" else "".join(command.words[1:2])
+        yield from commands_run(text, command.folder, depth + 1)
     elif name == "find":
         yield from _executed_by_find(command, depth + 1)
     elif name == "git":
