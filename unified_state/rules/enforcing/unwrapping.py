@@ -15,7 +15,8 @@ _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "w
 # Programs that run another one, and their options that take the next word.
 _WRAPPERS = {
     "builtin": "", "busybox": "", "chroot": "", "command": "", "doas": "-u -C", "exec": "-a", "flock": "-w -E",
-    "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "", "parallel": "-a -j --arg-file --jobs", "setsid": "", "stdbuf": "-i -o -e",
+    "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "",
+    "parallel": "-a -j --arg-file --jobs", "setsid": "", "stdbuf": "-i -o -e",
     "sudo": "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --role --type",
     "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "watch": "-n",
     "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
