@@ -7,8 +7,8 @@ import pytest
 
 from tests.processes import run_at_once
 from unified_state.errors import DamagedFileError, StorageError
-from unified_state.storage import archive_schema
-from unified_state.storage.archive import Archive
+from unified_state.storage import archive, archive_schema
+from unified_state.storage.archive import ARCHIVE_VERSION, Archive
 from unified_state.storage.archive_schema import APPLICATION_ID, MIGRATIONS
 
 NEXT = "CREATE TABLE later (x);\nINSERT INTO later SELECT value FROM meta;\n"
@@ -18,42 +18,46 @@ BROKEN = "CREATE TABLE later (x);\nINSERT INTO nowhere VALUES (1);\n"
 @pytest.fixture
 def old_archive(archive_path: str) -> str:
     """An archive of this version, with something in it."""
-    with Archive(archive_path) as archive:
-        archive.set_meta("a", "b")
+    with Archive(archive_path) as opened:
+        opened.set_meta("a", "b")
     return archive_path
 
 
-def test_a_new_archive_has_the_newest_version_and_says_what_it_is(archive: Archive) -> None:
-    assert archive.row("PRAGMA user_version")[0] == len(MIGRATIONS)
-    assert archive.row("PRAGMA application_id")[0] == APPLICATION_ID
+def test_a_new_archive_has_the_newest_version_and_says_what_it_is(archive_path: str) -> None:
+    with Archive(archive_path) as opened:
+        assert opened.row("PRAGMA user_version")[0] == len(MIGRATIONS) == ARCHIVE_VERSION
+        assert opened.row("PRAGMA application_id")[0] == APPLICATION_ID
     assert APPLICATION_ID.to_bytes(4, "big") == b"usta"
 
 
 def test_an_older_archive_is_brought_up_with_all_it_holds(old_archive: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive_schema, "MIGRATIONS", (*MIGRATIONS, NEXT))
+    monkeypatch.setattr(archive, "ARCHIVE_VERSION", ARCHIVE_VERSION + 1)
     for _ in range(2):
-        with Archive(old_archive) as archive:
-            assert archive.rows("SELECT x FROM later") == [("b",)]
-            assert archive.row("PRAGMA user_version")[0] == len(MIGRATIONS) + 1
+        with Archive(old_archive) as opened:
+            assert opened.rows("SELECT x FROM later") == [("b",)]
+            assert opened.row("PRAGMA user_version")[0] == len(MIGRATIONS) + 1
 
 
 def test_a_step_that_fails_leaves_the_archive_as_it_was(old_archive: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(archive_schema, "MIGRATIONS", (*MIGRATIONS, BROKEN))
+        patched.setattr(archive, "ARCHIVE_VERSION", ARCHIVE_VERSION + 1)
         with pytest.raises(StorageError, match="no such table: nowhere"):
             Archive(old_archive)
-    with Archive(old_archive) as archive:
-        assert archive.meta("a") == "b"
-        assert archive.row("SELECT 1 FROM sqlite_master WHERE name = 'later'") is None
+    with Archive(old_archive) as opened:
+        assert opened.meta("a") == "b"
+        assert opened.row("SELECT 1 FROM sqlite_master WHERE name = 'later'") is None
 
 
 MIGRATE = """
 # go
-from unified_state.storage import archive_schema
+from unified_state.storage import archive, archive_schema
 from unified_state.storage.archive import Archive
 archive_schema.MIGRATIONS = (*archive_schema.MIGRATIONS, sys.argv[2])
-with Archive(sys.argv[1], seconds=60) as archive:
-    print(archive.rows("SELECT x FROM later"))
+archive.ARCHIVE_VERSION += 1
+with Archive(sys.argv[1], seconds=60) as opened:
+    print(opened.rows("SELECT x FROM later"))
 """
 
 

@@ -99,8 +99,6 @@ def check_in_place(archive: Archive, workspace: Workspace) -> None:
     """
     place = workspace.place
     _, stamp = read_stamp(archive)
-    if stamp == "" and not os.path.lexists(table_path(place.folder)):
-        return
     table = read_table(place.folder)
     try:
         if table is None or table.stamp != stamp:

@@ -5,12 +5,12 @@ end.
 from __future__ import annotations
 
 from unified_state.records.restore import BRIEF
-from unified_state.services.enforcement import check_in_place
 from unified_state.services.health import health_line
 from unified_state.services.hook_prompt import register
 from unified_state.services.restore import fence_and_remember, gather, restored_text
 from unified_state.services.survival import note_restored
 from unified_state.storage.compactions import begin_compaction, latest_compaction, restores_of
+from unified_state.storage.enforcement import ever_enforced
 from unified_state.storage.sessions import cleared_by, end_session, session_number
 from unified_state.storage.steps import last_entry_at
 
@@ -35,7 +35,10 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if call.part == BRIEF:
-        check_in_place(archive, call.workspace)
+        if ever_enforced(archive, call.workspace.place.folder):
+            from unified_state.services.enforcement import check_in_place  # elsewhere there is nothing to look after
+
+            check_in_place(archive, call.workspace)
         _catch_up(call, archive)
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None

@@ -13,8 +13,9 @@ import os
 from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError
 from unified_state.interpreter import DatabaseError, connect
 from unified_state.rules.packing import escape_surrogates
-from unified_state.storage.archive_schema import migrate
 from unified_state.storage.atomic_file import PRIVATE, publish_once, temporary_name
+
+ARCHIVE_VERSION = 4  # the number of migrations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +147,10 @@ def _connect(path: str, seconds: float) -> Connection:
     connection = connect(path, timeout=seconds, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = TRUNCATE")
-        migrate(connection, path)
+        if connection.execute("PRAGMA user_version").fetchone()[0] != ARCHIVE_VERSION:
+            from unified_state.storage.archive_schema import migrate  # all tables that ever were: not for every hook
+
+            migrate(connection, path)
     except BaseException:
         connection.close()
         raise

@@ -66,6 +66,11 @@ def read_stamp(archive: Archive) -> tuple[int, str | None]:
     return (0, None) if row is None else (row[0], row[1])
 
 
+def ever_enforced(archive: Archive, folder: str) -> bool:
+    """Whether there was ever a constraint here, or there is a table."""
+    return read_stamp(archive)[1] != "" or os.path.lexists(table_path(folder))
+
+
 def set_stamp(archive: Archive, changed: int, stamp: str) -> None:
     """Note that the table is as the ledger was after so many changes; where there was one more, somebody else is about
     to compile it.

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from unified_state.records.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.rules.packing import pack, unpack
-from unified_state.rules.shortening.marks import holds_marks
-from unified_state.rules.shortening.wholes import whole_of
 from unified_state.storage.shortened import awaited_outputs, mark_met
 from unified_state.storage.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
 
@@ -87,6 +85,8 @@ class StepWriter:
         number, shown = self._awaited[step.tool_use_id or ""]
         kind, body, turn = self._run("SELECT kind, body, turn FROM step WHERE id = ?", (number,)).fetchone()
         archived = unpack(body)
+        from unified_state.rules.shortening.wholes import whole_of  # only where outputs were shortened
+
         text = whole_of(step.text, archived, f"S{number}", shown)
         if text is None:
             return False
@@ -108,7 +108,11 @@ class StepWriter:
 
     def _as_archived(self, number: int, step: Step) -> Step:
         """A step that is known, with the whole of what a short form shows in its place."""
-        if step.kind != TOOL_RESULT or not holds_marks(step.text):
+        if step.kind != TOOL_RESULT:
+            return step
+        from unified_state.rules.shortening.marks import holds_marks  # entries that are read twice are rare
+
+        if not holds_marks(step.text):
             return step
         (body,) = self._run("SELECT body FROM step WHERE id = ?", (number,)).fetchone()
         return step.replace(text=unpack(body))
