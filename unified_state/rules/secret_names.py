@@ -40,8 +40,23 @@ NAME_ENDS = frozenset(
 )
 
 
+_known: dict[bytes, str | None] = {}
+_MOST_KNOWN = 10_000
+
+
 def kind_of_name(name: bytes) -> str | None:
-    """What kind of secret a variable, field, option or header of this name holds; None where it holds none."""
+    """What kind of secret a variable, field, option or header of this name holds; None where it holds none.
+
+    A long text has few names, again and again.
+    """
+    if name not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[name] = _kind_of_name(name)
+    return _known[name]
+
+
+def _kind_of_name(name: bytes) -> str | None:
     lower = name.lower().lstrip(b"-")
     squashed = lower.translate(None, b"_-").rstrip(DIGITS)
     for qualifier in _QUALIFIERS:
