@@ -225,8 +225,6 @@ def main() -> None:
         bare = Contender("python -I -S -c 0", [sys.executable, "-I", "-S", "-c", "0"], environment=clean_environment())
         compare([node(), bare, *prompts(small, sizes), *restores(long, turns)], options.rounds)
         print()
-        compare([node(), *subagents(small, 50)], options.rounds)
-        print()
         transcript = small.folder / "500.jsonl"
         pre_compact = [
             world.contender(f"PreCompact, {count:,} files", "PreCompact", transcript, trigger="auto")
@@ -236,6 +234,8 @@ def main() -> None:
         print()
         compare([bare, *status_lines(small, transcript)], options.rounds)
         api(small, 50)
+        print()
+        compare([node(), *subagents(small, 50)], options.rounds)  # last: it leaves many items behind
 
 
 if __name__ == "__main__":
