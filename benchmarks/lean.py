@@ -1,7 +1,7 @@
 """Lean context on real sessions: every tool output replayed, what its short form saves, and what of it the agent used
 later.
 
-    python -m benchmarks.lean FOLDER [--halves] [--sessions]
+    python -m benchmarks.lean FOLDER [--halves] [--sessions] [--as-printed]
 
 FOLDER holds transcripts of Claude Code (*.jsonl, *.jsonl.xz, also in subfolders), such as ~/.claude/projects. Offline,
 and the same in every run. docs/explanation/how-it-is-measured.md tells what the measures mean.
@@ -37,6 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--halves", action="store_true", help="every second session apart from the others")
+    parser.add_argument("--as-printed", action="store_true", help="count only lines that were written again as printed")
     parser.add_argument("--sessions", action="store_true", help="a table by session")
     options = parser.parse_args(arguments)
     tables: Tables = defaultdict(lambda: defaultdict(Sums))
@@ -46,7 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
             sessions.append(stretch.session)
             print(stretch.session, file=sys.stderr)
         half = "second, fourth … session" if sessions.index(stretch.session) % 2 else "first, third … session"
-        _measure(stretch, tables, half if options.halves else "", sessions=options.sessions)
+        _measure(
+            stretch, tables, half if options.halves else "", sessions=options.sessions, as_printed=options.as_printed
+        )
     if not sessions:
         print(f"{options.folder}: no transcript", file=sys.stderr)
         return 1
@@ -55,9 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _measure(stretch: Stretch, tables: Tables, half: str, *, sessions: bool) -> None:
+def _measure(stretch: Stretch, tables: Tables, half: str, *, sessions: bool, as_printed: bool) -> None:
     tokens = tokens_of([output.text for output in stretch.outputs])
-    used = uses(stretch)
+    used = uses(stretch, as_printed=as_printed)
     groups = list(map(group_of, stretch.outputs))
     for name, method in METHODS.items():
         forms = method(stretch, tokens)

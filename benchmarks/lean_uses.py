@@ -41,10 +41,12 @@ class Use(NamedTuple):
     copies: tuple[tuple[int, int], ...]
 
 
-def uses(stretch: Stretch) -> list[list[Use]]:
-    """The uses of each output of a stretch."""
+def uses(stretch: Stretch, *, as_printed: bool = False) -> list[list[Use]]:
+    """The uses of each output of a stretch; `as_printed`: only of lines that were written again with what the tool puts
+    before them.
+    """
     found: list[list[Use]] = [[] for _ in stretch.outputs]
-    for number, use in (*_verbatim(stretch), *_by_name(stretch)):
+    for number, use in _verbatim(stretch, str.strip) if as_printed else (*_verbatim(stretch, bare), *_by_name(stretch)):
         found[number].append(use)
     return found
 
@@ -54,12 +56,12 @@ def bare(line: str) -> str:
     return _PREFIX.sub("", line, count=1).strip()
 
 
-def _verbatim(stretch: Stretch) -> Iterator[tuple[int, Use]]:
+def _verbatim(stretch: Stretch, said_by: Callable[[str], str]) -> Iterator[tuple[int, Use]]:
     whole_lines = _places(stretch.written, lambda line: [line.strip()])
     shown: dict[str, list[tuple[int, int]]] = {}
     for number, output in enumerate(stretch.outputs):
         for at, line in enumerate(output.lines):
-            content = bare(line)
+            content = said_by(line)
             if len(content) >= _SHORTEST_LINE and any(map(str.isalpha, content)):
                 shown.setdefault(content, []).append((number, at))
     for content, holders in shown.items():

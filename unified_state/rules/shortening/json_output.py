@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "JSON"
-SCALES = (80, 46, 40)  # by level
+SCALES = (80, 40, 40)  # by level
 _LOOKED_AT = 40
 _LEAST_SHARE = 0.6
 _NOISE = ('url"', "_url", "node_id", "avatar", "gravatar", '_links"', '"href"', '"sha"', "reactions")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "search results"
-SCALES = (40, 15, 6)  # by level
+SCALES = (40, 9, 6)  # by level
 _PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))
 _LOOKED_AT = 60
 _LEAST_SHARE = 0.6
