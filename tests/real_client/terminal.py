@@ -42,6 +42,15 @@ class Terminal:
         """Press keys by tmux's names: Enter, Escape, C-c, Up."""
         self._tmux("send-keys", *keys)
 
+    def answer(self, question: str, key: str, timeout: float = 20) -> None:
+        """Press a key until the question is gone: a dialog takes none in its first moments."""
+        deadline = time.monotonic() + timeout
+        screen = self.wait_for(question)
+        while re.search(question, screen) and time.monotonic() < deadline:
+            self.press(key)
+            time.sleep(0.5)
+            screen = self.screen()
+
     def type(self, text: str) -> None:
         """Type into the prompt and wait until it stands there."""
         self._tmux("send-keys", "-l", text)

@@ -154,7 +154,7 @@ def test_a_person_is_asked_with_the_constraint_and_may_say_yes(scenario: Scenari
     with Terminal(scenario, *ALLOW_BASH) as terminal:
         terminal.enter("release")
         terminal.wait_for("Constraint C1 asks before this")
-        terminal.press("Enter")
+        terminal.answer("Do you want to proceed", "Enter")
         terminal.wait_for("the end")
         terminal.leave()
     assert (scenario.project / "ran.txt").exists()
