@@ -89,5 +89,5 @@ $(VENV)/real-client: $(VENV)/installed
 $(VENV)/other-hosts/installed: $(VENV)/installed tests/other_hosts/package.json
 	@mkdir -p $(@D)
 	cp tests/other_hosts/package.json $(@D)
-	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error
+	cd $(@D) && npm install --no-audit --no-fund --no-package-lock --loglevel=error
 	@touch $@
