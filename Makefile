@@ -79,7 +79,7 @@ clean:
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp]'
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp,postgres-local,vectors]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed

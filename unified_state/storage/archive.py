@@ -15,7 +15,7 @@ from unified_state.interpreter import DatabaseError, connect
 from unified_state.rules.packing import escape_surrogates
 from unified_state.storage.atomic_file import PRIVATE, publish_once, temporary_name
 
-ARCHIVE_VERSION = 4  # the number of migrations
+ARCHIVE_VERSION = 5  # the number of migrations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ from unified_state.storage.enforcement_schema import ENFORCEMENT
 from unified_state.storage.item_schema import CAPTURE, PROVENANCE, SOURCES, SURVIVAL
 from unified_state.storage.lean_schema import LEAN
 from unified_state.storage.news_schema import NEWS
+from unified_state.storage.outbox_schema import OUTBOX
+from unified_state.storage.vector_schema import VECTORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +181,13 @@ ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN root TEXT;
 """
 
-MIGRATIONS = (_FIRST, _WORKING_SET, SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT, NEWS + ENFORCEMENT + LEAN)
+MIGRATIONS = (
+    _FIRST,
+    _WORKING_SET,
+    SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT,
+    NEWS + ENFORCEMENT + LEAN,
+    OUTBOX + VECTORS,
+)
 _ABSURD_VERSION = 1000
 
 

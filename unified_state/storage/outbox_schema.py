@@ -1,0 +1,3 @@
+"""The tables that tell what a server does not have yet."""
+
+OUTBOX = ""
