@@ -95,8 +95,8 @@ def everything(store: HistoryStore) -> Iterator[HistoryRecord]:
         yield session
         position = 0
         while page := store.steps(session.session_id, position):
-            for position, step in page:
-                yield step
+            yield from (step for _, step in page)
+            position = page[-1][0]
     yield from store.items()
     yield from store.links()
     yield from store.compactions()
