@@ -54,6 +54,7 @@ COMMANDS = {
     "restore": ("archive", "show what a session start would give back; changes nothing"),
     "survival": ("survival", "what the summaries of compactions kept of the state, and what was told again"),
     "forget": ("archive", "remove for good"),
+    "prune": ("prune", "let go of old steps to have room; only when you ask"),
     "scan": ("archive", "look for secrets in what is archived"),
     "hook": ("hook", "handle one event of the client, its JSON on stdin"),
     "statusline": ("statusline", "print the status line, the client's JSON on stdin"),
