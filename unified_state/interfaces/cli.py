@@ -47,6 +47,7 @@ COMMANDS = {
     "attempt": ("items", "what was tried and failed"),
     "proposed": ("proposed", "what was captured and waits for you"),
     "ingest": ("archive", "archive sessions from transcript files or folders"),
+    "import": ("importing", "take in what other programs, machines or people kept"),
     "export": ("archive", "print the archive as JSON Lines, one step (or item) a line"),
     "search": ("archive", "find turns, steps and items"),
     "recall": ("archive", "print an item, a turn, a step or a compaction whole"),
