@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
-_AT_ONCE = 500  # steps in one transaction: hooks wait for one at most
+_AT_ONCE = 1_000  # steps in one transaction: hooks wait for one at most
 _SIZE = "length(CAST(step.body AS BLOB))"
 _EVIDENCE = "step.uuid IN (SELECT uuid FROM temp.evidence)"
 _OLD = "kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted)"
