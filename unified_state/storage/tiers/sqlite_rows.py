@@ -59,19 +59,32 @@ def read_page(archive: Archive, session: int, session_id: str, after: int, limit
 
 
 _MET = "SELECT step FROM shortened WHERE place NOT NULL"
+_NEAR = 16  # pages: most sessions' steps lie that close together
 
 
 def _own_places(archive: Archive, session: int, after: int, limit: int) -> list[tuple[int, int]]:
-    """Of the steps that a session had first: between its first and its last one the archive is read in order, so that a
-    page costs the same at the end of a long session as at its beginning.
+    """Of the steps that a session had first: the archive is read in order, between the session's first step and its
+    last, so that a page costs the same at the end of a long session as at its beginning.
     """
-    ends = ", ".join(f"{end}((SELECT {end}(id) FROM step WHERE turn = turn.id))" for end in ("min", "max"))
-    first, last = archive.row(f"SELECT {ends} FROM turn WHERE session = ?", session)
+    begin = after // 2 + 1 if after else _end(archive, session, "min")
+    found = _places_between(archive, session, begin, begin + _NEAR * limit, limit)
+    return (
+        found if len(found) == limit else _places_between(archive, session, begin, _end(archive, session, "max"), limit)
+    )
+
+
+def _end(archive: Archive, session: int, which: str) -> int:
+    """The first or the last step of a session, `min` or `max`: one look a turn."""
+    sql = f"SELECT {which}((SELECT {which}(id) FROM step WHERE turn = turn.id)) FROM turn WHERE session = ?"
+    return archive.row(sql, session)[0] or 0
+
+
+def _places_between(archive: Archive, session: int, first: int, last: int, limit: int) -> list[tuple[int, int]]:
     return archive.rows(
         "SELECT 2 * step.id, step.id FROM step CROSS JOIN turn ON turn.id = step.turn WHERE step.id BETWEEN ?1 AND ?2 "
         f"AND session = ?3 AND kind NOT NULL AND step.id NOT IN ({_MET}) ORDER BY step.id LIMIT ?4",
-        max(first or 0, after // 2 + 1),
-        last or 0,
+        first,
+        last,
         session,
         limit,
     )
