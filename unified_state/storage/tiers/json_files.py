@@ -59,6 +59,13 @@ class LineFiles:
         """Where a file lies."""
         return os.path.join(self.folder, name)
 
+    def ensure(self) -> None:
+        """Make the folder, which only the user can read."""
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
     def read(self, name: str) -> bytes:
         """What a file holds; nothing where there is none."""
         try:
