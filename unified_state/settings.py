@@ -48,6 +48,7 @@ class Settings:
     share_state_file: bool
     prompt_milliseconds: int
     mask_secrets: bool
+    tier: str
     data_dir: str
 
     def __init__(self) -> None:

@@ -6,8 +6,14 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Summary
 from unified_state.rules.masking import mask_text, mask_value, needs_masking
+from unified_state.rules.privacy import hide_private
 from unified_state.storage.atomic_file import create_once, write_atomically
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.step import Step
 
 KEY_FILE = "mask.key"
 _KEY_BYTES = 32
@@ -62,3 +68,13 @@ class Masker:
         if not create_once(self._path, os.urandom(_KEY_BYTES)) and not self._read_key():
             write_atomically(self._path, os.urandom(_KEY_BYTES))
         return self._read_key()
+
+
+def masked_text(masker: Masker, found: Step | Summary) -> str:
+    """The text of what was found in a transcript, without secrets and what the user marked as private."""
+    if isinstance(found, Summary):
+        return masker.text(found.text)
+    if found.kind == TOOL_CALL:
+        return masker.json(found.text)
+    may_quote_user = found.kind in {PROMPT, NOTICE}  # a notice: a slash command's arguments, also inside its text
+    return masker.text(hide_private(found.text) if may_quote_user else found.text)

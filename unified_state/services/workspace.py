@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedArchiveError
+from unified_state.errors import DamagedArchiveError, TierError
+from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
 from unified_state.storage.archive import Archive
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
+
+JSON_TIER = "json"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,12 +67,30 @@ class Workspace:
         return self._masker
 
     @property
+    def no_archive(self) -> str | None:
+        """Why there is no archive here, neither now nor later; None where there is or should be one."""
+        if self.settings.tier == JSON_TIER:
+            return "tier is json"
+        return None if has_sqlite() else "this Python has no SQLite"
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        return not os.path.exists(self.place.archive_path)
+        return not (os.path.exists(self.place.archive_path) or self._json_folders())
+
+    def _json_folders(self) -> list[str]:
+        """The folders in which files of JSON hold a history."""
+        from unified_state.services.json_tier.history import waiting_folders
+
+        return waiting_folders(self.place)
 
     def use(self, action: Callable[[Archive], T]) -> T:
-        """What the action makes of the open archive. A damaged one is set aside, and the action has a new one."""
+        """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
+        TierError where there is none to be opened.
+        """
+        if self.no_archive is not None:
+            message = f"this needs the SQLite archive, and there is none: {self.no_archive}"
+            raise TierError(message, "what works without is told in the documentation of tiers")
         try:
             with Archive(self.place.archive_path, seconds=self._seconds) as archive:
                 return self._settled(archive, action(archive))

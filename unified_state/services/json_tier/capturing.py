@@ -14,7 +14,7 @@ from unified_state.records.step import Boundary, Step, Summary
 from unified_state.rules.privacy import hide_private
 from unified_state.services.json_tier.reading import newest_steps
 from unified_state.services.masking import masked_text
-from unified_state.services.pending import WRITTEN_BY_THEN, is_running, is_said_by
+from unified_state.services.pending import ENTRIES, WRITTEN_BY_THEN, is_running, is_said_by
 from unified_state.services.transcript_facts import reader_of
 from unified_state.sources.entry_facts import parent_of
 from unified_state.sources.session_folder import session_folder, subagent_transcripts
@@ -108,7 +108,7 @@ class JsonCapture:
 
     def _chunk(self, path: str, cursor: dict[str, Any]) -> int:
         """Keep what a chunk holds; where it ends."""
-        session_id, end = cursor["session_id"], cursor["offset"]
+        session_id, end = str(cursor["session_id"]), int(cursor["offset"])
         records: list[HistoryRecord] = [StoredSession(session_id=session_id, started_at=self._now, seen_at=self._now)]
         read = reader_of(session_id)
         for end, line in read_lines(path, cursor["offset"]):
@@ -174,7 +174,9 @@ class JsonCapture:
         is_alive = is_running(desk[WORK].get(session_id, {}).get("pid"))
         lost, done = [], []
         for message in waiting:
-            if any(step.kind in message.entries and is_said_by(message, step.at, step.text.strip()) for step in steps):
+            if any(
+                step.kind in ENTRIES[message.kind] and is_said_by(message, step.at, step.text.strip()) for step in steps
+            ):
                 done.append(message)
             elif message.at <= self._now - (WRITTEN_BY_THEN if is_alive else 0):
                 lost.append(message)
