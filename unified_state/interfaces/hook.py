@@ -11,17 +11,11 @@ import os
 import sys
 import time
 
-from unified_state.errors import (
-    ArchiveUnavailableError,
-    CompactionRefusedError,
-    DamagedArchiveError,
-    NewerArchiveError,
-    UnifiedStateError,
-)
+from unified_state.errors import CompactionRefusedError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
 from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.services.hook_call import HookCall
-from unified_state.services.workspace import Workspace
+from unified_state.services.workspace import UNAVAILABLE, Workspace
 from unified_state.settings import default_data_dir, environment, load_hook_settings
 
 TYPE_CHECKING = False
@@ -125,7 +119,7 @@ class Run:
         if call.workspace.no_archive is None:
             try:
                 return call.workspace.use(lambda archive: self.answer(handler, call, archive))
-            except (ArchiveUnavailableError, NewerArchiveError, DamagedArchiveError) as error:
+            except UNAVAILABLE as error:
                 reason = error.message
                 self.problem = str(error)
         from unified_state.services.json_tier.hooks import answer_event

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedArchiveError, TierError
+from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, NewerArchiveError, TierError
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
 from unified_state.storage.archive import Archive
@@ -14,6 +14,8 @@ from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
 JSON_TIER = "json"
+# The archive cannot be used now; whatever else goes wrong is no reason to keep anything elsewhere.
+UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, DamagedArchiveError)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,16 +24,18 @@ from unified_state.records.state import (
 from unified_state.rules.budget import budget_status, leaving
 from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.short_form import short_form
-from unified_state.rules.state_reading import keep_unknown, read_section
+from unified_state.rules.state_reading import drop_texts, keep_unknown, read_section
 from unified_state.rules.timestamps import to_text
 from unified_state.services.json_tier.carrying import carried_items
 from unified_state.services.pending import is_running
 from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
 from unified_state.storage.state_file import StateFile
 from unified_state.storage.tiers.json_desk import NOTES, SAVED, WORK
+from unified_state.storage.tiers.json_tables import Tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from unified_state.records.item import LedgerItem
@@ -77,26 +79,27 @@ class JsonProjection:
         self._history.desk.change(lambda desk: desk[SAVED].__setitem__(path, saved))
         return self.refresh()
 
-    def refresh(self) -> State:
-        """Write the file as the history has it now."""
+    def refresh(self, leaves: Callable[[str], bool] | None = None) -> State:
+        """Write the file as the history has it now; of what it said before, the texts go of which `leaves` says so."""
         place = self._workspace.place
         if not os.path.lexists(place.state_path):
             shared = NAME if self._workspace.settings.share_state_file else None
             exclude_from_git(place, [name for name in EXCLUDED if name != shared])
-        return self._file.update(self._changed)
+        return self._file.update(lambda content: self._changed(content, leaves))
 
-    def _changed(self, content: StateContent) -> State:
+    def _changed(self, content: StateContent, leaves: Callable[[str], bool] | None) -> State:
         if content.set_aside is not None:
             self._workspace.report(f"the state file was damaged; it was set aside as {content.set_aside}")
         present = content.json or {}
+        if leaves is not None:
+            drop_texts(present, leaves)
         state = self._state(present)
         as_before = state.replace(updated_at=present.get("updatedAt"))
         return as_before if disk_value(as_before) == content.json else state
 
     def _state(self, present: dict[str, Any]) -> State:
-        stored = list(self._history.store.items())
-        aliases = [name for item in stored for name in (item.alias, *item.aliases)]
-        items = [*carried_items(present, aliases, self._now), *stored]
+        taken = Tables(self._history.files).taken
+        items = [*carried_items(present, taken, self._now), *self._history.store.items()]
         shown, tokens = self._within_budget(items)
         entries = [short_form(item) for item in shown]
         desk = self._history.desk.read()

@@ -21,6 +21,7 @@ from unified_state.services.restore import restored_text
 from unified_state.storage.ledger import ACTIVE
 from unified_state.storage.sessions import LOCAL_SESSION
 from unified_state.storage.tiers.json_desk import SAVED, SUMMARIES, WORK
+from unified_state.storage.tiers.json_tables import Tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,10 +87,9 @@ def gather(workspace: Workspace, history: JsonHistory, session_id: str, reason: 
 
 def _active(workspace: Workspace, history: JsonHistory, now: int) -> list[LedgerItem]:
     """The items that hold: those of the history, and those of an archive that the state file shows."""
-    stored = list(history.store.items())
-    aliases = [name for item in stored for name in (item.alias, *item.aliases)]
-    carried = carried_items(JsonProjection(history, workspace, now).trusted(), aliases, now)
-    return [item for item in (*carried, *stored) if item.status == ACTIVE]
+    taken = Tables(history.files).taken
+    carried = carried_items(JsonProjection(history, workspace, now).trusted(), taken, now)
+    return [item for item in (*carried, *history.store.items()) if item.status == ACTIVE]
 
 
 def _by_others(items: list[LedgerItem], session_id: str | None, since: int) -> list[LedgerItem]:

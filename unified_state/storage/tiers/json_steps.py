@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 from unified_state.records.history import StoredStep
 from unified_state.storage.tiers.json_forms import fields_of, key_of, record_of
-from unified_state.storage.tiers.json_tables import session_file
+from unified_state.storage.tiers.json_tables import KEYS, Tables, session_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.storage.tiers.json_files import LineFiles
-    from unified_state.storage.tiers.json_tables import Tables
 
 _BEGIN = len(b'{"n":')
 
@@ -68,3 +67,12 @@ def _originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, in
                 del fields["n"]
                 found[owner, place] = fields
     return found
+
+
+def find_place(files: LineFiles, place: int) -> str | None:
+    """The session of the step at a position; None where there is none."""
+    pairs = files.lines(KEYS)
+    if not 0 < place <= len(pairs):
+        return None
+    number = int(pairs[place - 1].rpartition(b" ")[2])
+    return list(Tables(files).sessions)[number - 1]
