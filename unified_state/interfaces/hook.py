@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _STDIN_SECONDS = 5.0
 _LOCK_SECONDS = 4.0
+# For taking in what was kept elsewhere while the archive could not be used; a prompt does not wait for that.
+_MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
@@ -104,7 +106,14 @@ class Run:
             return 0
         place = locate(folder, self.data_dir, create=True)
         self.folder = place.folder
-        workspace = Workspace(place, settings, report=self._report, session_id=event.session_id, seconds=_LOCK_SECONDS)
+        workspace = Workspace(
+            place,
+            settings,
+            report=self._report,
+            session_id=event.session_id,
+            seconds=_LOCK_SECONDS,
+            merge_seconds=_MERGE_SECONDS.get(self.event_name, 0.0),
+        )
         call = self._call(event, workspace)
         output = self.kept(handler, call)
         if output:

@@ -9,7 +9,8 @@ import os
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, NewerArchiveError, TierError
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
-from unified_state.storage.archive import Archive
+from unified_state.services.json_tier.places import waiting_folders
+from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
@@ -35,8 +36,8 @@ class Workspace:
 
     `origin` is whose word counts: `user_said` in the user's own terminal, `inferred` for a model. `report` is told, in
     one line, what a person should know: that something was damaged and set aside; `advise` what may help them.
-    `seconds` is how long to wait for
-    another writer.
+    `seconds` is how long to wait for another writer, `merge_seconds` how long it may take to merge what was kept
+    elsewhere.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Workspace:
         origin: str = INFERRED,
         seconds: float = 30.0,
         advise: Callable[[str], None] = lambda _line: None,
+        merge_seconds: float = 60.0,
     ) -> None:
         self.place = place
         self.settings = settings
@@ -57,6 +59,7 @@ class Workspace:
         self.report = report
         self.advise = advise
         self._seconds = seconds
+        self._merge_seconds = merge_seconds
         self._masker: Masker | None = None
 
     @property
@@ -78,13 +81,7 @@ class Workspace:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        return not (os.path.exists(self.place.archive_path) or self._json_folders())
-
-    def _json_folders(self) -> list[str]:
-        """The folders in which files of JSON hold a history."""
-        from unified_state.services.json_tier.history import waiting_folders
-
-        return waiting_folders(self.place)
+        return not (os.path.exists(self.place.archive_path) or waiting_folders(self.place))
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
@@ -92,20 +89,44 @@ class Workspace:
         """
         if self.no_archive is not None:
             message = f"this needs the SQLite archive, and there is none: {self.no_archive}"
-            raise TierError(message, "what works without is told in the documentation of tiers")
+            raise TierError(message, "docs/explanation/tiers.md tells what works without")
         try:
-            with Archive(self.place.archive_path, seconds=self._seconds) as archive:
-                return self._settled(archive, action(archive))
-        except DamagedArchiveError as error:
-            from unified_state.storage.damage import set_aside_if_damaged
+            try:
+                return self._use(action)
+            except DamagedArchiveError as error:
+                self._set_aside(error)
+            return self._use(action)
+        except UNAVAILABLE as error:
+            waiting = waiting_folders(self.place)
+            if waiting:
+                error.hint = f"{error.hint}; what was recorded meanwhile is kept in {waiting[0]}"
+            raise
 
-            aside = set_aside_if_damaged(self.place.archive_path)
-            if aside is not None:
-                self.report(
-                    f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
-                )
+    def _use(self, action: Callable[[Archive], T]) -> T:
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
+            if waiting_folders(self.place):
+                self._merge_back(archive)
             return self._settled(archive, action(archive))
+
+    def _merge_back(self, archive: Archive) -> None:
+        """Take in what was kept elsewhere while the archive could not be used."""
+        if self._merge_seconds:
+            from unified_state.services.json_tier.merging import merge_back
+
+            merge_back(self, archive, self._merge_seconds)
+
+    def _set_aside(self, error: DamagedArchiveError) -> None:
+        """Begin a new archive in the place of a damaged one."""
+        from unified_state.storage.damage import set_aside_if_damaged
+
+        try:
+            aside = set_aside_if_damaged(self.place.archive_path)
+        except OSError as reason:
+            raise storage_error(reason, self.place.archive_path) from reason
+        if aside is not None:
+            self.report(
+                f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
+            )
 
     def _settled(self, archive: Archive, result: T) -> T:
         """The result, and what hooks enforce is as the ledger says now."""

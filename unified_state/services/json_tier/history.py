@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import StorageError
+from unified_state.services.json_tier.places import FOLDER, folder_beside, project_of
 from unified_state.storage.tiers.json_desk import Desk
 from unified_state.storage.tiers.json_lines import JsonStore
 
@@ -17,16 +17,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.services.place import Place
 
-FOLDER = "json"
 _PROBE = b"\0" * 8192  # what a disk that is full does not take
-SECONDS = 4.0  # for another writer, who needs milliseconds
+MERGED = ".merged-"  # in the name of a folder that is in the archive and about to go
+_SECONDS = 4.0  # for another writer, who needs milliseconds
 
 
 class JsonHistory:
     """A history and its desk. `reason` is why the archive is not used, None where it never is."""
 
-    def __init__(self, folder: str, project: str, reason: str | None = None) -> None:
-        self.store = JsonStore(folder, project, seconds=SECONDS)
+    def __init__(self, folder: str, project: str, reason: str | None = None, *, seconds: float = _SECONDS) -> None:
+        self.store = JsonStore(folder, project, seconds=seconds)
         self.files = self.store.files
         self.desk = Desk(self.files)
         self.reason = reason
@@ -39,26 +39,9 @@ class JsonHistory:
 
 def open_history(place: Place, reason: str | None = None) -> JsonHistory:
     """The history of a place; one that stands in for the archive lies where something can be written now."""
-    folders = history_folders(place)
-    if reason is not None:
-        folders = [folder for folder in folders if _takes(folder)] or folders
-    return JsonHistory(folders[0], project_of(place), reason)
-
-
-def project_of(place: Place) -> str:
-    """The name of a place's project in a folder of histories."""
-    return place.id or "unknown"
-
-
-def history_folders(place: Place) -> list[str]:
-    """The folders in which a history of a place may lie, the usual one first."""
-    beside = os.path.join(place.repository.worktree, ".claude", "unified-state")
-    return [os.path.join(folder, FOLDER) for folder in dict.fromkeys((place.folder, beside))]
-
-
-def waiting_folders(place: Place) -> list[str]:
-    """The folders in which there is a history."""
-    return [folder for folder in history_folders(place) if os.path.isdir(os.path.join(folder, project_of(place)))]
+    usual = os.path.join(place.folder, FOLDER)
+    is_elsewhere = reason is not None and not _takes(usual)
+    return JsonHistory((folder_beside(place) if is_elsewhere else None) or usual, project_of(place), reason)
 
 
 def _takes(folder: str) -> bool:
@@ -66,20 +49,12 @@ def _takes(folder: str) -> bool:
     probe = os.path.join(folder, f"probe-{os.getpid()}")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(probe, "wb") as file:
-            file.write(_PROBE)
+        try:
+            with open(probe, "wb") as file:
+                file.write(_PROBE)
+        finally:
+            if os.path.exists(probe):
+                os.unlink(probe)
     except OSError:
         return False
-    finally:
-        _remove(probe)
     return True
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        message = f"{path} cannot be removed: {error.strerror}"
-        raise StorageError(message, "remove it by hand") from error

@@ -98,7 +98,7 @@ class JsonWriter:
     def accept(self, ref: str) -> Entry:
         """There are no proposals without an archive."""
         message = f"{ref} cannot be accepted or dismissed: nothing is proposed without the SQLite archive"
-        raise TierError(message, "what works without is told in the documentation of tiers")
+        raise TierError(message, "docs/explanation/tiers.md tells what works without")
 
     dismiss = accept
 

@@ -11,7 +11,7 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.interpreter import dump_ascii_json, parse_json
-from unified_state.storage.atomic_file import PRIVATE, write_atomically
+from unified_state.storage.atomic_file import PRIVATE, sync_folder, write_atomically
 from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
@@ -113,7 +113,7 @@ class LineFiles:
                 for name, content in additions.items():
                     self._grow(name, content)
                 if not all(before.values()):
-                    _sync_folder(self.folder)
+                    sync_folder(self.folder)
             except BaseException:
                 self._cut(before)  # where even that fails the journal stays, and the next process cuts
                 _empty(journal)
@@ -188,12 +188,3 @@ def _write(descriptor: int, content: bytes) -> None:
 def _empty(descriptor: int) -> None:
     os.ftruncate(descriptor, 0)
     os.fsync(descriptor)
-
-
-def _sync_folder(folder: str) -> None:
-    if hasattr(os, "O_DIRECTORY"):  # elsewhere the file system does it by itself
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
