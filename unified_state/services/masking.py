@@ -9,13 +9,13 @@ from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Summary
 from unified_state.rules.masking import mask_text, mask_value, needs_masking
 from unified_state.rules.privacy import hide_private
+from unified_state.services.place import KEY_FILE
 from unified_state.storage.atomic_file import create_once, write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.records.step import Step
 
-KEY_FILE = "mask.key"
 _KEY_BYTES = 32
 _TAG_DIGITS = 8
 
@@ -45,6 +45,10 @@ class Masker:
         import hmac  # 5 ms, only where a secret was found
 
         return hmac.digest(self._load_key(), secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:_TAG_DIGITS]
+
+    def ensure_key(self) -> None:
+        """Make the key, where there is none yet."""
+        self._load_key()
 
     def _load_key(self) -> bytes:
         if not self._key:

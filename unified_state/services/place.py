@@ -11,6 +11,7 @@ from unified_state.storage.identity import ID_FILE, ensure_identity, known_ident
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
+KEY_FILE = "mask.key"
 EXCLUDED = (
     NAME,
     "unified-session-state.lock",

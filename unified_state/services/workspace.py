@@ -6,10 +6,17 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, NewerArchiveError, TierError
+from unified_state.errors import (
+    ArchiveUnavailableError,
+    DamagedArchiveError,
+    NewerArchiveError,
+    StorageError,
+    TierError,
+)
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
 from unified_state.services.json_tier.places import waiting_folders
+from unified_state.services.place import KEY_FILE
 from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
@@ -104,9 +111,18 @@ class Workspace:
 
     def _use(self, action: Callable[[Archive], T]) -> T:
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
+            if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
+                self._make_key()
             if waiting_folders(self.place):
                 self._merge_back(archive)
             return self._settled(archive, action(archive))
+
+    def _make_key(self) -> None:
+        """Have the user's key before the disk is full: what is kept beside the state file is known to be ours by it."""
+        try:
+            self.masker.ensure_key()
+        except StorageError:
+            return  # whoever has something to mask says so
 
     def _merge_back(self, archive: Archive) -> None:
         """Take in what was kept elsewhere while the archive could not be used."""
