@@ -52,7 +52,7 @@ def session_start_text(call: HookCall, history: JsonHistory, reason: Reason) -> 
 def health_of(call: HookCall, history: JsonHistory) -> str | None:
     """What a person should know: that this is not the archive, or else what went wrong lately."""
     if history.is_fallback:
-        return f"{history.reason}; all is kept in {history.files.folder} and joins the archive once it can be used"
+        return f"all is kept in files of JSON, which join the archive once it can be used; now {history.reason}"
     return health_line(call.workspace.place.folder, call.now)
 
 
