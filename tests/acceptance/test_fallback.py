@@ -128,7 +128,7 @@ def test_d7_of_two_people_are_two_items_and_both_are_found_by_it(known: Project)
         ("D4", "my own D1"),
     ]
     assert known.decide("later") == "D5"
-    assert known.ask("proposed") == []
+    assert known.run("proposed").out == ""
 
 
 def test_whoever_reads_meanwhile_is_told_of_what_is_not_shown(known: Project) -> None:
