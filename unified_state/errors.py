@@ -55,6 +55,18 @@ class StorageError(UnifiedStateError):
     """Something could not be written or read: no space, no permission, a lock that did not come free."""
 
 
+class ArchiveUnavailableError(StorageError):
+    """The archive itself cannot be opened or written for now; what was to go there waits beside it."""
+
+
+class NewerArchiveError(NewerVersionError):
+    """The archive was written by a newer version; what was to go there waits beside it."""
+
+
+class TierError(UnifiedStateError):
+    """What was asked for needs SQLite, and the history of this project is kept without."""
+
+
 class MissingExtraError(UnifiedStateError):
     """A part of the product that is installed by itself is not there."""
 

@@ -151,6 +151,13 @@ SETTINGS = (
         about="Whether secrets are masked before anything is written.",
         own_file_only=True,
     ),
+    Setting(
+        "tier",
+        "sqlite",
+        "What holds the history: an SQLite archive, or files of JSON where Python has no SQLite; see tiers.",
+        choices=("sqlite", "json"),
+        own_file_only=True,
+    ),
     Setting("data_dir", "", "Where the archives lie; empty: the user's data folder.", own_file_only=True),
 )
 

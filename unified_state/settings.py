@@ -50,6 +50,7 @@ class Settings:
     retention_megabytes: int
     retention_spares_days: int
     mask_secrets: bool
+    tier: str
     data_dir: str
 
     def __init__(self) -> None:

@@ -57,6 +57,11 @@ def forget(
     workspace: Workspace, now: int, *, ref: str = "", session_id: str | None = None, text: str | None = None
 ) -> Forgotten:
     """Forget everything that holds a text, or else a session, or else what a ref names."""
+    if workspace.no_archive is not None:
+        from unified_state.services.json_tier.forgetting import forget_json
+
+        steps, items, summaries = forget_json(workspace, now, ref=ref, session_id=session_id, text=text)
+        return Forgotten(steps, items, summaries)
     leaves: Holds | None = None
     if text is not None:
         leaves = _holds(text)

@@ -7,7 +7,7 @@ from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_text
 from unified_state.services.exporting import export_line
 from unified_state.storage.compactions import find_compaction, restores_of
-from unified_state.storage.ledger import find_item, list_items
+from unified_state.storage.ledger import find_item, items_called, list_items
 from unified_state.storage.provenance import links_of
 from unified_state.storage.pruned import is_pruned
 from unified_state.storage.steps import find_step, steps_of_turn, turn_of_step
@@ -27,7 +27,9 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
     """What the ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        return _item(archive, find_item(archive, ref))
+        found, *others = items_called(archive, ref) or [find_item(archive, ref)]
+        also = {"also": [other.alias for other in others]} if others else {}  # they were called so before a merge
+        return {**_item(archive, found), **also}
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
 
 

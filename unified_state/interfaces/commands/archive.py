@@ -120,7 +120,14 @@ def _export(arguments: Namespace) -> int:
         for line in lines:
             context.write_line(line)
 
-    _reading(context).use(action)
+    workspace = _reading(context)
+    if workspace.no_archive is None:
+        workspace.use(action)
+        return 0
+    from unified_state.services.json_tier.finding import export_json
+
+    for line in export_json(workspace, arguments.session, items=arguments.items):
+        context.write_line(line)
     return 0
 
 
