@@ -7,13 +7,14 @@ somebody else's file calls the user's word is not this user's.
 from __future__ import annotations
 
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.history import StoredItem, StoredSession, StoredStep, Tombstone
-from unified_state.records.item import CONSTRAINT, DECISION
+from unified_state.records.history import StoredItem, StoredLink, StoredSession, StoredStep, Tombstone
+from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import OBSERVED, USER_SAID
 from unified_state.records.record import disk_value
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL
 from unified_state.rules.privacy import hide_private
 from unified_state.rules.quoting import text_hash
+from unified_state.storage.ledger import ACTIVE, PROPOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from unified_state.records.history import HistoryRecord
     from unified_state.services.masking import Masker
 
-_ACTIVE, _PROPOSED = "active", "proposed"
-_BINDING = (DECISION, CONSTRAINT)
+_ELSEWHERE = "elsewhere:"
+_TEXTS = ("text", "summary", "quote")
 
 
 def trusted(record: HistoryRecord, known_constraints: Container[str]) -> HistoryRecord | None:
@@ -35,8 +36,8 @@ def trusted(record: HistoryRecord, known_constraints: Container[str]) -> History
         return record
     if record.uuid in known_constraints:
         return None
-    is_enforced = record.status == _ACTIVE and record.body.get("mode")
-    return record.replace(status=_PROPOSED) if is_enforced else record
+    is_enforced = record.status == ACTIVE and record.body.get("mode")
+    return record.replace(status=PROPOSED) if is_enforced else record
 
 
 def untrusted(record: HistoryRecord, known_constraints: Container[str], now: int) -> HistoryRecord | None:
@@ -53,15 +54,23 @@ def untrusted(record: HistoryRecord, known_constraints: Container[str], now: int
         )
     if isinstance(record, StoredStep) and record.kind == PROMPT:
         return record.replace(kind=NOTICE, unknown=_kept(record.unknown, kindElsewhere=PROMPT))
-    if not isinstance(record, StoredItem):
-        return record
     known = trusted(record, known_constraints)
     if not isinstance(known, StoredItem):
         return known
-    status = _PROPOSED if known.status == _ACTIVE and known.kind in _BINDING else known.status
     if known.origin == USER_SAID:
         known = known.replace(origin=OBSERVED, unknown=_kept(known.unknown, originElsewhere=USER_SAID))
+    status = PROPOSED if known.status == ACTIVE else known.status
     return known.replace(status=status, paged_out_at=known.paged_out_at or known.created_at)
+
+
+def set_apart(record: HistoryRecord) -> HistoryRecord:
+    """The record in a session of its own: nobody else's turns get into a session that was held here."""
+    if isinstance(record, (StoredLink, Tombstone)) or record.session_id is None:
+        return record
+    record = record.replace(session_id=f"{_ELSEWHERE}{record.session_id}")
+    if isinstance(record, StoredSession) and record.predecessor:
+        return record.replace(predecessor=f"{_ELSEWHERE}{record.predecessor}")
+    return record
 
 
 def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
@@ -74,9 +83,6 @@ def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
     if "quote" in changed and isinstance(record, StoredItem):
         changed["quote_hash"] = text_hash(changed["quote"])
     return record.replace(**changed) if changed else record
-
-
-_TEXTS = ("text", "summary", "quote")
 
 
 def _masked(name: str, value: Any, record: HistoryRecord, masker: Masker) -> Any:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ForeignFileError
+from unified_state.errors import ForeignFileError, UsageError
 from unified_state.records.history import StoredItem, StoredStep
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, open_records, project_of
-from unified_state.services.import_trust import masked, trusted, untrusted
+from unified_state.services.import_trust import masked, set_apart, trusted, untrusted
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.stores import use_store
 from unified_state.services.working_set_keeping import rebuild_working_sets
@@ -56,15 +56,19 @@ def import_file(
     `is_own` says that the file is the user's own history. `report` is told how many records are done.
     """
     form = find_format(path)
+    if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
+        message = f"{path} is the state file of this very folder"
+        raise UsageError(message, "it is read without an import")
     if form == TRANSCRIPT:
         message = f"{path} is a transcript"
         raise ForeignFileError(message, "`unified-state ingest` reads transcripts")
     project = project or os.path.basename(workspace.place.repository.worktree)
     count = sum(1 for _ in open_records(form, path, project))
-    own = may_decide(workspace.origin) and (is_own or (form == HISTORY and project_of(path) == workspace.place.id))
+    is_history = form == HISTORY
+    own = is_history and may_decide(workspace.origin) and (is_own or project_of(path) == workspace.place.id)
 
     def action(store: HistoryStore, archive: Archive | None) -> Imported:
-        importer = _Importer(workspace, store, archive, now, is_own=own)
+        importer = _Importer(workspace, store, archive, now, is_own=own, sets_apart=is_history and not own)
         for batch in _batches(open_records(form, path, project)):
             importer.keep(batch)
             report(len(batch))
@@ -81,10 +85,17 @@ class _Importer:
     """Keeps batch after batch in the store; `settle` brings up to date what the archive derives from it."""
 
     def __init__(
-        self, workspace: Workspace, store: HistoryStore, archive: Archive | None, now: int, *, is_own: bool
+        self,
+        workspace: Workspace,
+        store: HistoryStore,
+        archive: Archive | None,
+        now: int,
+        *,
+        is_own: bool,
+        sets_apart: bool,
     ) -> None:
         self._store, self._archive, self._masker = store, archive, workspace.masker
-        self._now, self._is_own = now, is_own
+        self._now, self._is_own, self._sets_apart = now, is_own, sets_apart
         self._known = {item.uuid for item in store.items() if item.kind == CONSTRAINT}
         self._sessions: set[str] = set()
         self.added = self.proposed = self.left = 0
@@ -113,9 +124,18 @@ class _Importer:
 
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
         clean = masked(record, self._masker)
-        judged = trusted(clean, self._known) if self._is_own else untrusted(clean, self._known, self._now)
+        judged = trusted(clean, self._known) if self._is_own else self._of_others(clean)
         self.left += judged is None
         return judged
+
+    def _of_others(self, record: HistoryRecord) -> HistoryRecord | None:
+        """The record as far as it counts; nobody else changes an item that was decided on here."""
+        judged = untrusted(record, self._known, self._now)
+        if isinstance(judged, StoredItem):
+            known = self._store.find_items(judged.uuid)
+            if known and known[0].status != PROPOSED:
+                return None
+        return set_apart(judged) if judged and self._sets_apart else judged
 
 
 def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:

@@ -64,10 +64,15 @@ def _import_file(context: Context, workspace: Workspace, path: str, arguments: N
 
 
 def _ingest(context: Context, workspace: Workspace, paths: list[str]) -> dict[str, Any]:
+    from unified_state.errors import NotFoundError
     from unified_state.services.import_formats import TRANSCRIPT
     from unified_state.services.ingestion import find_transcripts, ingest
 
-    done = ingest(workspace, find_transcripts(paths), current_time(), lambda _count: None)
+    files = find_transcripts(paths)
+    if not files:
+        message = f"there is no transcript in {', '.join(paths)}"
+        raise NotFoundError(message, "transcripts end in .jsonl; name the files of other programs themselves")
+    done = ingest(workspace, files, current_time(), lambda _count: None)
     for path in done.skipped:
         context.say(f"{path} was left out: the folder it ran in is gone; name the file to archive it here")
     text = f"{done.files} transcripts, {done.added:,} new steps"
