@@ -47,6 +47,10 @@ class DamagedArchiveError(DamagedFileError):
     """The archive itself cannot be read: it is set aside, and what was to be done is done in a new one."""
 
 
+class ForeignFileError(UnifiedStateError):
+    """A file to be imported cannot be used; it stays as it is, and nothing of it is taken over."""
+
+
 class StorageError(UnifiedStateError):
     """Something could not be written or read: no space, no permission, a lock that did not come free."""
 

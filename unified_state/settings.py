@@ -47,6 +47,8 @@ class Settings:
     session_hours: int
     share_state_file: bool
     prompt_milliseconds: int
+    retention_megabytes: int
+    retention_spares_days: int
     mask_secrets: bool
     tier: str
     data_dir: str
