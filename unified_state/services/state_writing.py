@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.errors import StorageError
 from unified_state.services.archive_writing import ArchiveWriter
 from unified_state.services.workspace import UNAVAILABLE
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
+    from unified_state.errors import UnifiedStateError
     from unified_state.records.item import Entry
     from unified_state.services.json_tier.writing import JsonWriter
     from unified_state.services.projection import Projected
@@ -66,20 +68,30 @@ class StateWriter:
         return self._do(lambda writer: writer.refresh(leaves))
 
     def _do(self, verb: Callable[[ArchiveWriter | JsonWriter], T]) -> T:
-        workspace, reason = self._workspace, None
+        workspace = self._workspace
         if workspace.no_archive is None:
             writer = ArchiveWriter(workspace)
             try:
                 return verb(writer)
             except UNAVAILABLE as error:
-                workspace.report(str(error))
-                if writer.recorded:  # it went wrong afterwards
-                    result: T = writer.recorded[-1]
-                    return result
-                reason = error.message
+                if not writer.recorded:
+                    return self._fall_back(verb, error)
+                workspace.report(f"recorded, but {error}")
+                result: T = writer.recorded[-1]
+                return result
         from unified_state.services.json_tier.writing import JsonWriter
 
-        found = JsonWriter(workspace, reason)
-        if reason is not None:
-            workspace.report(f"it is recorded in {found.folder}, and joins the archive once that can be used")
-        return verb(found)
+        return verb(JsonWriter(workspace))
+
+    def _fall_back(self, verb: Callable[[ArchiveWriter | JsonWriter], T], error: UnifiedStateError) -> T:
+        """Do it beside the archive; where nothing can be written there either, the archive's own error counts."""
+        from unified_state.services.json_tier.writing import JsonWriter
+
+        try:
+            writer = JsonWriter(self._workspace, error.message)
+            result = verb(writer)
+        except StorageError:
+            raise error from None
+        kept = f"it is kept in {writer.folder}, and joins the archive once that can be used"
+        self._workspace.report(f"{error.message}; {kept}")
+        return result
