@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -15,7 +16,6 @@ from unified_state.storage.tiers.postgres.migrating import migrate
 from unified_state.storage.tiers.postgres.reading import Reader, pages
 from unified_state.storage.tiers.postgres.searching import search
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.server import Server
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
+T = TypeVar("T")
 _MOST_CONNECTIONS = 4
 _WAIT = 30.0  # seconds for a connection
 _OPTIONS = "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000"
@@ -52,10 +53,9 @@ class PostgresStore:
         conninfo = make_conninfo(
             **{**server.parameters, "options": f"{server.parameters['options']} {_OPTIONS}".strip()}
         )
-        with failures(server):
-            with psycopg.connect(conninfo, autocommit=True) as connection:
-                migrate(connection, server)
-                asker.enter(connection, server)
+        with failures(server), psycopg.connect(conninfo, autocommit=True) as connection:
+            migrate(connection, server)
+            asker.enter(connection, server)
         self._pool = ConnectionPool(
             conninfo,
             kwargs={"autocommit": True},
@@ -73,7 +73,7 @@ class PostgresStore:
             own = self._asker.author
             yield connection, [own, *(author for author in readable if author != own)]
 
-    def _read(self, read: Callable[[Reader], Any]) -> Any:
+    def _read(self, read: Callable[[Reader], T]) -> T:
         with self._transaction() as (connection, readable):
             return read(Reader(connection, self._asker.project, readable))
 
