@@ -65,6 +65,11 @@ class PostgresServer:
             connection.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} TEMPLATE "{template}"')
         return name
 
+    def cut_off(self, database: str) -> None:
+        """End all connections to a database."""
+        with self.admin() as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
+
     def role(self, password: str = "") -> str:
         """Make a role that may log in; with a password it has to give it."""
         name = f"role_{uuid4().hex[:12]}"
