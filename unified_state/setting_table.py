@@ -17,7 +17,7 @@ class Setting:
     and never copied.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a row of the table below, where each is named
         self,
         name: str,
         default: Any,
