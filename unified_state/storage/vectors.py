@@ -10,6 +10,7 @@ from operator import mul
 from struct import Struct
 
 from unified_state.errors import UsageError
+from unified_state.records.record import Record
 from unified_state.storage.steps import DATA_URL, find_placed, readable
 
 TYPE_CHECKING = False
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 _NUMBER = 2  # bytes of a float16
 _TOLERANCE = 0.02  # of the square of the length: what rounding to float16 can do is a tenth of it
 _LARGEST = (1 << 63) - 1
+
+
+class VectorModel(Record):
+    """A model as the archive knows it. Its stamp changes whenever one of its vectors is taken away or changed."""
+
+    number: int
+    dimensions: int
+    stamp: str
 
 
 def model_number(archive: Archive, name: str, version: str, dimensions: int) -> int:
@@ -42,8 +51,7 @@ def add_vectors(archive: Archive, model: int, vectors: Iterable[tuple[int, bytes
     """Store the vectors of steps; how many were new. A step that has one keeps it, and one without text gets none: it
     may have been forgotten while its vector was made. Raises UsageError for what is no unit vector of the model.
     """
-    dimensions = dimensions_of(archive, model)
-    numbers = Struct(f"<{dimensions}e")
+    numbers = Struct(f"<{read_model(archive, model).dimensions}e")
     added = 0
     for step, embedding in vectors:
         _check(step, embedding, numbers)
@@ -57,13 +65,13 @@ def add_vectors(archive: Archive, model: int, vectors: Iterable[tuple[int, bytes
     return added
 
 
-def dimensions_of(archive: Archive, model: int) -> int:
-    """How many numbers a vector of a model has."""
-    row = archive.row("SELECT dimensions FROM vector_model WHERE id = ?", model)
+def read_model(archive: Archive, model: int) -> VectorModel:
+    """A model by its number."""
+    row = archive.row("SELECT id, dimensions, stamp FROM vector_model WHERE id = ?", model)
     if row is None:
         message = f"the archive {archive.path} knows no model {model}"
         raise UsageError(message, "`model_number` makes a model known")
-    return int(row[0])
+    return VectorModel(*row)
 
 
 def steps_without(archive: Archive, model: int, limit: int, before: int = _LARGEST) -> list[tuple[int, str]]:
@@ -94,6 +102,13 @@ def read_vectors(archive: Archive, model: int, steps: Sequence[int]) -> dict[int
         archive.rows(
             f"SELECT step, embedding FROM vector WHERE step IN ({', '.join(map(str, steps))}) AND model = ?", model
         )
+    )
+
+
+def vectors_at(archive: Archive, model: int, numbers: Sequence[int]) -> list[tuple[int, int, bytes]]:
+    """Those of some vectors that there are, by their own numbers; each as in `vectors_after`."""
+    return archive.rows(
+        f"SELECT id, step, embedding FROM vector WHERE id IN ({', '.join(map(str, numbers))}) AND model = ?", model
     )
 
 
