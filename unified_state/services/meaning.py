@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from functools import cache
 
-import numpy as np
-
 from unified_state.rules.meaning import without
 from unified_state.sources.models import open_model
-from unified_state.storage.full_text import those_passing
-from unified_state.storage.nearest import nearest
+from unified_state.storage.full_text import Filters, those_passing
+from unified_state.storage.vector_index import nearest
 from unified_state.storage.vector_models import find_model
+from unified_state.storage.vector_numbers import Numbers, matrix, unit
 from unified_state.storage.vectors import read_vectors
 
 TYPE_CHECKING = False
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from unified_state.sources.models import Model
     from unified_state.storage.archive import Archive
-    from unified_state.storage.full_text import Filters
 
 _BEYOND = 10  # times as many as are wanted are looked at where filters will leave some out
 
@@ -31,24 +29,20 @@ _BEYOND = 10  # times as many as are wanted are looked at where filters will lea
 class Meant:
     """A query by its vector, among the vectors of one model in one archive."""
 
-    def __init__(self, archive: Archive, model: int, vector: bytes) -> None:
+    def __init__(self, archive: Archive, model: int, vector: Numbers) -> None:
         self._archive, self._model, self._vector = archive, model, vector
 
     def nearest(self, filters: Filters, limit: int) -> list[int]:
         """The steps that pass the filters and mean most nearly the same, the nearest first."""
-        if filters == type(filters)():
-            return nearest(self._archive, self._model, self._vector, limit)
-        found = nearest(self._archive, self._model, self._vector, limit * _BEYOND)
+        many = limit if filters == Filters() else limit * _BEYOND
+        found = [step for step, _ in nearest(self._archive, self._model, self._vector, many)]
         return those_passing(self._archive, found, filters)[:limit]
 
     def cosines(self, steps: Collection[int]) -> dict[int, float]:
         """How near those of the steps are that have a vector, from -1 to 1."""
         found = read_vectors(self._archive, self._model, list(steps))
-        if not found:
-            return {}
-        vectors = np.frombuffer(b"".join(found.values()), "<f2").astype(np.float32).reshape(len(found), -1)
-        query = np.frombuffer(self._vector, "<f2").astype(np.float32)
-        return dict(zip(found, (vectors @ query).tolist(), strict=True))
+        cosines = matrix(list(found.values()), len(self._vector)) @ self._vector
+        return dict(zip(found, cosines.tolist(), strict=True))
 
 
 class Reader:
@@ -67,8 +61,8 @@ class Reader:
         vectors = [vector for vector in self._model.encode([query, without(query, common)]) if vector is not None]
         if not vectors:
             return None
-        summed = np.sum([np.frombuffer(vector, "<f2").astype(np.float32) for vector in vectors], axis=0)
-        return Meant(archive, number, (summed / np.linalg.norm(summed)).astype("<f2").tobytes())
+        dimensions = self._model.dimensions
+        return Meant(archive, number, unit(matrix(vectors, dimensions).sum(0), dimensions))
 
 
 @cache

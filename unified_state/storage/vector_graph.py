@@ -6,6 +6,7 @@ anywhere in memory, so it is checked when it is opened; the vectors before it ar
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +17,8 @@ from unified_state.storage.derived_file import GRAPH, Made, derived_path, open_d
 from unified_state.storage.vector_numbers import Numbers, identity
 from unified_state.storage.vectors import VectorModel, vectors_after
 
+with suppress(ImportError):  # it is no part of this, but what a search loads with a model, and must come first:
+    import onnxruntime  # noqa: F401  # both bring a C++ library, and share the numbers of its locales' facets
 try:
     from usearch.index import Index
 except ImportError as error:
