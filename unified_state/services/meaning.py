@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from unified_state.rules.meaning import without
+from unified_state.services.telling_words import tells_something
 from unified_state.sources.models import open_model
 from unified_state.storage.full_text import Filters, those_passing
 from unified_state.storage.vector_index import nearest
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from unified_state.sources.models import Model
     from unified_state.storage.archive import Archive
 
-_FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a word which tells something
 _BEYOND = 10  # times as many as are wanted are looked at where filters will leave some out
 
 
@@ -64,7 +64,7 @@ class Reader:
         number = find_model(archive, self._model.name, self._model.version)
         if number is None:
             return None
-        common = {word for word, count in having.items() if count > max(_FEW, steps * _COMMON)}
+        common = {word for word, count in having.items() if not tells_something(count, steps)}
         vectors = [vector for vector in self._model.encode([query, without(query, common)]) if vector is not None]
         if not vectors:
             return None
