@@ -6,18 +6,11 @@ A text goes through the same computation whatever stands beside it in a batch: w
 
 from __future__ import annotations
 
-import sys
-
-from unified_state.errors import DamagedFileError, UnifiedStateError
-
-if "usearch" in sys.modules and "onnxruntime" not in sys.modules:  # both have a C++ library: loaded now, it would crash
-    message = "the model minilm cannot be loaded into a process that has already loaded usearch"
-    raise UnifiedStateError(message, "import onnxruntime before usearch")
-
 import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
+from unified_state.errors import DamagedFileError
 from unified_state.sources.models.package_files import PackageFile, version_of
 from unified_state.sources.models.unit_vectors import begin_of, pack_unit
 
