@@ -6,6 +6,8 @@ Only `unified-state embed` and a search where `search_vectors` says so load one;
 
 from __future__ import annotations
 
+from functools import cache
+
 from unified_state.errors import MissingExtraError
 from unified_state.setting_table import MINILM
 
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
             """The vector of each text, of what fits of a long one; None for a text that holds nothing."""
 
 
+@cache
 def open_model(name: str) -> Model:
-    """The model `minilm` or `static`. Raises MissingExtraError where its packages are not installed, DamagedFileError
-    where a file of theirs is not as it was installed.
+    """The model `minilm` or `static`, which one process loads once. Raises MissingExtraError where its packages are not
+    installed, DamagedFileError where a file of theirs is not as it was installed.
     """
     try:
         if name == MINILM:
