@@ -4,6 +4,7 @@ happens where its packages are missing.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -86,3 +87,18 @@ def test_where_its_packages_are_missing_it_is_one_line_and_search_goes_on_by_wor
     assert "**login**" in searched.out
     assert searched.err.startswith("unified-state: searched by words alone: ")
     assert searched.err.count("\n") == 1
+
+
+def test_doctor_tells_what_a_search_by_meaning_lacks(archived: Project) -> None:
+    def check(*command: str) -> tuple[bool, str]:
+        done = archived.execute([*command, "doctor", "--json"], "", MEANING)
+        (found,) = [check for check in json.loads(done.out) if check["name"] == "search by meaning"]
+        return found["ok"], found["message"]
+
+    assert check(*PROGRAM) == (False, "no step has a vector of the model static as it is now")
+    archived.ask("embed", "--model", "static")
+    assert check(*PROGRAM) == (True, "by the model static")
+    ok, told = check(sys.executable, "-c", WITHOUT)
+    assert not ok
+    assert "packages that are not installed" in told
+    assert "search by meaning" not in archived.run("doctor").out
