@@ -67,8 +67,17 @@ def test_a_text_has_the_same_vector_whatever_stands_beside_it(model: Model) -> N
         assert cosine(vector, *model.encode([text])) == pytest.approx(1, abs=1e-3)
 
 
-def test_of_a_long_text_the_first_256_tokens_count(model: Model) -> None:
-    begin = "the cache never expires and the disk fills up " * 40
+def test_of_a_long_text_begin_middle_and_end_count(model: Model) -> None:
+    filling = "the cache never expires and the disk fills up " * 40
+    said = "tomatoes grow well in the sun"
+    texts = (filling * 3, said + filling * 3, filling * 3 + said, filling + said * 60 + filling)
+    tomatoes, *vectors = model.encode([said, *texts])
+    plain, *others = (cosine(tomatoes, vector) for vector in vectors)
+    assert all(other > plain + 0.02 for other in others)
+
+
+def test_of_a_megabyte_the_begin_is_looked_at(model: Model) -> None:
+    begin = "the cache never expires and the disk fills up " * 600
     one, other = model.encode([begin, begin + "something else entirely " * 40_000])
     assert one == other
 
