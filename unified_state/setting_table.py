@@ -174,6 +174,7 @@ SETTINGS = (
         choices=("sqlite", "json"),
         own_file_only=True,
     ),
+    Setting(
         "postgres_enabled",
         default=False,
         about="Whether this archive is replicated to a PostgreSQL server, by `unified-state sync`.",
