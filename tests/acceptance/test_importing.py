@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
+from tests.builders import SESSION, answer, boundary, call, prompt, result, summary, write_transcript
 from tests.sources.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 
 from .mcp_client import McpClient
@@ -388,3 +388,13 @@ def test_an_import_begins_a_new_archive_where_the_old_one_is_damaged(
     assert done.code == 0, done  # the damaged one is set aside, and told
     assert "set aside" in done.err
     assert len(project.export()) > 3
+
+
+def test_a_session_of_ones_own_goes_on_in_another_archive_where_it_was(
+    theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    mine = make_project("mine")
+    imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
+    restored = mine.run("restore", "--session", SESSION)
+    assert "pytest -q" in restored.out
+    assert "It fails." in restored.out

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Report = Callable[[int], None]
 
 _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 4_000_000  # hooks wait for one batch at most
+_WEIGHED = 10_000  # steps of a session
 
 
 class Imported(Record):
@@ -114,13 +115,13 @@ class _Importer:
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
     def settle(self) -> None:
-        """Make the working sets of the sessions that got steps."""
-        if self._archive is None:
+        """Make the working sets of one's own sessions that got steps; no other session ever goes on here."""
+        if self._archive is None or not self._is_own:
             return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
             root_at_worktree(self._archive, number)
-        rebuild_working_sets(self._archive, numbers)
+        rebuild_working_sets(self._archive, numbers, _WEIGHED)
 
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
         clean = masked(record, self._masker)
