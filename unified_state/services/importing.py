@@ -10,11 +10,10 @@ import os
 
 from unified_state.errors import ForeignFileError, UsageError
 from unified_state.records.history import StoredItem, StoredStep
-from unified_state.records.item import CONSTRAINT
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, open_records, project_of
-from unified_state.services.import_trust import masked, set_apart, trusted, untrusted
+from unified_state.services.import_trust import Judge, masked
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.stores import use_store
 from unified_state.services.working_set_keeping import rebuild_working_sets
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from unified_state.records.history import HistoryRecord
+    from unified_state.services.masking import Masker
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
     from unified_state.storage.tiers.protocol import HistoryStore
@@ -69,7 +69,8 @@ def import_file(
     own = is_history and may_decide(workspace.origin) and (is_own or project_of(path) == workspace.place.id)
 
     def action(store: HistoryStore, archive: Archive | None) -> Imported:
-        importer = _Importer(workspace, store, archive, now, is_own=own, sets_apart=is_history and not own)
+        judge = Judge(store, now, is_own=own, sets_apart=is_history and not own)
+        importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
         for batch in _batches(open_records(form, path, project)):
             importer.keep(batch)
             report(len(batch))
@@ -86,18 +87,10 @@ class _Importer:
     """Keeps batch after batch in the store; `settle` brings up to date what the archive derives from it."""
 
     def __init__(
-        self,
-        workspace: Workspace,
-        store: HistoryStore,
-        archive: Archive | None,
-        now: int,
-        *,
-        is_own: bool,
-        sets_apart: bool,
+        self, store: HistoryStore, archive: Archive | None, masker: Masker, judge: Judge, *, is_own: bool
     ) -> None:
-        self._store, self._archive, self._masker = store, archive, workspace.masker
-        self._now, self._is_own, self._sets_apart = now, is_own, sets_apart
-        self._known = {item.uuid for item in store.items() if item.kind == CONSTRAINT}
+        self._store, self._archive, self._masker, self._judge = store, archive, masker, judge
+        self._is_own = is_own
         self._sessions: set[str] = set()
         self.added = self.proposed = self.left = 0
 
@@ -124,19 +117,9 @@ class _Importer:
         rebuild_working_sets(self._archive, numbers, _WEIGHED)
 
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
-        clean = masked(record, self._masker)
-        judged = trusted(clean, self._known) if self._is_own else self._of_others(clean)
+        judged = self._judge.judged(masked(record, self._masker))
         self.left += judged is None
         return judged
-
-    def _of_others(self, record: HistoryRecord) -> HistoryRecord | None:
-        """The record as far as it counts; nobody else changes an item that was decided on here."""
-        judged = untrusted(record, self._known, self._now)
-        if isinstance(judged, StoredItem):
-            known = self._store.find_items(judged.uuid)
-            if known and known[0].status != PROPOSED:
-                return None
-        return set_apart(judged) if judged and self._sets_apart else judged
 
 
 def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:
