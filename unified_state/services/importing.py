@@ -50,12 +50,20 @@ class Imported(Record):
     left: int = 0
 
 
-def import_file(
-    workspace: Workspace, path: str, now: int, report: Report, *, project: str | None = None, is_own: bool = False
-) -> Imported:
-    """Import one file of any format but transcripts. `project` is the name that another program has for this one;
-    `is_own` says that the file is the user's own history. `report` is told how many records are done.
+class Readable(Record):
+    """A file that was read to its end, and nothing is wrong with it. `project` is the name that the program which wrote
+    it has for this one; `is_ours` where it was exported from this very repository.
     """
+
+    path: str
+    format: str
+    project: str
+    records: int
+    is_ours: bool
+
+
+def examine(workspace: Workspace, path: str, project: str | None = None) -> Readable:
+    """Read a file of any format but transcripts, to its end. Raises ForeignFileError."""
     form = find_format(path)
     if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
         message = f"{path} is the state file of this very folder"
@@ -65,17 +73,33 @@ def import_file(
         raise ForeignFileError(message, "`unified-state ingest` reads transcripts")
     project = project or os.path.basename(workspace.place.repository.worktree)
     count = sum(1 for _ in open_records(form, path, project))
-    is_history = form == HISTORY
-    own = is_history and may_decide(workspace.origin) and (is_own or project_of(path) == workspace.place.id)
+    return Readable(path, form, project, count, form == HISTORY and project_of(path) == workspace.place.id)
+
+
+def import_file(
+    workspace: Workspace, readable: Readable, now: int, report: Report, *, is_own: bool = False
+) -> Imported:
+    """Import a file that can be read. `is_own` says that a history is the user's own, who alone can say so. `report` is
+    told how many records are done.
+    """
+    is_history = readable.format == HISTORY
+    own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
 
     def action(store: HistoryStore, archive: Archive | None) -> Imported:
         judge = Judge(store, now, is_own=own, sets_apart=is_history and not own)
         importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
-        for batch in _batches(open_records(form, path, project)):
+        for batch in _batches(open_records(readable.format, readable.path, readable.project)):
             importer.keep(batch)
             report(len(batch))
         importer.settle()
-        return Imported(path, form, count, importer.added, importer.proposed, importer.left)
+        return Imported(
+            path=readable.path,
+            format=readable.format,
+            records=readable.records,
+            added=importer.added,
+            proposed=importer.proposed,
+            left=importer.left,
+        )
 
     done = use_store(workspace, action)
     if done.added:
