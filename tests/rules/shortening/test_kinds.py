@@ -8,6 +8,7 @@ import pytest
 
 from unified_state.records.shortened import Shortened
 from unified_state.rules.shortening.levels import MIDDLE, TIGHT
+from unified_state.rules.shortening.marks import with_handle
 from unified_state.rules.shortening.shorten import shorten
 
 PASSED_TESTS = "".join(
@@ -108,6 +109,8 @@ def test_of_json_the_shape_stays_and_a_sample() -> None:
     assert short.kind == "JSON"
     assert all(f'"{name}":' in short.text for name in ("id", "title", "state", "owner", "login"))
     assert '"Title of 0"' in short.text
+    shape = "400 x {id: number, title: text, state: text, owner: {login: text}}"
+    assert with_handle(short, "S7").split("\n")[1] == f"[JSON: {shape}]"
 
 
 def test_of_json_in_one_line_parts_are_shown() -> None:
