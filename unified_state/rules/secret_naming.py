@@ -45,10 +45,12 @@ def has_names(data: bytes) -> bool:
 
 def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     """Behind each assignment to the name of a secret: where, the name, and the kind of secret."""
+    parts = data.translate(_FOLDED).split(b"=")
+    naming = {part for part in set(parts) if part.rstrip(b" ")[-4:] in NAME_ENDS}  # lines that repeat are looked at once
     at = 0
-    for part in data.translate(_FOLDED).split(b"="):
+    for part in parts if naming else ():
         at += len(part) + 1
-        if part.rstrip(b" ")[-4:] in NAME_ENDS:
+        if part in naming:
             name, kind = _name_before(data, at - 1)
             if kind:
                 yield at, name, kind
