@@ -46,7 +46,7 @@ def has_names(data: bytes) -> bool:
 def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     """Behind each assignment to the name of a secret: where, the name, and the kind of secret."""
     parts = data.translate(_FOLDED).split(b"=")
-    naming = {part for part in set(parts) if part.rstrip(b" ")[-4:] in NAME_ENDS}  # lines that repeat are looked at once
+    naming = {part for part in set(parts) if part.rstrip(b" ")[-4:] in NAME_ENDS}  # each once
     at = 0
     for part in parts if naming else ():
         at += len(part) + 1
