@@ -6,7 +6,7 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import parse_json
-from unified_state.services.hook_table import our_handlers
+from unified_state.services.hook_table import TIMEOUTS, our_handlers
 from unified_state.services.installation import SCOPES, read_settings, target
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def run_as_commands(
 
 def _is_run(event: str, loaded: list[Any]) -> bool:
     """Whether the client finds our hook of an event as a command, in one of the settings that it loads."""
-    return any(our_handlers(settings, event) or _has_plugin(settings) for settings in loaded)
+    return any(our_handlers(settings, event) or (event in TIMEOUTS and _has_plugin(settings)) for settings in loaded)
 
 
 def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[str, str]) -> Iterator[Any]:
