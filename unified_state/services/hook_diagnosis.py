@@ -15,6 +15,7 @@ from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.rules.shortening.levels import NAMES
+from unified_state.services.client_settings import config_folder, settings_files
 from unified_state.services.hook_table import (
     BEGIN,
     archives_in,
@@ -26,7 +27,7 @@ from unified_state.services.hook_table import (
 from unified_state.services.host_installation import called_programs, installed_hosts
 from unified_state.services.installation import read_settings
 from unified_state.services.own_program import own_program
-from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
+from unified_state.services.plugin import PLUGIN, is_enabled, known_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

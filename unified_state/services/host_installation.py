@@ -15,7 +15,7 @@ from unified_state.assets import PACKAGE_ROOT, asset_path
 from unified_state.errors import UsageError
 from unified_state.records.host import COMMANDS, GROUPS, PLUGIN, SHELL_LINES
 from unified_state.rules.hosts import HOSTS
-from unified_state.rules.json_editing import append_entries, remove_entries
+from unified_state.rules.json_editing import append_entries, parsed, remove_entries
 from unified_state.services.hook_table import BEGIN, TIMEOUTS
 from unified_state.services.installation import Installed, created_by_us, note_created, read_settings, read_text
 from unified_state.settings import default_data_dir
@@ -67,7 +67,7 @@ def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
     if before is None:
         return Installed(path, changed=False)
     text = "" if host.own_file else _without_ours(before)
-    is_empty = host.own_file or json.loads(text.removeprefix("\ufeff")) in ({}, {"version": 1})
+    is_empty = host.own_file or parsed(text) in ({}, {"version": 1})
     if is_empty and (host.own_file or path in created_by_us(data_dir)):
         os.unlink(path)
         _remove_empty_folders(os.path.dirname(path))
@@ -135,7 +135,7 @@ def _is_ours(entry: Any) -> bool:
 
 
 def _without_ours(text: str) -> str:
-    hooks = json.loads(text.removeprefix("\ufeff")).get("hooks")
+    hooks = parsed(text).get("hooks")
     for event in list(hooks) if isinstance(hooks, dict) else []:
         text = remove_entries(text, ("hooks", event), _is_ours)
     return text
