@@ -16,8 +16,9 @@ from unified_state.errors import UsageError
 from unified_state.records.host import COMMANDS, GROUPS, PLUGIN, SHELL_LINES
 from unified_state.rules.hosts import HOSTS
 from unified_state.rules.json_editing import append_entries, parsed, remove_entries
+from unified_state.services.created_files import created_by_us, note_created, remove_if_empty
 from unified_state.services.hook_table import BEGIN, TIMEOUTS
-from unified_state.services.installation import Installed, created_by_us, note_created, read_settings, read_text
+from unified_state.services.installation import Installed, read_settings, read_text
 from unified_state.settings import default_data_dir
 from unified_state.storage.atomic_file import write_atomically
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 HOST_MODULE = "unified_state.interfaces.host_hook"
 _AT_THE_END = 3  # seconds that a hook may take when a session ends; Codex allows no more
 _VERSIONED = (SHELL_LINES, COMMANDS)  # layouts whose files begin with the version of their format
+_INNER_FOLDERS = ("hooks", "plugins")  # of a host's own, which may be there for our file alone
 _PLUGIN_ASSET = "opencode.js"
 
 
@@ -166,9 +168,8 @@ def _read_own(path: str) -> str | None:
 def _remove_empty_folders(folder: str) -> None:
     """Remove the folders that only our file lay in, two at most."""
     for _ in range(2):
-        if not os.path.basename(folder).startswith(".") and os.path.basename(folder) not in {"hooks", "plugins"}:
+        name = os.path.basename(folder)
+        is_a_hosts = name.startswith(".") or name in _INNER_FOLDERS
+        if not is_a_hosts or not remove_if_empty(folder):
             return
-        if os.listdir(folder):
-            return
-        os.rmdir(folder)
         folder = os.path.dirname(folder)

@@ -6,7 +6,6 @@ refused. The hooks call the interpreter that runs this by its absolute path.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
@@ -16,6 +15,7 @@ from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.record import Record
 from unified_state.rules.json_editing import append_entries, parsed, remove_entries
 from unified_state.services.client_settings import config_folder
+from unified_state.services.created_files import created_by_us, note_created, remove_if_empty
 from unified_state.services.hook_table import (
     OUTPUT_EVENT,
     hook_groups,
@@ -36,7 +36,6 @@ SCOPES = ("local", "project", "user")
 READ_ONLY_RULES = tuple(
     f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "why", "status", "load", "age", "restore")
 ) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ("decision", "constraint", "question", "evidence"))
-_CREATED = "created-settings.json"
 COMMAND_FILE = "context-compact.md"
 LEAN_OFF = "off"
 
@@ -191,20 +190,6 @@ def _has_known_shape(settings: Any) -> bool:
     )
 
 
-def created_by_us(data_dir: str) -> list[str]:
-    """The settings files that did not exist before we installed into them."""
-    try:
-        with open(os.path.join(data_dir, _CREATED), encoding="utf-8") as file:
-            return list(json.load(file))
-    except (OSError, ValueError):
-        return []
-
-
-def note_created(data_dir: str, path: str) -> None:
-    os.makedirs(data_dir, mode=0o700, exist_ok=True)
-    write_atomically(os.path.join(data_dir, _CREATED), json.dumps(sorted({*created_by_us(data_dir), path})).encode())
-
-
 def _install_command(place: Target) -> str | None:
     """The slash command by its bare name; a file of that name that is not ours stays."""
     path = os.path.join(place.commands_folder, COMMAND_FILE)
@@ -220,8 +205,7 @@ def _uninstall_command(place: Target) -> str | None:
     if not os.path.exists(path) or not _is_our_command(path):
         return None
     os.unlink(path)
-    if not os.listdir(place.commands_folder):
-        os.rmdir(place.commands_folder)
+    remove_if_empty(place.commands_folder)
     return path
 
 

@@ -30,9 +30,10 @@ from unified_state.rules.short_form import short_form
 from unified_state.rules.state_reading import drop_texts, keep_unknown, read_section
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
+from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.paging import estimated_tokens, page_out
 from unified_state.services.pending import is_running
-from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
+from unified_state.services.place import EXCLUDED, NAME
 from unified_state.services.rules_file import is_wanted, write_rules_file
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions

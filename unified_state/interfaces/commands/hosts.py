@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.host_installation import host_file, install_host, uninstall_host
-from unified_state.services.place import exclude_from_git
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
