@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interpreter import dump_json, parse_json
+from unified_state.interpreter import dump_ascii_json, parse_json
 from unified_state.storage.atomic_file import write_atomically
 
 _LIST = "created-settings.json"
@@ -24,7 +24,7 @@ def created_by_us(data_dir: str) -> list[str]:
 def note_created(data_dir: str, path: str) -> None:
     """Remember that a settings file is one of them."""
     os.makedirs(data_dir, mode=0o700, exist_ok=True)
-    write_atomically(os.path.join(data_dir, _LIST), dump_json(sorted({*created_by_us(data_dir), path})).encode())
+    write_atomically(os.path.join(data_dir, _LIST), dump_ascii_json(sorted({*created_by_us(data_dir), path})).encode())
 
 
 def remove_if_empty(folder: str) -> bool:
