@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM
+
 from .model_api import Say
-from .world import PROGRAM, World
+from .world import HostWorld
 
 
 class Gemini:
     """Gemini CLI in a world. It is made to compress a conversation of any length when that is begun."""
 
-    def __init__(self, world: World, packages: Path) -> None:
+    def __init__(self, world: HostWorld, packages: Path) -> None:
         self._world = world
         self._program = packages / "@google" / "gemini-cli" / "bundle" / "gemini.js"
         settings = {
@@ -45,13 +47,13 @@ class Gemini:
 
 
 @pytest.fixture
-def gemini(world: World, packages: Path) -> Gemini:
+def gemini(world: HostWorld, packages: Path) -> Gemini:
     """Gemini CLI, our hooks in its project."""
     world.product("install", "--host", "gemini")
     return Gemini(world, packages)
 
 
-def test_a_session_of_gemini_is_archived(world: World, gemini: Gemini) -> None:
+def test_a_session_of_gemini_is_archived(world: HostWorld, gemini: Gemini) -> None:
     fields = {"command": "echo from-the-tool", "description": "a test"}
     world.api.script(Say(tool="run_shell_command", fields=fields), "that is done")
     gemini.prompt("run the tool")
@@ -64,14 +66,14 @@ def test_a_session_of_gemini_is_archived(world: World, gemini: Gemini) -> None:
     assert world.log() == ""
 
 
-def test_gemini_knows_the_decision_at_the_start_of_a_session(world: World, gemini: Gemini) -> None:
+def test_gemini_knows_the_decision_at_the_start_of_a_session(world: HostWorld, gemini: Gemini) -> None:
     world.product("decision", "add", "Use SQLite for the archive", "--rationale", "one file")
     gemini.prompt("hello")
     assert "Use SQLite for the archive" in world.api.of("main")[0].text
     assert world.said("prompt") == ["hello"]
 
 
-def test_the_memory_survives_a_compression_of_gemini(world: World, gemini: Gemini) -> None:
+def test_the_memory_survives_a_compression_of_gemini(world: HostWorld, gemini: Gemini) -> None:
     """It tells no hook of it: the chat does, and the next prompt is given back what was lost."""
     world.product("constraint", "add", "API v1 stays", "--source", "the user", "--blocking")
     world.api.script("the first answer " + " ".join(map(str, range(8000))), "the second answer")
@@ -89,7 +91,7 @@ def test_the_memory_survives_a_compression_of_gemini(world: World, gemini: Gemin
     assert world.log() == ""
 
 
-def test_what_the_agent_of_gemini_records_is_not_the_users_word(world: World, gemini: Gemini) -> None:
+def test_what_the_agent_of_gemini_records_is_not_the_users_word(world: HostWorld, gemini: Gemini) -> None:
     command = f'{PROGRAM} constraint add "Never push" --source me --scope "command:git push" --mode deny'
     world.api.script(Say(tool="run_shell_command", fields={"command": command, "description": "record"}), "noted")
     gemini.prompt("note it")

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM
+
 from .model_api import Say
-from .world import PROGRAM, World
+from .world import HostWorld
 
 
 class Opencode:
     """opencode in a world. It looks for packages of its own where the mock has none, and goes on without."""
 
-    def __init__(self, world: World, packages: Path) -> None:
+    def __init__(self, world: HostWorld, packages: Path) -> None:
         self._world = world
         self._binary = packages / "opencode-ai" / "bin" / "opencode.exe"
         model = {"name": "m", "limit": {"context": 200_000, "output": 8_000}}
@@ -41,13 +43,13 @@ class Opencode:
 
 
 @pytest.fixture
-def opencode(world: World, packages: Path) -> Opencode:
+def opencode(world: HostWorld, packages: Path) -> Opencode:
     """opencode, our program among its plugins."""
     world.product("install", "--host", "opencode")
     return Opencode(world, packages)
 
 
-def test_a_session_of_opencode_is_archived(world: World, opencode: Opencode) -> None:
+def test_a_session_of_opencode_is_archived(world: HostWorld, opencode: Opencode) -> None:
     fields = {"command": "echo from-the-tool", "description": "a test"}
     world.api.script(Say(tool="bash", fields=fields), "that is done")
     opencode.prompt("run the tool")
@@ -60,13 +62,13 @@ def test_a_session_of_opencode_is_archived(world: World, opencode: Opencode) -> 
     assert world.log() == ""
 
 
-def test_opencode_knows_the_decision_at_the_start_of_a_session(world: World, opencode: Opencode) -> None:
+def test_opencode_knows_the_decision_at_the_start_of_a_session(world: HostWorld, opencode: Opencode) -> None:
     world.product("decision", "add", "Use SQLite for the archive", "--rationale", "one file")
     opencode.prompt("hello")
     assert "Use SQLite for the archive" in world.api.of("main")[0].text
 
 
-def test_the_memory_survives_a_compaction_of_opencode(world: World, opencode: Opencode) -> None:
+def test_the_memory_survives_a_compaction_of_opencode(world: HostWorld, opencode: Opencode) -> None:
     world.product("constraint", "add", "API v1 stays", "--source", "the user", "--blocking")
     world.api.script(Say("the first answer", tokens=195_000))
     opencode.prompt("the first prompt")
@@ -77,7 +79,7 @@ def test_the_memory_survives_a_compaction_of_opencode(world: World, opencode: Op
     assert world.log() == ""
 
 
-def test_what_the_agent_of_opencode_records_is_not_the_users_word(world: World, opencode: Opencode) -> None:
+def test_what_the_agent_of_opencode_records_is_not_the_users_word(world: HostWorld, opencode: Opencode) -> None:
     command = f'{PROGRAM} constraint add "Never push" --source me --scope "command:git push" --mode deny'
     world.api.script(Say(tool="bash", fields={"command": command, "description": "record"}), "noted")
     opencode.prompt("note it")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from .messages import Json, Request, bash, flat_text, reply
-from .product import Product, kept, said
+from tests.sandboxed.product import Product
+from .product import kept, said
 from .scenario import Scenario
 from .transcript import attachments
 

@@ -6,7 +6,8 @@ import pytest
 
 from .conversation import Conversation
 from .messages import bash, reply
-from .product import BRIEF_MARK, WORKING_SET_MARK, Product, kept, said
+from tests.sandboxed.product import Product
+from .product import BRIEF_MARK, WORKING_SET_MARK, kept, said
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])

@@ -11,7 +11,8 @@ from typing import Any
 
 from .installed import assert_archived, spoken
 from .messages import Json, Request, as_blocks, bash, flat_text, reply, tool
-from .product import BRIEF_MARK, Product, kept
+from tests.sandboxed.product import Product
+from .product import BRIEF_MARK, kept
 from .scenario import Scenario
 
 RULE = "We always greet in English"

@@ -13,7 +13,7 @@ import pytest
 from .installed import installed
 from .messages import Request, bash, reply, tool
 from .mock_api import Answer
-from .product import Product
+from tests.sandboxed.product import Product
 from .scenario import ALLOW_BASH, Scenario
 from .terminal import Terminal
 

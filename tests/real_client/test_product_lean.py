@@ -11,7 +11,7 @@ import pytest
 
 from .installed import installed
 from .messages import Json, Reply, Request, bash, reply, tool
-from .product import PROGRAM, Product
+from tests.sandboxed.product import PROGRAM, Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Run, Scenario
 from .terminal import Terminal
 

@@ -11,7 +11,7 @@ import pytest
 from .conversation import Conversation
 from .installed import assert_healthy, installed, restores
 from .messages import Json, Request, reply, tool
-from .product import PROGRAM, Product
+from tests.sandboxed.product import PROGRAM, Product
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario, find_client
 
 ALLOW_MCP = ("--allowedTools", "mcp__unified-state")

@@ -10,7 +10,7 @@ import pytest
 from .conversation import Conversation
 from .installed import archives, change_handlers, installed, installed_with_items, restores
 from .messages import Json, bash, reply
-from .product import Product
+from tests.sandboxed.product import Product
 from .scenario import ALLOW_BASH, Scenario
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")

@@ -10,7 +10,7 @@ import pytest
 from .conversation import Conversation
 from .installed import archives, assert_archived, installed, installed_with_items, restores, rows
 from .messages import bash, reply
-from .product import PROGRAM
+from tests.sandboxed.product import PROGRAM
 from .scenario import ALLOW_BASH, Scenario
 
 ODD_NAMES = ['it\'s a "quoted" name', "项目 プロジェクト 🗂", "-x $HOME `x` %s; & \\ more"]

@@ -8,7 +8,7 @@ import pytest
 
 from .installed import installed
 from .messages import Json, bash, reply
-from .product import PROGRAM, Product
+from tests.sandboxed.product import PROGRAM, Product
 from .scenario import ALLOW_BASH, Scenario
 from .terminal import Terminal
 

@@ -19,7 +19,7 @@ from .installed import (
     restores,
     rows,
 )
-from .product import Product
+from tests.sandboxed.product import Product
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])

@@ -12,7 +12,7 @@ from .conversation import Conversation
 from .installed import assert_healthy, installed, restores
 from .messages import Json, bash, reply, tool
 from .plugin import Plugin, program_on_path
-from .product import Product
+from tests.sandboxed.product import Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 SERVER = "mcp__plugin_unified-state_memory"
