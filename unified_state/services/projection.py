@@ -59,14 +59,13 @@ _HIGHLIGHTS, _PENDING = 5, 20
 
 
 class Projected(Record):
-    """What a write of the state file did: the state, where a damaged file went, how many foreign items were adopted,
-    and why the rules file was not written, where one is wanted.
+    """What a write of the state file did: the state, how many foreign items were adopted, and what a person should know
+    of it, a line each.
     """
 
     state: State
-    set_aside: str | None = None
-    adopted: int = 0
-    rules_problem: str | None = None
+    adopted: int
+    problems: tuple[str, ...]
 
 
 class Projection:
@@ -126,7 +125,9 @@ class Projection:
             shared = NAME if self._settings.share_state_file else None
             exclude_from_git(self._place, [name for name in EXCLUDED if name != shared])
         state = self._file.update(change)
-        return Projected(state, contents[0].set_aside, adopted[0], self._write_rules())
+        aside = contents[0].set_aside
+        damaged = f"the state file was damaged; it was set aside as {aside}" if aside else None
+        return Projected(state, adopted[0], tuple(filter(None, (damaged, self._write_rules()))))
 
     def _write_rules(self) -> str | None:
         """Bring the rules file up to date where one is wanted; what went wrong. The ledger has everything already."""
