@@ -22,9 +22,9 @@ from benchmarks.survival_story import COMPACTIONS, CURRENT, DISTORTED, ITEMS, KE
 from tests.real_client.conversation import Conversation
 from tests.real_client.installed import restores, rows
 from tests.real_client.messages import Request
+from tests.real_client.scenario import Scenario, find_client
 from tests.sandboxed.product import Product
 from tests.sandboxed.sandbox import unavailable
-from tests.real_client.scenario import Scenario, find_client
 from unified_state.services.counting import count_tokens
 
 OURS, SUMMARY, SEED = "unified-state", "summary only", "seed"

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 from benchmarks.side_by_side import node
 from tests.real_client.conversation import Conversation
+from tests.real_client.scenario import Scenario, find_client
 from tests.sandboxed.product import Product
 from tests.sandboxed.sandbox import unavailable
-from tests.real_client.scenario import Scenario, find_client
 
 TURNS, WARM_UP, TARGET = 20, 3, 2.6
 

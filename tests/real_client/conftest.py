@@ -10,6 +10,7 @@ import pytest
 
 from tests.sandboxed.requirement import give_up
 from tests.sandboxed.sandbox import unavailable
+
 from .scenario import OLD_MODEL, Scenario, find_client
 
 

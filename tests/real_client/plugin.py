@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from tests.sandboxed.product import PROGRAM
+
 from .scenario import CHECKOUT, Scenario
 
 ID = "unified-state@unified-state"

@@ -9,9 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.sandboxed.product import Product
+
 from .installed import assert_archived, spoken
 from .messages import Json, Request, as_blocks, bash, flat_text, reply, tool
-from tests.sandboxed.product import Product
 from .product import BRIEF_MARK, kept
 from .scenario import Scenario
 

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM, Product
+
 from .conversation import Conversation
 from .installed import assert_healthy, installed, restores
 from .messages import Json, Request, reply, tool
-from tests.sandboxed.product import PROGRAM, Product
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario, find_client
 
 ALLOW_MCP = ("--allowedTools", "mcp__unified-state")

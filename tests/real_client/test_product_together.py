@@ -8,11 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .conversation import Conversation
 from .installed import assert_healthy, installed, restores
 from .messages import Json, bash, reply, tool
 from .plugin import Plugin, program_on_path
-from tests.sandboxed.product import Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 SERVER = "mcp__plugin_unified-state_memory"

@@ -87,7 +87,7 @@ def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple
                 with open(path, encoding="utf-8", errors="replace") as file:
                     text = file.read()
             except OSError:
-                continue
+                continue  # most hosts are not here
             if HOST_MODULE in text and (f"--host {host.name} " in text or f'"--host", "{host.name}"' in text):
                 yield host, path
 

@@ -78,13 +78,14 @@ def install(
     before = read_text(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
     enforces = _has_tool_hook(text)
-    level = lean_level(parsed(text)) if lean is None else lean.removeprefix(LEAN_OFF)
+    chosen = lean_level(parsed(text)) if lean is None else lean
+    level = None if chosen == LEAN_OFF else chosen
     text = _without_our_hooks(text)
     for event, groups in hook_groups(data_dir).items():
         text = append_entries(text, ("hooks", event), groups)
     if enforces:
         text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
-    if level:
+    if level is not None:
         text = append_entries(text, ("hooks", OUTPUT_EVENT), [output_hook_group(level, data_dir)])
     if allow_reading:
         present = parsed(text).get("permissions", {}).get("allow", [])
@@ -96,7 +97,7 @@ def install(
         write_atomically(place.settings_path, text.encode())
     if before is None:
         note_created(data_dir, place.settings_path)
-    return Installed(place.settings_path, text != before, _install_command(place), shows_status, level or None)
+    return Installed(place.settings_path, text != before, _install_command(place), shows_status, level)
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:

@@ -51,7 +51,7 @@ def candidates(place: Place, data_dir: str) -> list[Candidate]:
             about = parse_json(_read(os.path.join(folder, name, _ABOUT)))
             worktree, of_remote = str(about["worktree"]), about["remote"]
         except (ValueError, KeyError, TypeError):
-            continue
+            continue  # an archive that does not tell whose it is cannot be offered
         if worktree == place.repository.worktree or (remote and remote == of_remote):
             found.append(Candidate(name, worktree, os.path.getsize(archive)))
     return found

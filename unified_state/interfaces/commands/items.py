@@ -31,7 +31,8 @@ def configure(name: str, parser: ArgumentParser) -> None:
     """Add the verbs of one kind of item."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     add = verbs.add_parser("add", help=f"record: {name} add TEXT", allow_abbrev=False)
-    add.add_argument("text", metavar="TEXT", help="`-` reads it from stdin") if name != "evidence" else None
+    if name != "evidence":  # its type comes first
+        add.add_argument("text", metavar="TEXT", help="`-` reads it from stdin")
     match name:
         case "decision":
             _decision_arguments(add)
