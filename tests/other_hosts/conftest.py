@@ -10,6 +10,10 @@ import pytest
 from tests.sandboxed.requirement import give_up
 from tests.sandboxed.sandbox import unavailable
 
+from .codex import Codex
+from .driver import Driver
+from .gemini import Gemini
+from .opencode import Opencode
 from .world import PACKAGES, HostWorld
 
 
@@ -26,3 +30,31 @@ def world(tmp_path: Path, packages: Path) -> Iterator[HostWorld]:
     """A world of the test's own."""
     with HostWorld(tmp_path / "world") as made:
         yield made
+
+
+@pytest.fixture
+def codex(world: HostWorld, packages: Path) -> Codex:
+    """Codex, our hooks in its project."""
+    world.product("install", "--host", "codex")
+    return Codex(world, packages)
+
+
+@pytest.fixture
+def gemini(world: HostWorld, packages: Path) -> Gemini:
+    """Gemini CLI, our hooks in its project."""
+    world.product("install", "--host", "gemini")
+    return Gemini(world, packages)
+
+
+@pytest.fixture
+def opencode(world: HostWorld, packages: Path) -> Opencode:
+    """opencode, our program among its plugins."""
+    world.product("install", "--host", "opencode")
+    return Opencode(world, packages)
+
+
+@pytest.fixture(params=["codex", "gemini", "opencode"])
+def host(request: pytest.FixtureRequest) -> Driver:
+    """Each of them."""
+    driver: Driver = request.getfixturevalue(request.param)
+    return driver
