@@ -11,10 +11,13 @@ from unified_state.rules.timestamps import to_milliseconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
+    from unified_state.records.step import Found
+
     Entry = dict[str, Any]
+    Read = Callable[[Entry], Iterator[Found]]
 
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second one also stands inside of entries that begin as the first
 

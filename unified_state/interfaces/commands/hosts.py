@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from unified_state.services.place import Place
     from unified_state.settings import Settings
 
-_NEXT_STEPS = {
-    "codex": "Codex runs new hooks only once you trust them: it asks when it starts, and `/hooks` shows them",
-    "gemini": "Gemini CLI warns once of new hooks in a project, and runs none in folders that you do not trust",
-}
-
 
 def install_into(host: Host, scope: str, context: Context, place: Place, settings: Settings) -> int:
     """Put the hooks into a host's file."""
@@ -30,8 +25,8 @@ def install_into(host: Host, scope: str, context: Context, place: Place, setting
         f"everything is archived in {place.folder}",
     ]
     context.show(done.as_dict(), "\n".join(lines))
-    if host.name in _NEXT_STEPS:
-        context.say(_NEXT_STEPS[host.name])
+    if host.next_step:
+        context.say(host.next_step)
     if not host.tried:
         context.say(
             f"written after {host.title}'s documents, never run with it: `unified-state doctor` tells if it runs"
