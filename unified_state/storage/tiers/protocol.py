@@ -1,0 +1,103 @@
+"""The protocol of a store of history. Its docstrings are the contract; `unified_state.storage.tiers.contracts` checks
+it.
+
+A store is opened for one project. What it holds of others can neither be read, nor found, nor changed through it.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from unified_state.records.history import (
+        Counts,
+        HistoryHit,
+        HistoryQuery,
+        HistoryRecord,
+        StoredCompaction,
+        StoredItem,
+        StoredLink,
+        StoredSession,
+        StoredStep,
+        Tombstone,
+    )
+
+
+class HistoryStore(Protocol):
+    """One project's history. `with open_store(…) as store: …`; several processes may have it open at once.
+
+    Every failure is an error of `unified_state.errors`, with what and where as its message, and what to do as its hint.
+    """
+
+    def append(self, records: Iterable[HistoryRecord]) -> int:
+        """Keep records, all of them or, if anything fails, none; the number of steps, items, links, compactions and
+        tombstones that are new, or are new to a session. When it returns they survive a crash of this process.
+
+        What is there already stays as it is and does not count, so that a batch can be sent again; but of a session,
+        an item and a compaction the newer version stays: an item by `changed_at`, a compaction by having a summary,
+        a session with what was learned last of each field. A session that a step or a compaction names, and nobody told
+        of, is made. An item whose alias another one has gets another alias, and is found by both. What a tombstone
+        names leaves, and what comes again later is not kept.
+        """
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """All sessions, in the order in which they were first heard of."""
+
+    def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
+        """A page of the steps of a session, in the order in which they were appended; each with its position, a number
+        of this store's that only grows. `after` is the last position of the page before.
+        """
+
+    def find_steps(self, uuid: str) -> list[StoredStep]:
+        """The steps of a transcript entry, by block, as of the session that had them first."""
+
+    def items(self) -> Iterator[StoredItem]:
+        """All items, whatever their status, in the order in which they were first appended."""
+
+    def find_items(self, ref: str) -> list[StoredItem]:
+        """The item with that UUID, or all that have or had that alias, the one that has it now first."""
+
+    def links(self) -> Iterator[StoredLink]:
+        """All links between items."""
+
+    def compactions(self) -> Iterator[StoredCompaction]:
+        """All compactions, in the order in which they were first appended."""
+
+    def tombstones(self) -> Iterator[Tombstone]:
+        """Everything that was forgotten."""
+
+    def search(self, query: HistoryQuery) -> list[HistoryHit]:
+        """The steps that match best, the best first; at least those that hold all words of the query are found."""
+
+    def counts(self) -> Counts:
+        """How much there is."""
+
+    def close(self) -> None:
+        """Let go of files and connections. A closed store is not used again."""
+
+    def __enter__(self) -> Self:
+        """Itself."""
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+
+
+def everything(store: HistoryStore) -> Iterator[HistoryRecord]:
+    """All that a store holds, in an order in which another one can take it."""
+    for session in store.sessions():
+        yield session
+        position = 0
+        while page := store.steps(session.session_id, position):
+            yield from (step for _, step in page)
+            position = page[-1][0]
+    yield from store.items()
+    yield from store.links()
+    yield from store.compactions()
+    yield from store.tombstones()
