@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from unified_state.services.masking import Masker
     from unified_state.services.noting import Noter
-    from unified_state.services.transcript_facts import Fact, Read
+    from unified_state.services.transcript_facts import Fact
+    from unified_state.sources.transcript import Read
     from unified_state.storage.archive import Archive
 
     Head = Callable[[], tuple[str | None, str | None]]
