@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
     Head = Callable[[], tuple[str | None, str | None]]
-    Found = Step | Fact
-    Prepared = tuple[Found, str | bytes]
+    Prepared = tuple[Step | Fact, str | bytes]
 
 CHUNK_BYTES = 1 << 20
 _INODE_BITS = (1 << 63) - 1  # that the archive can hold; some file systems use more
@@ -195,7 +194,7 @@ class Capture:
                 break
         return _Chunk(end, prepared, parent, cwd)
 
-    def _prepare(self, found: Found) -> Prepared:
+    def _prepare(self, found: Step | Fact) -> Prepared:
         """What was found, masked, with its packed text."""
         if isinstance(found, (Step, Summary)):
             masked = self._masked(found)
