@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .installed import assert_archived, spoken
 from .messages import Json, Request, as_blocks, bash, flat_text, reply, tool
-from .product import BRIEF_MARK, Product, kept
+from .product import BRIEF_MARK, kept
 from .scenario import Scenario
 
 RULE = "We always greet in English"

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 class AgentMemory:
     """The memory of an agent that the Claude Agent SDK runs: `options` are the given ones with our hooks and tools.
 
-    >>> async with AgentMemory(ClaudeAgentOptions(cwd="my-project")) as memory, ClaudeSDKClient(memory.options) as
-    client: ...     await client.query("Go on with the parser.")
+    >>> memory = AgentMemory(ClaudeAgentOptions(cwd="my-project"))
+    >>> async with memory, ClaudeSDKClient(memory.options) as client:
+    ...     await client.query("Go on with the parser.")
 
     Every session that is begun with these options is archived and given its memory back as in a terminal. Where the
     hooks are installed in settings that the options load, those run, and none are added.
