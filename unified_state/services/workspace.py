@@ -123,9 +123,11 @@ class Workspace:
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            if self.waiting():
-                self._merge_back(archive)
-            return self._settled(archive, action(archive))
+            problem = self._merge_back(archive) if self.waiting() else None
+            result = self._settled(archive, action(archive))
+        if problem is not None:  # a writer who fails says so anyway
+            self.report(problem)
+        return result
 
     def _make_key(self) -> None:
         """Have the user's key before the disk is full: what is kept beside the state file is known to be ours by it."""
@@ -134,12 +136,13 @@ class Workspace:
         except StorageError:
             return  # whoever has something to mask says so
 
-    def _merge_back(self, archive: Archive) -> None:
-        """Take in what was kept elsewhere while the archive could not be used."""
-        if self._merge_seconds:
-            from unified_state.services.json_tier.merging import merge_back
+    def _merge_back(self, archive: Archive) -> str | None:
+        """Take in what was kept elsewhere while the archive could not be used; what of it is not shown, if anything."""
+        if not self._merge_seconds:
+            return None
+        from unified_state.services.json_tier.merging import merge_back
 
-            merge_back(self, archive, self._merge_seconds)
+        return merge_back(self, archive, self._merge_seconds)
 
     def _set_aside(self, error: DamagedArchiveError) -> None:
         """Begin a new archive in the place of a damaged one."""

@@ -41,8 +41,9 @@ _BATCH = 500  # records in one transaction; others wait for it
 _LOCK_SECONDS = 10.0
 
 
-def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> None:
-    """Merge what waits, for about so long; what is left, and what goes wrong, is told and left for the next time."""
+def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> str | None:
+    """Merge what waits, for about so long; what is to be told of what is left for the next time, if anything."""
+    told = None
     until = time.monotonic() + seconds
     for folder in waiting_folders(workspace.place):
         try:
@@ -58,9 +59,8 @@ def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> None:
                 raise
             problem = str(known)
         if problem is not None:
-            workspace.report(
-                f"what was kept in {folder} while the archive could not be used is not shown yet: {problem}"
-            )
+            told = f"what was kept in {folder} while the archive could not be used is not shown yet: {problem}"
+    return told
 
 
 class _Merge:
