@@ -25,6 +25,13 @@ archive.execute("BEGIN EXCLUSIVE")
 print("held", flush=True)
 sys.stdin.read()
 """
+LOCK = """
+import fcntl, sys
+file = open(sys.argv[1], "r+")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
 _VERSION = 99
 
 
@@ -195,6 +202,25 @@ def test_eight_at_once_lose_nothing_while_the_archive_cannot_be_used(known: Proj
     assert all(map(is_told, done))
     assert len({one.out for one in done}) == 16
     assert len(known.ask("decision", "list")) == 19
+
+
+def test_what_is_not_merged_yet_is_not_taken_for_somebody_else_s(known: Project) -> None:
+    """The state file shows it; the archive does not know it."""
+    with newer(known):
+        assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
+    (lock,) = known.data.rglob("json/*.lock")
+    with subprocess.Popen(
+        [sys.executable, "-c", LOCK, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        assert holder.stdout.readline() == "held\n"
+        done = known.run("save")
+        assert (done.code, "is not shown yet" in done.err) == (0, True), done
+        holder.stdin.close()
+    assert [item["decision"] for item in known.ask("decision", "list", "--all")] == ["one", "two", "three", "meanwhile"]
+    assert known.run("load").code == 0
+    assert [entry["id"] for entry in known.state()["decisions"]] == ["D1", "D2", "D3", "D4"]
 
 
 def test_a_history_that_came_with_a_repository_is_not_taken_for_ours(known: Project) -> None:

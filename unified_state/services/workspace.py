@@ -15,7 +15,7 @@ from unified_state.errors import (
 )
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
-from unified_state.services.place import KEY_FILE
+from unified_state.services.place import KEY_FILE, waiting_histories
 from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
@@ -87,18 +87,7 @@ class Workspace:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        return not (os.path.exists(self.place.archive_path) or self.waiting())
-
-    def waiting(self) -> list[str]:
-        """The folders in which files of JSON hold a history: there are none unless something went wrong once, or the
-        tier is or was json.
-        """
-        beside = os.path.join(self.place.repository.worktree, ".claude", "unified-state")
-        if not (os.path.isdir(os.path.join(self.place.folder, JSON_TIER)) or os.path.isdir(beside)):
-            return []
-        from unified_state.services.json_tier.places import waiting_folders
-
-        return waiting_folders(self.place)
+        return not (os.path.exists(self.place.archive_path) or waiting_histories(self.place))
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
@@ -114,7 +103,7 @@ class Workspace:
                 self._set_aside(error)
             return self._use(action)
         except UNAVAILABLE as error:
-            waiting = self.waiting()
+            waiting = waiting_histories(self.place)
             if waiting:
                 error.hint = f"{error.hint}; what was recorded meanwhile is kept in {waiting[0]}"
             raise
@@ -123,7 +112,7 @@ class Workspace:
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            problem = self._merge_back(archive) if self.waiting() else None
+            problem = self._merge_back(archive) if waiting_histories(self.place) else None
             result = self._settled(archive, action(archive))
         if problem is not None:  # a writer who fails says so anyway
             self.report(problem)
