@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -185,6 +186,23 @@ def test_a_merge_that_is_killed_at_any_point_is_done_by_the_next_and_once(known:
     assert kept(known.export("s")) == said(written.content)
     assert histories(known) == []
     assert list(known.data.rglob("*.merged-*")) == []
+
+
+def test_what_is_merged_twice_is_there_once(known: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    written.turn(1)
+    path = written.write(tmp_path / "s.jsonl")
+    with newer(known):
+        assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
+        assert is_told(known.run("save", "--highlight", "halfway"))
+        assert known.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
+        (folder,) = (entry for entry in known.data.rglob("json/*") if entry.is_dir())
+        shutil.copytree(folder, tmp_path / "again")
+    before = (known.run("export", "--items").out, known.run("export").out, known.ask("load")["summaries"])
+    assert "halfway" in str(before[2])
+    shutil.copytree(tmp_path / "again", folder)
+    assert (known.run("export", "--items").out, known.run("export").out, known.ask("load")["summaries"]) == before
+    assert histories(known) == []
 
 
 def test_of_eight_that_merge_at_once_each_sees_all_of_it_once(known: Project) -> None:

@@ -16,7 +16,7 @@ from unified_state.errors import (
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
 from unified_state.services.place import KEY_FILE, waiting_histories
-from unified_state.storage.archive import Archive, storage_error
+from unified_state.storage.archive import Archive
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
@@ -139,8 +139,9 @@ class Workspace:
 
         try:
             aside = set_aside_if_damaged(self.place.archive_path)
-        except OSError as reason:
-            raise storage_error(reason, self.place.archive_path) from reason
+        except (OSError, StorageError) as reason:
+            message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
+            raise ArchiveUnavailableError(message, "make its folder writable") from reason
         if aside is not None:
             self.report(
                 f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
