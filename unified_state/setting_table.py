@@ -9,13 +9,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 PREFIX = "UNIFIED_STATE_"
+OFF, STATIC, MINILM = "off", "static", "minilm"  # what a search by meaning goes by
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 class Setting:
-    """One row of the table: the default gives the type; numbers have a unit and a range."""
+    """One row of the table: the default gives the type; numbers have a unit and a range. A secret one is never shown,
+    and never copied.
+    """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a row of the table below, where each is named
         self,
         name: str,
         default: Any,
@@ -26,9 +29,11 @@ class Setting:
         least: int = 0,
         most: int = 10_000_000,
         own_file_only: bool = False,
+        is_secret: bool = False,
     ) -> None:
         self.name, self.default, self.about, self.unit = name, default, about, unit
         self.choices, self.least, self.most, self.own_file_only = choices, least, most, own_file_only
+        self.is_secret = is_secret
 
     @property
     def variable(self) -> str:
@@ -61,7 +66,11 @@ class Setting:
         return number
 
     def _takes(self, value: object, expected: str) -> str:
-        return f"{self.name} takes {expected}, not {value!r}"
+        return f"{self.name} takes {expected}" + ("" if self.is_secret else f", not {value!r}")
+
+    def shown(self, value: object) -> object:
+        """The value as people may see it."""
+        return "(set)" if self.is_secret and value else value
 
 
 SETTINGS = (
@@ -126,6 +135,13 @@ SETTINGS = (
         "share_state_file", default=False, about="Whether git may see the state file; else it is excluded locally."
     ),
     Setting(
+        "search_vectors",
+        OFF,
+        "Whether a search goes by meaning too: off, a quick static model, or MiniLM. `unified-state embed` makes the "
+        "vectors; both need the extra `vectors`.",
+        choices=(OFF, STATIC, MINILM),
+    ),
+    Setting(
         "prompt_milliseconds",
         400,
         "How long a prompt waits at most for an old transcript to be archived; the rest follows later.",
@@ -158,6 +174,21 @@ SETTINGS = (
         choices=("sqlite", "json"),
         own_file_only=True,
     ),
+    Setting(
+        "postgres_enabled",
+        default=False,
+        about="Whether this archive is replicated to a PostgreSQL server, by `unified-state sync`.",
+        own_file_only=True,
+    ),
+    Setting(
+        "postgres_dsn",
+        "",
+        "Which server: `postgresql://HOST/DATABASE`, or `embedded:` for one of your own.",
+        own_file_only=True,
+        is_secret=True,
+    ),
+    Setting("postgres_organisation", "default", "The organisation whose history it is there.", own_file_only=True),
+    Setting("postgres_member", "", "Your name there; empty: that of your account here.", own_file_only=True),
     Setting("data_dir", "", "Where the archives lie; empty: the user's data folder.", own_file_only=True),
 )
 

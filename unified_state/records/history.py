@@ -98,7 +98,7 @@ HistoryRecord = StoredSession | StoredStep | StoredItem | StoredLink | StoredCom
 
 class HistoryQuery(Record):
     """What is looked for: any text, never read as operators. `since` and before `until` are in milliseconds; `vector`
-    is the query's embedding, for a store that has vectors.
+    is the query's embedding by `model`, for a store that has vectors.
     """
 
     text: str
@@ -109,13 +109,17 @@ class HistoryQuery(Record):
     since: int | None = None
     until: int | None = None
     vector: Sequence[float] | None = None
+    model: str | None = None
 
 
 class HistoryHit(Record):
-    """A step that was found; scores compare within one answer only."""
+    """A step that was found; scores compare within one answer only. `said_by` is the member whose it is, where a store
+    knows members.
+    """
 
     step: StoredStep
     score: float
+    said_by: str | None = None
 
 
 class Counts(Record):

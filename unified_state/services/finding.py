@@ -15,17 +15,21 @@ from unified_state.rules.query_dates import begin_of
 from unified_state.rules.querying import words_of
 from unified_state.rules.refs import STEP, TURN, parse_ref
 from unified_state.services.searching import search
+from unified_state.setting_table import OFF
 from unified_state.storage.accesses import note_accesses
 from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.full_text import Filters
 from unified_state.storage.shortened import note_recall
 from unified_state.storage.steps import steps_of_turn
+from unified_state.storage.unindexed import index_left, is_any_unindexed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from unified_state.services.excerpting import Part
+    from unified_state.services.meaning import Reader
     from unified_state.services.workspace import Workspace
 
 _ACCESS = 0.1  # what a hit of a search weighs; what is recalled weighs 1
@@ -60,9 +64,13 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
         from unified_state.services.json_tier.finding import find_json
 
         return find_json(workspace, wanted, filters)
+    reader = _reader(workspace)
 
     def action(archive: Archive) -> list[Hit]:
-        hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
+        _index(workspace, archive)
+        if reader is not None and not reader.knows(archive):
+            workspace.report("searched by words alone: no step has a vector yet; `unified-state embed` makes them")
+        hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader)
         if not hits and wanted.tool is not None:
             _refuse_unknown_tool(archive, wanted.tool)
         steps = [number for kind, number in map(parse_ref, [hit.ref for hit in hits[:_NOTED]]) if kind == STEP]
@@ -117,13 +125,17 @@ def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """The best hits of all repositories, best first. An archive that cannot be read is told."""
     filters = _filters(wanted, now)
+    reader = _reader(workspace)
     found: list[FoundIn] = []
     unknown: NotFoundError | None = None
     is_known = False
     for path in _archives(workspace):
         try:
             with Archive(path) as archive:
-                hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
+                _index(workspace, archive)
+                hits = search(
+                    archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
+                )
                 found += [FoundIn(archive=path, worktree=_worktree(archive), hit=hit) for hit in hits]
                 is_known = True
         except NotFoundError as error:  # the session is another repository's
@@ -134,6 +146,19 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
         raise unknown
     # Scores are of one archive each; how much of the query a hit has is the same measure in all.
     return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
+
+
+def _reader(workspace: Workspace) -> Reader | None:
+    """What reads queries by their meaning, where the user turned it on. Without it a search is by words alone."""
+    if workspace.settings.search_vectors == OFF:
+        return None
+    try:
+        from unified_state.services.meaning import open_reader  # and with it numpy: only for who wants it
+
+        return open_reader(workspace.settings.search_vectors)
+    except UnifiedStateError as error:
+        workspace.report(f"searched by words alone: {error}")
+        return None
 
 
 def _filters(wanted: Wanted, now: int) -> Filters:
@@ -162,18 +187,36 @@ def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
 def _note(
     workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
 ) -> None:
-    """Note what was asked for, and how much of a tool output was shown; where the archive cannot be written to, a
-    search is none the worse for it.
-    """
-    try:
+    """Note what was asked for, and how much of a tool output was shown."""
+
+    def action() -> None:
         note_accesses(archive, steps, weight, now)
         if shown:
             note_recall(archive, steps[0], shown)
+
+    _try_to_write(workspace, archive, action, "what was looked up could not be noted")
+
+
+def _index(workspace: Workspace, archive: Archive) -> None:
+    """Bring into the index what the hook behind a tool call left to be done."""
+
+    def action() -> None:
+        with archive.transaction(durable=False):
+            index_left(archive)
+
+    if is_any_unindexed(archive):
+        _try_to_write(workspace, archive, action, "the newest outputs are not searched")
+
+
+def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], None], without: str) -> None:
+    """Do what a search can do without, where the archive cannot be written to."""
+    try:
+        action()
     except DatabaseError as error:
         problem = storage_error(error, archive.path)
         if isinstance(problem, DamagedArchiveError):
             raise
-        workspace.report(f"what was looked up could not be noted: {problem}")
+        workspace.report(f"{without}: {problem}")
 
 
 def _worktree(archive: Archive) -> str | None:

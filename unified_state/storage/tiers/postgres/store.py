@@ -1,0 +1,134 @@
+"""The store of a project's history on a PostgreSQL server."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from unified_state.storage.tiers.postgres.appending import append
+from unified_state.storage.tiers.postgres.connections import Connections
+from unified_state.storage.tiers.postgres.failures import failures
+from unified_state.storage.tiers.postgres.migrating import migrate
+from unified_state.storage.tiers.postgres.reading import Reader, pages
+from unified_state.storage.tiers.postgres.searching import search
+from unified_state.storage.tiers.postgres.vectors import add_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import TracebackType
+    from typing import Any, Self
+
+    from psycopg import Connection
+
+    from unified_state.records.history import (
+        Counts,
+        HistoryHit,
+        HistoryQuery,
+        HistoryRecord,
+        StoredCompaction,
+        StoredItem,
+        StoredLink,
+        StoredSession,
+        StoredStep,
+        Tombstone,
+    )
+    from unified_state.storage.tiers.postgres.server import Server
+    from unified_state.storage.tiers.postgres.tenancy import Asker
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him."""
+
+    def __init__(self, server: Server, asker: Asker) -> None:
+        self._server, self._asker = server, asker
+        self._connections = Connections(server.parameters)
+        try:
+            with failures(server), self._connections.one() as connection:
+                migrate(connection, server)
+                asker.enter(connection, server)
+        except BaseException:
+            self._connections.close()
+            raise
+
+    @contextmanager
+    def _transaction(self) -> Iterator[tuple[Connection[Any], list[int]]]:
+        with failures(self._server), self._connections.one() as connection, connection.transaction():
+            readable = self._asker.ask(connection)
+            own = self._asker.author
+            yield connection, [own, *(author for author in readable if author != own)]
+
+    def _read(self, read: Callable[[Reader], T]) -> T:
+        with self._transaction() as (connection, readable):
+            return read(Reader(connection, self._asker.project, readable))
+
+    def append(self, records: Iterable[HistoryRecord]) -> int:
+        """Keep records; see `HistoryStore`."""
+        with self._transaction() as (connection, _):
+            return append(connection, self._asker, records)
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """All sessions."""
+        return pages(lambda after: self._read(lambda reader: reader.session_page(after)))
+
+    def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
+        """A page of the steps of a session."""
+        return self._read(lambda reader: reader.steps(session_id, after, limit))
+
+    def find_steps(self, uuid: str) -> list[StoredStep]:
+        """The steps of a transcript entry."""
+        return self._read(lambda reader: reader.find_steps(uuid))
+
+    def items(self) -> Iterator[StoredItem]:
+        """All items."""
+        return pages(lambda after: self._read(lambda reader: reader.item_page(after)))
+
+    def find_items(self, ref: str) -> list[StoredItem]:
+        """The item with that UUID, or all that have or had that alias."""
+        return self._read(lambda reader: reader.find_items(ref))
+
+    def links(self) -> Iterator[StoredLink]:
+        """All links between items."""
+        return iter(self._read(Reader.links))
+
+    def compactions(self) -> Iterator[StoredCompaction]:
+        """All compactions."""
+        return pages(lambda after: self._read(lambda reader: reader.compaction_page(after)))
+
+    def tombstones(self) -> Iterator[Tombstone]:
+        """Everything that was forgotten."""
+        return iter(self._read(Reader.tombstones))
+
+    def search(self, query: HistoryQuery) -> list[HistoryHit]:
+        """The steps that match best."""
+        with self._transaction() as (connection, readable):
+            return search(connection, self._asker, readable, query)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the server can search by vectors: it has the extension `vector`, and its owner opened it since."""
+        return self._asker.has_vectors
+
+    def add_vectors(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
+        """Keep the vectors of one's own steps, each named by uuid and block, of a model; how many are new. Without the
+        extension none is kept.
+        """
+        with self._transaction() as (connection, _):
+            return add_vectors(connection, self._asker, model, vectors)
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        return self._read(Reader.counts)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
