@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import sqlite3
+import subprocess
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -147,3 +149,24 @@ def test_sqlite_is_the_same_either_way() -> None:
     assert interpreter.Connection is sqlite3.Connection
     assert interpreter.DatabaseError is sqlite3.DatabaseError
     assert interpreter.sqlite_version_info == sqlite3.sqlite_version_info
+
+
+def test_a_python_without_sqlite_can_import_all_and_opens_nothing(tmp_path: Path) -> None:
+    code = """
+import sys
+sys.modules["_sqlite3"] = sys.modules["sqlite3"] = None  # as in a build without them
+from unified_state import UnifiedStateManager, interpreter
+from unified_state.errors import ArchiveUnavailableError
+from unified_state.storage.archive import Archive
+assert not interpreter.has_sqlite()
+try:
+    Archive(sys.argv[1])
+except ArchiveUnavailableError as error:
+    print(error.message)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "archive.db")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "this Python has no SQLite\n"
+    assert list(tmp_path.iterdir()) == []
+    assert interpreter.has_sqlite()

@@ -114,13 +114,14 @@ def test_a_transaction_whose_journal_was_deleted_is_found_out(victim: Victim) ->
     assert _problem(victim, "PreCompact", "half a transaction", raw) is None
 
 
-def test_a_newer_archive_is_left_alone_and_said(victim: Victim) -> None:
+def test_a_newer_archive_is_left_alone_and_said_and_what_is_new_waits_beside_it(victim: Victim) -> None:
     with closing(sqlite3.connect(victim.project.archive)) as archive:
         archive.execute("PRAGMA user_version = 99")
     raw = victim.project.archive.read_bytes()
     done = victim.project.run("decision", "add", "x", "--rationale", "r")
-    assert done.code == 1
+    assert (done.code, done.err.count("\n")) == (0, 1)
     assert "upgrade unified-state" in done.err
+    assert "joins the archive once that can be used" in done.err
     assert victim.project.hook("UserPromptSubmit", transcript_path=str(victim.path)) == Done(0, "", "")
     assert "upgrade unified-state" in victim.project.log()
     assert victim.project.archive.read_bytes() == raw

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +23,13 @@ HOLD = """
 import sqlite3, sys
 archive = sqlite3.connect(sys.argv[1], isolation_level=None)
 archive.execute("BEGIN EXCLUSIVE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+LOCK = """
+import fcntl, sys
+file = open(sys.argv[1], "r+")
+fcntl.flock(file, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -180,6 +188,23 @@ def test_a_merge_that_is_killed_at_any_point_is_done_by_the_next_and_once(known:
     assert list(known.data.rglob("*.merged-*")) == []
 
 
+def test_what_is_merged_twice_is_there_once(known: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    written.turn(1)
+    path = written.write(tmp_path / "s.jsonl")
+    with newer(known):
+        assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
+        assert is_told(known.run("save", "--highlight", "halfway"))
+        assert known.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
+        (folder,) = (entry for entry in known.data.rglob("json/*") if entry.is_dir())
+        shutil.copytree(folder, tmp_path / "again")
+    before = (known.run("export", "--items").out, known.run("export").out, known.ask("load")["summaries"])
+    assert "halfway" in str(before[2])
+    shutil.copytree(tmp_path / "again", folder)
+    assert (known.run("export", "--items").out, known.run("export").out, known.ask("load")["summaries"]) == before
+    assert histories(known) == []
+
+
 def test_of_eight_that_merge_at_once_each_sees_all_of_it_once(known: Project) -> None:
     with newer(known):
         for number in range(5):
@@ -195,6 +220,25 @@ def test_eight_at_once_lose_nothing_while_the_archive_cannot_be_used(known: Proj
     assert all(map(is_told, done))
     assert len({one.out for one in done}) == 16
     assert len(known.ask("decision", "list")) == 19
+
+
+def test_what_is_not_merged_yet_is_not_taken_for_somebody_else_s(known: Project) -> None:
+    """The state file shows it; the archive does not know it."""
+    with newer(known):
+        assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
+    (lock,) = known.data.rglob("json/*.lock")
+    with subprocess.Popen(
+        [sys.executable, "-c", LOCK, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        assert holder.stdout.readline() == "held\n"
+        done = known.run("save")
+        assert (done.code, "is not shown yet" in done.err) == (0, True), done
+        holder.stdin.close()
+    assert [item["decision"] for item in known.ask("decision", "list", "--all")] == ["one", "two", "three", "meanwhile"]
+    assert known.run("load").code == 0
+    assert [entry["id"] for entry in known.state()["decisions"]] == ["D1", "D2", "D3", "D4"]
 
 
 def test_a_history_that_came_with_a_repository_is_not_taken_for_ours(known: Project) -> None:

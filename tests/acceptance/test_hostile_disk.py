@@ -199,6 +199,21 @@ def _works(project: Project, session: tuple[Transcript, str]) -> None:
     assert kept(project.export("s")) == said(written.content)
 
 
+def test_a_damaged_archive_that_cannot_be_set_aside_loses_nothing(
+    known: Project, session: tuple[Transcript, str]
+) -> None:
+    written, path = session
+    known.archive.write_bytes(b"garbage" * 10_000)
+    with read_only(known, known.data) as project:
+        _is_kept_elsewhere(project)
+        _hooks_do_no_harm(project, path)
+    assert known.decide("after")
+    assert known.hook("PreCompact", transcript_path=path).code == 0
+    assert kept(known.export("s")) == said(written.content)
+    shown = [item["decision"] for item in known.ask("decision", "list")]
+    assert sorted(shown) == ["after", "before", "while it cannot be written"]
+
+
 def test_where_nothing_can_be_written_anywhere_commands_say_so(known: Project, session: tuple[Transcript, str]) -> None:
     _, path = session
     with read_only(known, known.data, known.folder) as project:

@@ -21,6 +21,7 @@ from unified_state.services.json_tier.places import FOLDER, waiting_folders
 from unified_state.services.meaning_check import check_meaning
 from unified_state.services.workspace import JSON_TIER
 from unified_state.storage.damage import is_healthy
+from unified_state.storage.tiers.json_lines import damaged_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ def _tier(place: Place, settings: Settings) -> Iterator[Check]:
     if not (is_chosen or has_sqlite()):
         told = "this Python has no SQLite: the history is kept in files of JSON, and less of unified-state works"
         yield Check("tier", ok=False, message=told, hint='use a Python with SQLite, or set tier = "json"')
+    elif is_chosen and (damaged := damaged_lines(os.path.join(place.folder, FOLDER))):
+        told = f"{damaged} lines of the files in {os.path.join(place.folder, FOLDER)} cannot be read, and are left out"
+        yield Check("tier", ok=False, message=told, hint="check the disk; a copy of the files may have them")
     elif is_chosen:
         hidden = f"; the archive {place.archive_path} is not shown" if os.path.exists(place.archive_path) else ""
         yield Check("tier", ok=True, message=f"json: files in {os.path.join(place.folder, FOLDER)}{hidden}")

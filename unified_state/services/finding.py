@@ -97,6 +97,17 @@ def recall_and_note(workspace: Workspace, ref: str, now: int, part: Part | None 
     return workspace.use(action)
 
 
+def turn_ref(workspace: Workspace, ref: str) -> str:
+    """The ref of a turn: itself, or the one that a step belongs to. Raises NotFoundError, UsageError for other refs."""
+    if workspace.no_archive is not None:
+        from unified_state.services.json_tier.finding import json_turn_of
+
+        return json_turn_of(workspace, ref)
+    from unified_state.services.recalling import turn_of
+
+    return workspace.use(lambda archive: turn_of(archive, ref))
+
+
 def _recall_json(workspace: Workspace, ref: str) -> dict[str, Any]:
     from unified_state.services.json_tier.finding import recall_json
 

@@ -65,6 +65,18 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     )
 
 
+def waiting_histories(place: Place) -> list[str]:
+    """The folders in which files of JSON hold a history: none, unless something went wrong once, or the tier is or was
+    json.
+    """
+    beside = os.path.join(place.repository.worktree, ".claude", "unified-state")
+    if not (os.path.isdir(os.path.join(place.folder, "json")) or os.path.isdir(beside)):
+        return []
+    from unified_state.services.json_tier.places import waiting_folders  # hardly ever, and every hook asks
+
+    return waiting_folders(place)
+
+
 def digest_path_of(folder: str, state_path: str) -> str:
     """Where the digest lies of what we wrote last into a state file."""
     return os.path.join(folder, f"state-{crc32(os.fsencode(state_path)):08x}.sha256")

@@ -33,7 +33,7 @@ from unified_state.services.adoption import adopt
 from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.paging import estimated_tokens, page_out
 from unified_state.services.pending import is_running
-from unified_state.services.place import EXCLUDED, NAME
+from unified_state.services.place import EXCLUDED, NAME, waiting_histories
 from unified_state.services.rules_file import is_wanted, write_rules_file
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
@@ -116,7 +116,9 @@ class Projection:
         def change(content: StateContent) -> State:
             present = self._usable(content, leaves)
             contents.append(content)
-            adopted.append(adopt(self._archive, content.replace(json=present), self._now))
+            # What waits to be merged is nobody else's, though the archive does not know it yet.
+            waits = waiting_histories(self._place)
+            adopted.append(0 if waits else adopt(self._archive, content.replace(json=present), self._now))
             state = self._state(present)
             as_before = state.replace(updated_at=_text(present.get("updatedAt")))
             return as_before if disk_value(as_before) == content.json else state

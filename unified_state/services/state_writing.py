@@ -92,6 +92,6 @@ class StateWriter:
             result = verb(writer)
         except StorageError:
             raise error from None
-        kept = f"it is kept in {writer.folder}, and joins the archive once that can be used"
-        self._workspace.report(f"{error.message}; {kept}")
+        why = "; ".join(filter(None, error.args))  # without what lies elsewhere already
+        self._workspace.report(f"{why}; it is kept in {writer.folder}, and joins the archive once that can be used")
         return result

@@ -15,8 +15,8 @@ from unified_state.errors import (
 )
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
-from unified_state.services.place import KEY_FILE
-from unified_state.storage.archive import Archive, storage_error
+from unified_state.services.place import KEY_FILE, waiting_histories
+from unified_state.storage.archive import Archive
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
@@ -87,18 +87,7 @@ class Workspace:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        return not (os.path.exists(self.place.archive_path) or self.waiting())
-
-    def waiting(self) -> list[str]:
-        """The folders in which files of JSON hold a history: there are none unless something went wrong once, or the
-        tier is or was json.
-        """
-        beside = os.path.join(self.place.repository.worktree, ".claude", "unified-state")
-        if not (os.path.isdir(os.path.join(self.place.folder, JSON_TIER)) or os.path.isdir(beside)):
-            return []
-        from unified_state.services.json_tier.places import waiting_folders
-
-        return waiting_folders(self.place)
+        return not (os.path.exists(self.place.archive_path) or waiting_histories(self.place))
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
@@ -114,7 +103,7 @@ class Workspace:
                 self._set_aside(error)
             return self._use(action)
         except UNAVAILABLE as error:
-            waiting = self.waiting()
+            waiting = waiting_histories(self.place)
             if waiting:
                 error.hint = f"{error.hint}; what was recorded meanwhile is kept in {waiting[0]}"
             raise
@@ -123,9 +112,11 @@ class Workspace:
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            if self.waiting():
-                self._merge_back(archive)
-            return self._settled(archive, action(archive))
+            problem = self._merge_back(archive) if waiting_histories(self.place) else None
+            result = self._settled(archive, action(archive))
+        if problem is not None:  # a writer who fails says so anyway
+            self.report(problem)
+        return result
 
     def _make_key(self) -> None:
         """Have the user's key before the disk is full: what is kept beside the state file is known to be ours by it."""
@@ -134,12 +125,13 @@ class Workspace:
         except StorageError:
             return  # whoever has something to mask says so
 
-    def _merge_back(self, archive: Archive) -> None:
-        """Take in what was kept elsewhere while the archive could not be used."""
-        if self._merge_seconds:
-            from unified_state.services.json_tier.merging import merge_back
+    def _merge_back(self, archive: Archive) -> str | None:
+        """Take in what was kept elsewhere while the archive could not be used; what of it is not shown, if anything."""
+        if not self._merge_seconds:
+            return None
+        from unified_state.services.json_tier.merging import merge_back
 
-            merge_back(self, archive, self._merge_seconds)
+        return merge_back(self, archive, self._merge_seconds)
 
     def _set_aside(self, error: DamagedArchiveError) -> None:
         """Begin a new archive in the place of a damaged one."""
@@ -147,8 +139,9 @@ class Workspace:
 
         try:
             aside = set_aside_if_damaged(self.place.archive_path)
-        except OSError as reason:
-            raise storage_error(reason, self.place.archive_path) from reason
+        except (OSError, StorageError) as reason:
+            message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
+            raise ArchiveUnavailableError(message, "make its folder writable") from reason
         if aside is not None:
             self.report(
                 f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"

@@ -12,10 +12,9 @@ from unified_state.records.step import KINDS
 from unified_state.rules.pages import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.services.clock import current_time
 from unified_state.services.excerpting import Part
-from unified_state.services.finding import Wanted, find, recall_and_note
+from unified_state.services.finding import Wanted, find, recall_and_note, turn_ref
 from unified_state.services.manager import UnifiedStateManager
 from unified_state.services.provenance import explain
-from unified_state.services.recalling import turn_of
 from unified_state.services.searching import MOST_HITS
 
 TYPE_CHECKING = False
@@ -76,7 +75,7 @@ class ReadingTools:
         cut, and `cut` says so; `recall` with the ref of such a step shows all of it.
         """
         workspace = self._project.reading()
-        turn = recall_and_note(workspace, workspace.use(lambda archive: turn_of(archive, ref)), current_time())
+        turn = recall_and_note(workspace, turn_ref(workspace, ref), current_time())
         return _turn(turn, ref, offset)
 
     def recall(

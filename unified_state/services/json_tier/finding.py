@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unified_state.errors import NotFoundError
+from unified_state.errors import NotFoundError, UsageError
 from unified_state.records.history import HistoryQuery
 from unified_state.records.hit import Hit
 from unified_state.records.item import ALIAS_LETTERS, LedgerItem
@@ -69,6 +69,24 @@ def recall_json(workspace: Workspace, ref: str) -> dict[str, Any]:
             raise NotFoundError(message, _HINT)
         return _item(history, found[0], found[1:])
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](history, number)
+
+
+def json_turn_of(workspace: Workspace, ref: str) -> str:
+    """The ref of a turn: itself, or the one that a step belongs to."""
+    kind, number = parse_ref(ref)
+    if kind == TURN:
+        return f"T{number}"
+    if kind != STEP:
+        message = f"{ref} is no turn and no step"
+        raise UsageError(message, "turns have refs such as T41, steps such as S1234; recall takes the others")
+    history = open_history(workspace.place)
+    own = steps_at(history, STEP, number)
+    if not own:
+        message = f"there is no step S{number}"
+        raise NotFoundError(message, _HINT)
+    before = history.store.steps(own[0][1].session_id, max(0, number - _STEPS_OF_TURN), _STEPS_OF_TURN)
+    begins = [place for place, step in before if place <= number and step.agent == own[0][1].agent and step.starts_turn]
+    return f"T{begins[-1] if begins else number}"
 
 
 def json_items(workspace: Workspace, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:

@@ -17,7 +17,7 @@ from unified_state.rules.timestamps import to_text
 from unified_state.services.capture import Capture
 from unified_state.services.clock import current_time
 from unified_state.services.json_tier.history import JsonHistory
-from unified_state.services.json_tier.places import MERGED, merged_folders, project_of, waiting_folders
+from unified_state.services.json_tier.places import DAMAGED, MERGED, merged_folders, project_of, waiting_folders
 from unified_state.services.pending import keep_message
 from unified_state.services.place import digest_path_of
 from unified_state.storage.archive import storage_error
@@ -26,6 +26,7 @@ from unified_state.storage.pending import Pending
 from unified_state.storage.sessions import LOCAL_SESSION, change_work, read_work, touch_session
 from unified_state.storage.state_file import StateFile, written_state_files
 from unified_state.storage.tiers.json_desk import CURSORS, NOTES, PENDING, SAVED, WORK
+from unified_state.storage.tiers.json_lines import damaged_lines
 from unified_state.storage.tiers.protocol import everything
 from unified_state.storage.tiers.sqlite import SqliteStore
 
@@ -41,8 +42,9 @@ _BATCH = 500  # records in one transaction; others wait for it
 _LOCK_SECONDS = 10.0
 
 
-def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> None:
-    """Merge what waits, for about so long; what is left, and what goes wrong, is told and left for the next time."""
+def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> str | None:
+    """Merge what waits, for about so long; what is to be told of what is left for the next time, if anything."""
+    told = None
     until = time.monotonic() + seconds
     for folder in waiting_folders(workspace.place):
         try:
@@ -58,9 +60,8 @@ def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> None:
                 raise
             problem = str(known)
         if problem is not None:
-            workspace.report(
-                f"what was kept in {folder} while the archive could not be used is not shown yet: {problem}"
-            )
+            told = f"what was kept in {folder} while the archive could not be used is not shown yet: {problem}"
+    return told
 
 
 class _Merge:
@@ -172,10 +173,15 @@ class _Merge:
             change_work(archive, number, {**changes, **({"workItem": work} if work else {})})
 
     def _put_away(self, folder: str) -> None:
-        """Take the files out of their place: from now on there is nothing to be merged."""
+        """Take the files out of their place: from now on there is nothing to be merged. Damaged ones are kept."""
+        damaged = damaged_lines(folder)
+        ending = f"{to_text(self._now).replace(':', '')}-{os.getpid()}"
+        aside = f"{folder}{DAMAGED if damaged else MERGED}{ending}"
         try:
-            os.rename(folder, f"{folder}{MERGED}{to_text(self._now).replace(':', '')}-{os.getpid()}")
+            os.rename(folder, aside)
             sync_folder(self._folder)
+            if damaged:
+                self._workspace.report(f"{damaged} lines could not be read; the files were set aside as {aside}")
         except OSError as error:
             message = f"{folder} is in the archive and cannot be removed: {error.strerror}"
             raise StorageError(message, "remove it by hand") from error

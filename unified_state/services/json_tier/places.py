@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from unified_state.services.place import Place
 
 FOLDER = "json"
+DAMAGED = ".damaged-"  # in the name of a folder that was merged as far as it could be read
 MERGED = ".merged-"  # in the name of a folder that is in the archive and about to go
 
 

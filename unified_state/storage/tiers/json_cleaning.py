@@ -6,7 +6,7 @@ Whoever reads leaves it out already, so a process that is killed here only leave
 from __future__ import annotations
 
 from unified_state.records.history import SESSION, STEP
-from unified_state.storage.tiers.json_forms import fields_of, key_of, line_of
+from unified_state.storage.tiers.json_forms import key_of, line_of, readable_fields
 from unified_state.storage.tiers.json_tables import (
     CLEANING,
     COMPACTIONS,
@@ -48,7 +48,7 @@ def _note_gone(files: LineFiles) -> None:
     for number, session_id in enumerate(tables.sessions, 1):
         forgotten = tables.tombstones.get((SESSION, session_id))
         if forgotten is not None:
-            fields = map(fields_of, files.lines(session_file(number)))
+            fields = readable_fields(files.lines(session_file(number)))
             gone |= {key_of(one["uuid"], one["block"]): True for one in fields if one["at"] <= forgotten.at}
     new = [key + b"\n" for key in gone if key not in tables.gone]
     if new:
@@ -66,8 +66,9 @@ def _forget_steps(files: LineFiles) -> None:
 
 
 def _is_gone(line: bytes, tables: Tables) -> bool:
-    fields = fields_of(line)
-    return key_of(fields["uuid"], fields["block"]) in tables.gone
+    """Whether a line holds what was forgotten, or may: one that the disk has changed goes too."""
+    fields = next(readable_fields([line]), None)
+    return fields is None or key_of(fields["uuid"], fields["block"]) in tables.gone
 
 
 def _rewrite_tables(files: LineFiles) -> None:

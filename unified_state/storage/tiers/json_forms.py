@@ -11,6 +11,7 @@ from unified_state.records.step import Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import Any, TypeVar
 
     from unified_state.records.history import StoredSession, StoredStep
@@ -31,6 +32,17 @@ def fields_of(line: bytes) -> dict[str, Any]:
     """What a line holds."""
     value: dict[str, Any] = parse_json(line.decode("utf-8", _SURROGATES))
     return value
+
+
+def readable_fields(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """What lines hold; one that the disk has changed is left out, and `doctor` counts it."""
+    for line in lines:
+        try:
+            fields = fields_of(line)
+        except ValueError:
+            continue
+        if isinstance(fields, dict):
+            yield fields
 
 
 def record_of(kind: type[R], fields: dict[str, Any]) -> R:

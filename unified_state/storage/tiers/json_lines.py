@@ -13,7 +13,7 @@ from unified_state.records.history import Counts
 from unified_state.storage.tiers.json_batch import Batch
 from unified_state.storage.tiers.json_cleaning import clean
 from unified_state.storage.tiers.json_files import LineFiles
-from unified_state.storage.tiers.json_forms import fields_of, key_of, line_of
+from unified_state.storage.tiers.json_forms import key_of, line_of, readable_fields
 from unified_state.storage.tiers.json_steps import steps_behind
 from unified_state.storage.tiers.json_tables import Tables
 
@@ -146,10 +146,21 @@ class JsonStore:
 
     def _check_version(self) -> None:
         lines = self.files.lines(_FORMAT)
-        version = fields_of(lines[0]).get("version") if lines else VERSION
+        version = next((fields.get("version") for fields in readable_fields(lines)), VERSION)
         if not isinstance(version, int) or version > VERSION:
             message = f"the history in {self.files.folder} has version {version}; this unified-state knows {VERSION}"
             raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
+
+
+def damaged_lines(folder: str) -> int:
+    """How many lines of the histories in a folder cannot be read."""
+    names = [os.path.join(path, name) for path, _, names in os.walk(folder) for name in names]
+    count = 0
+    for path in (path for path in names if path.endswith(".jsonl")):
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")[:-1]
+        count += len(lines) - sum(1 for _ in readable_fields(lines))
+    return count
 
 
 def _folder_name(project: str) -> str:

@@ -13,7 +13,7 @@ from unified_state.rules.querying import is_single_cjk, query_words, region, wor
 from unified_state.rules.relevance import Looked, inverse_frequency, relevance
 from unified_state.rules.word_roots import root_of
 from unified_state.storage.steps import DATA_URL, readable
-from unified_state.storage.tiers.json_forms import fields_of, plain
+from unified_state.storage.tiers.json_forms import plain, readable_fields
 from unified_state.storage.tiers.json_steps import read_steps
 from unified_state.storage.tiers.json_tables import Tables, session_file
 
@@ -85,7 +85,9 @@ def _likely(files: LineFiles, tables: Tables, query: HistoryQuery, roots: Sequen
             if _COPY in line[:_HEAD]:
                 fits = query.session_id is not None  # else the original stands for it
             else:
-                fits = any(counts) and not (has_filters and not _passes(fields_of(line), query, uses))
+                fits = any(counts) and not (
+                    has_filters and not any(_passes(fields, query, uses) for fields in readable_fields([line]))
+                )
             if fits:
                 found.append(_Line(number, index, counts, len(line)))
     return found, total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from unified_state.records.history import StoredStep
-from unified_state.storage.tiers.json_forms import fields_of, key_of, record_of
+from unified_state.storage.tiers.json_forms import key_of, readable_fields, record_of
 from unified_state.storage.tiers.json_tables import KEYS, Tables, session_file
 
 TYPE_CHECKING = False
@@ -19,8 +19,9 @@ _BEGIN = len(b'{"n":')
 
 
 def place_of(line: bytes) -> int:
-    """The position that a line begins with."""
-    return int(line[_BEGIN : line.index(b",")])
+    """The position that a line begins with; 0 where the disk has changed it."""
+    digits = line[_BEGIN : line.find(b",")]
+    return int(digits) if digits.isdigit() else 0
 
 
 def steps_behind(
@@ -41,7 +42,7 @@ def read_steps(
     files: LineFiles, tables: Tables, session_id: str, lines: Iterable[bytes]
 ) -> list[tuple[int, StoredStep]]:
     """The steps of some lines, but those that were forgotten."""
-    parsed = [fields_of(line) for line in lines]
+    parsed = [fields for fields in readable_fields(lines) if "n" in fields]
     originals = _originals(files, [fields["of"] for fields in parsed if "of" in fields])
     found = []
     for fields in parsed:
@@ -63,9 +64,9 @@ def _originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, in
         for place in (place for session, place in origins if session == owner):
             index = bisect_left(lines, place, key=place_of)
             if index < len(lines) and place_of(lines[index]) == place:
-                fields = fields_of(lines[index])
-                del fields["n"]
-                found[owner, place] = fields
+                for fields in readable_fields([lines[index]]):
+                    del fields["n"]
+                    found[owner, place] = fields
     return found
 
 

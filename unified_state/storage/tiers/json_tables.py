@@ -16,10 +16,11 @@ from unified_state.records.history import (
     StoredSession,
     Tombstone,
 )
-from unified_state.storage.tiers.json_forms import fields_of, record_of
+from unified_state.storage.tiers.json_forms import readable_fields, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from unified_state.records.history import StoredStep
@@ -57,7 +58,7 @@ class Tables:
         return made
 
     def _sessions(self) -> dict[str, StoredSession]:
-        found = (record_of(StoredSession, fields_of(line)) for line in self._lines(SESSIONS))
+        found = (record_of(StoredSession, fields) for fields in self._fields(SESSIONS))
         return {session.session_id: session for session in found}  # one that is told again keeps its place
 
     def _places(self) -> dict[bytes, int]:
@@ -74,20 +75,18 @@ class Tables:
         return set(self._lines(GONE))
 
     def _items(self) -> dict[str, StoredItem]:
-        fields = (fields_of(line) for line in self._lines(ITEMS))
-        items = (record_of(StoredItem, one) for one in fields if TAKEN not in one)
+        items = (record_of(StoredItem, one) for one in self._fields(ITEMS) if TAKEN not in one)
         return {item.uuid: item for item in items if (ITEM, item.uuid) not in self.tombstones}
 
     def _taken(self) -> set[str]:
         """Also of items whose lines are still to be cleaned away."""
         taken: set[str] = set()
-        for line in self._lines(ITEMS):
-            fields = fields_of(line)
+        for fields in self._fields(ITEMS):
             taken.update(fields.get(TAKEN) or (fields["alias"], *fields.get("aliases", ())))
         return taken
 
     def _links(self) -> dict[tuple[str, str, str], StoredLink]:
-        links = (record_of(StoredLink, fields_of(line)) for line in self._lines(LINKS))
+        links = (record_of(StoredLink, fields) for fields in self._fields(LINKS))
         return {
             (link.from_uuid, link.to_uuid, link.relation): link
             for link in links
@@ -95,11 +94,11 @@ class Tables:
         }
 
     def _compactions(self) -> dict[str, StoredCompaction]:
-        found = (record_of(StoredCompaction, fields_of(line)) for line in self._lines(COMPACTIONS))
+        found = (record_of(StoredCompaction, fields) for fields in self._fields(COMPACTIONS))
         return {one.boundary_uuid: one for one in found if not self.is_forgotten_compaction(one)}
 
     def _tombstones(self) -> dict[tuple[str, str], Tombstone]:
-        found = (record_of(Tombstone, fields_of(line)) for line in self._lines(TOMBSTONES))
+        found = (record_of(Tombstone, fields) for fields in self._fields(TOMBSTONES))
         return {(one.what, one.key): one for one in found}
 
     def is_forgotten_step(self, step: StoredStep, key: bytes) -> bool:
@@ -118,6 +117,9 @@ class Tables:
     def _is_before_forgetting(self, session_id: str, at: int) -> bool:
         forgotten = self.tombstones.get((SESSION, session_id))
         return forgotten is not None and at <= forgotten.at
+
+    def _fields(self, name: str) -> Iterator[dict[str, Any]]:
+        return readable_fields(self._lines(name))
 
     def _lines(self, name: str) -> list[bytes]:
         return self._files.read(name).split(b"\n")[:-1]
