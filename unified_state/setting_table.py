@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PREFIX = "UNIFIED_STATE_"
+OFF, STATIC, MINILM = "off", "static", "minilm"  # what a search by meaning goes by
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -134,15 +135,43 @@ SETTINGS = (
         "share_state_file", default=False, about="Whether git may see the state file; else it is excluded locally."
     ),
     Setting(
+        "search_vectors",
+        OFF,
+        "Whether a search goes by meaning too: off, a quick static model, or MiniLM. `unified-state embed` makes the "
+        "vectors; both need the extra `vectors`.",
+        choices=(OFF, STATIC, MINILM),
+    ),
+    Setting(
         "prompt_milliseconds",
         400,
         "How long a prompt waits at most for an old transcript to be archived; the rest follows later.",
         unit="milliseconds",
     ),
     Setting(
+        "retention_megabytes",
+        0,
+        "The size down to which `prune --policy` lets go of what is least used; 0: there is no policy.",
+        unit="megabytes",
+        own_file_only=True,
+    ),
+    Setting(
+        "retention_spares_days",
+        90,
+        "How young a step has to be for `prune --policy` to leave it alone.",
+        unit="days",
+        own_file_only=True,
+    ),
+    Setting(
         "mask_secrets",
         default=True,
         about="Whether secrets are masked before anything is written.",
+        own_file_only=True,
+    ),
+    Setting(
+        "tier",
+        "sqlite",
+        "What holds the history: an SQLite archive, or files of JSON where Python has no SQLite; see tiers.",
+        choices=("sqlite", "json"),
         own_file_only=True,
     ),
     Setting(
@@ -171,8 +200,8 @@ ALIASES: dict[str, tuple[str, int]] = {
 }
 # Names that have no counterpart. Nothing is ever deleted by age, and nothing is blocked unless asked for here.
 IGNORED_ALIASES: dict[str, str] = {
-    "CLAUDE_FLOW_RETENTION_DAYS": "nothing is ever deleted by age",
-    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is ever deleted by a ranking",
+    "CLAUDE_FLOW_RETENTION_DAYS": "nothing is deleted by age unless you run `unified-state prune`",
+    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is deleted by a ranking unless you run `unified-state prune --policy`",
     "CLAUDE_FLOW_AUTOPILOT_WARN": "set context_warning, which is a percentage",
     "CLAUDE_FLOW_AUTOPILOT_PRUNE": "set context_optimise, which is a percentage; nothing is pruned",
     "CLAUDE_FLOW_CONTEXT_WINDOW": "the client and the model tell the window",

@@ -46,8 +46,12 @@ class Settings:
     recent_minutes: int
     session_hours: int
     share_state_file: bool
+    search_vectors: str
     prompt_milliseconds: int
+    retention_megabytes: int
+    retention_spares_days: int
     mask_secrets: bool
+    tier: str
     postgres_enabled: bool
     postgres_dsn: str
     postgres_organisation: str

@@ -19,7 +19,7 @@ from unified_state.storage.state_migrations import SECTIONS, migrate_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from unified_state.records.state import State
@@ -56,7 +56,7 @@ class StateFile:
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
                 message = f"{self.path} is damaged: {section} is no list of objects"
                 raise DamagedFileError(message, "it is set aside and written anew from the archive")
-        return StateContent(json=state, is_ours=_digest(raw) == self._known_digest())
+        return StateContent(json=state, is_ours=_digest(raw) == _known_digest(self._digest_path))
 
     def update(self, change: Callable[[StateContent], State]) -> State:
         """Write what `change` makes of the file's content, under the file's lock; a damaged file is set aside first."""
@@ -66,12 +66,37 @@ class StateFile:
             except DamagedFileError:
                 content = StateContent(json=None, is_ours=False, set_aside=self._set_aside())
             state = change(content)
-            raw = _encode(state)
-            if raw != self._read():
-                write_atomically(self.path, raw)
-            if _digest(raw) != self._known_digest():
-                write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
+            self._write(_encode(disk_value(state)))
             return state
+
+    def rename(self, names: Mapping[tuple[str, str], str]) -> None:
+        """Give entries other ids, found by the id and the time that they have. What somebody else wrote stays so."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            try:
+                content = self.load()
+            except DamagedFileError:
+                return  # the next write sets it aside
+            fields = content.json or {}
+            entries = [entry for section in fields.values() if isinstance(section, list) for entry in section]
+            for entry in (entry for entry in entries if isinstance(entry, dict)):
+                entry["id"] = names.get((str(entry.get("id")), str(entry.get("timestamp"))), entry.get("id"))
+            if content.is_ours:
+                self._write(_encode(fields))
+            else:
+                write_atomically(self.path, _encode(fields))
+
+    def trust(self, digest_path: str) -> None:
+        """Take the file for ours if it is as the digest says that lies elsewhere, where it was written last."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            raw = self._read()
+            if raw is not None and _digest(raw) == _known_digest(digest_path):
+                self._write(raw)
+
+    def _write(self, raw: bytes) -> None:
+        if raw != self._read():
+            write_atomically(self.path, raw)
+        if _digest(raw) != _known_digest(self._digest_path):
+            write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
 
     def _read(self) -> bytes | None:
         try:
@@ -94,13 +119,6 @@ class StateFile:
             raise DamagedFileError(message, "it is set aside and written anew from the archive")
         return value
 
-    def _known_digest(self) -> str | None:
-        try:
-            with open(self._digest_path, encoding="ascii", errors="replace") as file:
-                return file.read(_DIGITS)
-        except FileNotFoundError:
-            return None
-
     def _set_aside(self) -> str:
         number = 1
         while os.path.lexists(aside := f"{self.path.removesuffix('.json')}.damaged-{number}.json"):
@@ -119,6 +137,14 @@ def written_state_files(folder: str) -> list[str]:
     return paths
 
 
+def _known_digest(path: str) -> str | None:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read(_DIGITS)
+    except FileNotFoundError:
+        return None
+
+
 def _depth(value: Any) -> int:
     depth, level = 0, [value]
     while level:
@@ -128,9 +154,9 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _encode(state: State) -> bytes:
+def _encode(fields: dict[str, Any]) -> bytes:
     """The file's bytes: an object with one section a line, and of a section one entry a line."""
-    sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in disk_value(state).items()]
+    sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in fields.items()]
     return well_formed("{\n" + ",\n".join(sections) + "\n}\n").encode()
 
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from unified_state.storage.tiers.contracts import CONTRACTS, Contract
+from unified_state.storage.tiers.json_lines import JsonStore
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.sqlite import SqliteStore
 
@@ -23,7 +24,11 @@ def _sqlite(folder: Path) -> OpenStore:
     return lambda project: SqliteStore(str(folder / project / "archive.db"))
 
 
-_TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite}
+def _json(folder: Path) -> OpenStore:
+    return lambda project: JsonStore(str(folder), project)
+
+
+_TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
