@@ -63,8 +63,8 @@ END $$;
 -- The newest steps that match, and pass the filters. The index costs by the steps that it touches; where these are many
 -- it is cheaper to walk back from the newest step until there are enough, though no further than 10,000 steps.
 CREATE FUNCTION unified_state.newest(
-    query tsquery, touched double precision, expected double precision, total double precision, sessions bigint[], of_kind text, of_tool text, since bigint,
-    until bigint, most integer
+    query tsquery, touched double precision, expected double precision, total double precision, sessions bigint[],
+    of_kind text, of_tool text, since bigint, until bigint, most integer
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     here bigint := unified_state.project();
@@ -150,8 +150,8 @@ BEGIN
     found := unified_state.newest(tenant && rarest, together, together, total, sessions, of_kind, of_tool, since, until,
         2 * most);
     IF array_length(queries, 1) > 1 AND cardinality(found) = 2 * most THEN
-        found := found || unified_state.newest(tenant && every, likely[1], joint, total, sessions, of_kind, of_tool, since,
-            until, most);
+        found := found || unified_state.newest(tenant && every, likely[1], joint, total, sessions, of_kind, of_tool,
+            since, until, most);
     END IF;
     PERFORM set_config('unified_state.wanted', tenant::text, true);
     RETURN QUERY SELECT w.number, (
