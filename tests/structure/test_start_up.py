@@ -27,6 +27,8 @@ HEAVY = {
     "onnxruntime",
     "tokenizers",
     "usearch",
+    "psycopg",
+    "psycopg_pool",
 }
 # Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
 # itself loads functools and collections.)
