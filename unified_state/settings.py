@@ -46,6 +46,7 @@ class Settings:
     recent_minutes: int
     session_hours: int
     share_state_file: bool
+    search_vectors: str
     prompt_milliseconds: int
     mask_secrets: bool
     data_dir: str

@@ -48,6 +48,7 @@ COMMANDS = {
     "proposed": ("proposed", "what was captured and waits for you"),
     "ingest": ("archive", "archive sessions from transcript files or folders"),
     "export": ("archive", "print the archive as JSON Lines, one step (or item) a line"),
+    "embed": ("embed", "make vectors of what steps mean, for searches by meaning"),
     "search": ("archive", "find turns, steps and items"),
     "recall": ("archive", "print an item, a turn, a step or a compaction whole"),
     "why": ("provenance", "where an item comes from: the words, the turn around them, what became of it"),

@@ -25,15 +25,20 @@ _BEFORE, _AFTER = 1.0, 0.5  # what a neighbour counts in a window, as its words 
 _BEST = 3  # steps of a session, which tell how near it is
 
 
-def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float]) -> dict[int, float]:
-    """How near each step is, between 0 and `MOST_MEANT`; `cosines` are those of the steps that have a vector."""
+def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float], trust: float) -> dict[int, float]:
+    """How near each step is, between 0 and `MOST_MEANT`; `cosines` are those of the steps that have a vector, and
+    `trust` is what they count, up to 1.
+    """
     steps = _stretched(cosines)
     windows = _stretched({number: _window(looked[number], cosines) for number in cosines})
     sessions = _stretched(_sessions(looked.values(), cosines))
     return {
-        number: _STEP * steps.get(number, 0.0)
-        + _WINDOW * windows.get(number, 0.0)
-        + _SESSION * sessions.get(step.session, 0.0)
+        number: trust
+        * (
+            _STEP * steps.get(number, 0.0)
+            + _WINDOW * windows.get(number, 0.0)
+            + _SESSION * sessions.get(step.session, 0.0)
+        )
         for number, step in looked.items()
     }
 
@@ -48,7 +53,7 @@ def _window(step: Looked, cosines: Mapping[int, float]) -> float:
     """The mean over a step and those beside it that have a vector."""
     total, weights = cosines[step.number], 1.0
     for neighbour, weight in ((step.before, _BEFORE), (step.after, _AFTER)):
-        if neighbour in cosines:
+        if neighbour is not None and neighbour in cosines:
             total += weight * cosines[neighbour]
             weights += weight
     return total / weights

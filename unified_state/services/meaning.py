@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from unified_state.rules.meaning import without
+from unified_state.services.telling_words import tells_something
 from unified_state.sources.models import open_model
 from unified_state.storage.full_text import Filters, those_passing
 from unified_state.storage.vector_index import nearest
@@ -18,7 +19,7 @@ from unified_state.storage.vectors import read_vectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from unified_state.sources.models import Model
     from unified_state.storage.archive import Archive
@@ -29,8 +30,8 @@ _BEYOND = 10  # times as many as are wanted are looked at where filters will lea
 class Meant:
     """A query by its vector, among the vectors of one model in one archive."""
 
-    def __init__(self, archive: Archive, model: int, vector: Numbers) -> None:
-        self._archive, self._model, self._vector = archive, model, vector
+    def __init__(self, archive: Archive, model: int, vector: Numbers, trust: float) -> None:
+        self._archive, self._model, self._vector, self.trust = archive, model, vector, trust
 
     def nearest(self, filters: Filters, limit: int) -> list[int]:
         """The steps that pass the filters and mean most nearly the same, the nearest first."""
@@ -51,18 +52,24 @@ class Reader:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def read(self, archive: Archive, query: str, common: Collection[str]) -> Meant | None:
-        """What a query means; `common` are those of its words that much of the archive has. None where the archive has
-        no vector of the model, or the model can make nothing of the query.
+    def knows(self, archive: Archive) -> bool:
+        """Whether an archive has vectors of the model."""
+        return find_model(archive, self._model.name, self._model.version) is not None
+
+    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> Meant | None:
+        """What a query means, each of whose words so many of all steps have. It is read as it stands and without the
+        words that tell no step from another, names of speakers for one. None where the archive has no vector of the
+        model, or the model can make nothing of the query.
         """
         number = find_model(archive, self._model.name, self._model.version)
         if number is None:
             return None
+        common = {word for word, count in having.items() if not tells_something(count, steps)}
         vectors = [vector for vector in self._model.encode([query, without(query, common)]) if vector is not None]
         if not vectors:
             return None
-        dimensions = self._model.dimensions
-        return Meant(archive, number, unit(matrix(vectors, dimensions).sum(0), dimensions))
+        vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)
+        return Meant(archive, number, vector, self._model.trust)
 
 
 @cache

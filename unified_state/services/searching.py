@@ -37,7 +37,6 @@ _LOOKED_AT = 3_000  # characters of a step round its first matching word
 _SNIPPET = 240
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # one that has all words stands above any step
 _HALF = 0.5
-_FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that have a word which tells nothing apart
 _FUSED = _WHOLE_ITEM / (_WHOLE_ITEM + MOST_MEANT)  # keeps what meaning is added to below an item that has all words
 
 
@@ -55,12 +54,8 @@ class _Query(Record):
     def words(self) -> list[str]:
         return list(self.weights)
 
-    @property
-    def common(self) -> set[str]:
-        return {word for word, having in self.having.items() if having > max(_FEW, self.steps * _COMMON)}
 
-
-def search(
+def search(  # noqa: PLR0913  # three say what is looked for, the others how, and have defaults
     archive: Archive,
     query: str,
     limit: int,
@@ -84,7 +79,7 @@ def search(
     if not asked.weights or limit < 1:
         return []
     if reader is not None:
-        asked = asked.replace(meant=reader.read(archive, query, asked.common))
+        asked = asked.replace(meant=reader.read(archive, query, asked.having, asked.steps))
     hits = _items(archive, asked, session_id, filters)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, session_id, filters, limit, max(candidates, limit))
@@ -117,8 +112,7 @@ def _steps(
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked.words)
     cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
-    near = nearness(looked, cosines)
-    scores = {number: score + near[number] for number, score in relevance(looked, asked.weights).items()}
+    scores = _scores(asked, looked, cosines)
     accessed = access_weights(archive, matches, asked.now)
     said = [(text, looked[number].counts) for number, text in texts.items()]
     raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
@@ -147,6 +141,14 @@ def _steps(
         )
         for number in chosen
     ]
+
+
+def _scores(asked: _Query, looked: dict[int, Looked], cosines: dict[int, float]) -> dict[int, float]:
+    scores = relevance(looked, asked.weights)
+    if asked.meant is None:
+        return scores
+    near = nearness(looked, cosines, asked.meant.trust)
+    return {number: score + near[number] for number, score in scores.items()}
 
 
 def _is_image(text: str) -> bool:

@@ -7,6 +7,7 @@ import os
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
 from unified_state.storage.shortened import Savings, read_savings
+from unified_state.storage.vector_models import VectorCount, vector_counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Status(Record):
     saved_at: str | None
     health: str | None
     lean: Savings
+    vectors: tuple[VectorCount, ...]
     copied_from: str | None = None
 
 
@@ -64,6 +66,7 @@ def read_status(workspace: Workspace, now: int) -> Status:
             saved_at=saved[0] if saved else None,
             health=health_line(place.folder, now),
             lean=read_savings(archive),
+            vectors=vector_counts(archive),
             copied_from=place.copied_from,
         )
 

