@@ -11,7 +11,7 @@ import os
 from unified_state.errors import StorageError
 from unified_state.records.record import Record
 from unified_state.sources.models import open_model
-from unified_state.storage.derived_file import remove_derived
+from unified_state.storage.derived_file import remove_stale
 from unified_state.storage.lock import FileLock
 from unified_state.storage.steps import find_placed, readable
 from unified_state.storage.vector_index import refresh
@@ -76,7 +76,7 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
         added += _keep(archive, number, found)
         report(len(batch))
     if limit is None and drop_other_versions(archive, number):
-        remove_derived(archive)
+        remove_stale(archive)
     refresh(archive, number, lambda: True)
     return Embedded(
         model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)

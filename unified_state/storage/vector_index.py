@@ -66,7 +66,10 @@ def _refresh(archive: Archive, model: VectorModel, has_time: Callable[[], bool],
         return True
     from unified_state.storage.vector_graph import extend_graph  # loads usearch
 
-    return extend_graph(archive, model, has_time) >= scan.last
+    last = extend_graph(archive, model, has_time)
+    while last < scan.last and has_time() and read_model(archive, model.number) == model:
+        last = extend_graph(archive, model, has_time)
+    return last >= scan.last
 
 
 def _proposed(archive: Archive, model: VectorModel, query: Numbers, limit: int) -> tuple[list[int], int]:
