@@ -15,19 +15,9 @@ from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {
-    "pydantic",
-    "git",
-    "tiktoken",
-    "jsonschema",
-    "filelock",
-    "rich",
-    "shtab",
-    "mcp",
-    "numpy",
-    "onnxruntime",
-    "tokenizers",
-    "usearch",
-}
+    "pydantic", "git", "tiktoken", "jsonschema", "filelock", "rich", "shtab", "mcp",
+    "numpy", "usearch", "onnxruntime", "tokenizers",
+}  # fmt: skip
 # Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
 # itself loads functools and collections.)
 TOO_DEAR_FOR_HOOKS = HEAVY | {
