@@ -199,3 +199,14 @@ def _try_all(project: Project) -> bool:
     recorded = [item["decision"] for item in project.ask("decision", "list")]
     assert recorded == ["before", *(["while it cannot be written"] if ends[0].code == 0 else [])]
     return ends[0].code == 0
+
+
+def test_on_a_full_disk_embed_says_so_and_goes_on_when_there_is_room_again(
+    project: Project, session: tuple[Transcript, str]
+) -> None:
+    project.ask("ingest", session[1])
+    with full_disk(project, project.home) as full:
+        assert told_in_one_line(done := full.run("embed", "--model", "static")), done
+        subprocess.run([*full.prefix, "rm", str(full.home / "ballast")], check=True)
+        assert full.ask("embed", "--model", "static")["vectors"] > 0
+        assert len(full.export()) == len(project.export())

@@ -87,8 +87,9 @@ def modules_of_command(*arguments: str) -> set[str]:
 
 
 def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_milliseconds(
-    repository: Path, transcript: Path
+    repository: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "minilm")  # is for who searches, never for a hook
     boundary = {**ENTRY, "type": "system", "subtype": "compact_boundary", "uuid": "1", "compactMetadata": {}}
     said = {**ENTRY, "message": {"role": "user", "content": "the flux capacitor"}, "timestamp": "2025-12-31T00:00:00Z"}
     transcript.write_text("".join(json.dumps(entry) + "\n" for entry in (said, boundary)), encoding="utf-8")
@@ -177,6 +178,7 @@ def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> 
         ("decision", "list", "--json"),
         ("proposed",),
         ("context",),
+        ("search", "SQLite"),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )

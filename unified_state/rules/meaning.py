@@ -9,6 +9,7 @@ from __future__ import annotations
 from heapq import nlargest
 
 from unified_state.rules.querying import words_of
+from unified_state.rules.relevance import MOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +26,27 @@ _BEFORE, _AFTER = 1.0, 0.5  # what a neighbour counts in a window, as its words 
 _BEST = 3  # steps of a session, which tell how near it is
 
 
-def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float], trust: float) -> dict[int, float]:
-    """How near each step is, between 0 and `MOST_MEANT`; `cosines` are those of the steps that have a vector, and
-    `trust` is what they count, up to 1.
+def fused(
+    relevances: Mapping[int, float], looked: Mapping[int, Looked], cosines: Mapping[int, float], trust: float
+) -> dict[int, float]:
+    """How well each step answers by its words and its meaning; `cosines` are those of the steps that have a vector, and
+    `trust` is what these count, up to 1. A step without one is taken to be as near as its words are relevant.
     """
+    near = nearness(looked, cosines)
+    return {
+        number: relevant + trust * near.get(number, relevant * MOST_MEANT / MOST)
+        for number, relevant in relevances.items()
+    }
+
+
+def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float]) -> dict[int, float]:
+    """How near each step is that has a vector, between 0 and `MOST_MEANT`."""
     steps = _stretched(cosines)
     windows = _stretched({number: _window(looked[number], cosines) for number in cosines})
     sessions = _stretched(_sessions(looked.values(), cosines))
     return {
-        number: trust
-        * (
-            _STEP * steps.get(number, 0.0)
-            + _WINDOW * windows.get(number, 0.0)
-            + _SESSION * sessions.get(step.session, 0.0)
-        )
-        for number, step in looked.items()
+        number: _STEP * steps[number] + _WINDOW * windows[number] + _SESSION * sessions[looked[number].session]
+        for number in cosines
     }
 
 

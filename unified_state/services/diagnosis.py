@@ -17,6 +17,7 @@ from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import last_runs, read_log
 from unified_state.services.hook_diagnosis import check_hooks
+from unified_state.services.meaning_check import check_meaning
 from unified_state.storage.damage import is_healthy
 
 TYPE_CHECKING = False
@@ -55,6 +56,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         _compiled(),
         *_settings(settings),
         *check_enforcement(place),
+        *check_meaning(place, settings),
         _versions(),
     ]
 

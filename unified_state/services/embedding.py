@@ -11,7 +11,6 @@ import os
 from unified_state.errors import StorageError
 from unified_state.records.record import Record
 from unified_state.sources.models import open_model
-from unified_state.storage.derived_file import remove_stale
 from unified_state.storage.lock import FileLock
 from unified_state.storage.steps import find_placed, readable
 from unified_state.storage.vector_index import refresh
@@ -75,8 +74,8 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
         unreadable += len(batch) - len(found)
         added += _keep(archive, number, found)
         report(len(batch))
-    if limit is None and drop_other_versions(archive, number):
-        remove_stale(archive)
+    if limit is None:
+        drop_other_versions(archive, number)
     refresh(archive, number, lambda: True)
     return Embedded(
         model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)

@@ -6,8 +6,6 @@ goes on by words alone, and says so.
 
 from __future__ import annotations
 
-from functools import cache
-
 from unified_state.rules.meaning import without
 from unified_state.services.telling_words import tells_something
 from unified_state.sources.models import open_model
@@ -72,7 +70,6 @@ class Reader:
         return Meant(archive, number, vector, self._model.trust)
 
 
-@cache
 def open_reader(model: str) -> Reader:
-    """What reads queries with a model. One process loads it once."""
+    """What reads queries with a model."""
     return Reader(open_model(model))

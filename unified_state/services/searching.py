@@ -12,7 +12,7 @@ from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import Record
 from unified_state.rules.cutting import one_line
 from unified_state.rules.indexing import index_text
-from unified_state.rules.meaning import MOST_MEANT, nearness
+from unified_state.rules.meaning import MOST_MEANT, fused
 from unified_state.rules.querying import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.rules.raising import MOST_RAISED, Raising, lowered
 from unified_state.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
@@ -112,7 +112,9 @@ def _steps(
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked.words)
     cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
-    scores = _scores(asked, looked, cosines)
+    scores = relevance(looked, asked.weights)
+    if asked.meant is not None:
+        scores = fused(scores, looked, cosines, asked.meant.trust)
     accessed = access_weights(archive, matches, asked.now)
     said = [(text, looked[number].counts) for number, text in texts.items()]
     raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
@@ -141,14 +143,6 @@ def _steps(
         )
         for number in chosen
     ]
-
-
-def _scores(asked: _Query, looked: dict[int, Looked], cosines: dict[int, float]) -> dict[int, float]:
-    scores = relevance(looked, asked.weights)
-    if asked.meant is None:
-        return scores
-    near = nearness(looked, cosines, asked.meant.trust)
-    return {number: score + near[number] for number, score in scores.items()}
 
 
 def _is_image(text: str) -> bool:

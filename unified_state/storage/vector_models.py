@@ -41,9 +41,9 @@ def count_embeddable(archive: Archive) -> int:
     return int(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0])
 
 
-def drop_other_versions(archive: Archive, model: int) -> int:
-    """Remove the vectors of all other versions of a model; how many there were."""
-    return archive.run(
+def drop_other_versions(archive: Archive, model: int) -> None:
+    """Remove the vectors of all other versions of a model."""
+    archive.run(
         "DELETE FROM vector WHERE model IN (SELECT other.id FROM vector_model AS other JOIN vector_model AS this "
         "ON this.name = other.name WHERE this.id = ?1 AND other.id <> ?1)",
         model,

@@ -57,11 +57,15 @@ class ReadingTools:
         """
         end = offset + limit
         wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
-        hits = [hit.as_dict() for hit in find(self._project.reading(), wanted, current_time())]
+        notes: list[str] = []
+        workspace = self._project.reading()
+        workspace.report = notes.append
+        hits = [hit.as_dict() for hit in find(workspace, wanted, current_time())]
         shown, page = page_of_entries(hits[:end], offset)
         if page.next_offset is None and len(hits) > end:
             page = page.replace(next_offset=end)
-        return {"hits": shown, **_paged(page.replace(total=len(hits)))}
+        noted = {"notes": notes} if notes else {}
+        return {"hits": shown, **_paged(page.replace(total=len(hits))), **noted}
 
     def archive_get_turn(
         self,

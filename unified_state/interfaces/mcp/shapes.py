@@ -82,10 +82,11 @@ class Hit(TypedDict):
 
 
 class Hits(TypedDict):
-    """What a search finds, the best first."""
+    """What a search finds, the best first; `notes` say how it could have found more."""
 
     hits: list[Hit]
     page: Page
+    notes: NotRequired[list[str]]
 
 
 class Explained(TypedDict):

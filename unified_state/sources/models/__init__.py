@@ -6,8 +6,10 @@ Only `unified-state embed` and a search where `search_vectors` says so load one;
 
 from __future__ import annotations
 
+from functools import cache
+
 from unified_state.errors import MissingExtraError
-from unified_state.setting_table import MINILM
+from unified_state.setting_table import MINILM, STATIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +30,13 @@ if TYPE_CHECKING:
             """The vector of each text, of what fits of a long one; None for a text that holds nothing."""
 
 
+MODELS = (MINILM, STATIC)
+
+
+@cache
 def open_model(name: str) -> Model:
-    """The model `minilm` or `static`. Raises MissingExtraError where its packages are not installed, DamagedFileError
-    where a file of theirs is not as it was installed.
+    """One of `MODELS`, which one process loads once. Raises MissingExtraError where its packages are not
+    installed, DamagedFileError where a file of theirs is not as it was installed.
     """
     try:
         if name == MINILM:

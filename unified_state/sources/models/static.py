@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MOST_TOKENS = 512
+_FORM = 1  # raised when texts are read in another way: then vectors are others
 _NAME = "embedding.weight"
 
 
@@ -37,14 +37,13 @@ class StaticModel:
     def __init__(self) -> None:
         weights = PackageFile("wordllama", "wordllama/weights/l2_supercat_256.safetensors")
         words = PackageFile("wordllama", "wordllama/tokenizers/l2_supercat_tokenizer_config.json")
-        self.version = version_of(weights, words)
+        self.version = f"{version_of(weights, words)}.{_FORM}"
         self._table = read_table(weights.path, _NAME)
         self._tokenizer: Any = Tokenizer.from_file(words.path)
-        self._tokenizer.enable_truncation(_MOST_TOKENS)
 
     def encode(self, texts: Sequence[str]) -> list[bytes | None]:
-        """The vector of each text, of its first 512 tokens; None for one without any."""
-        begins = [begin_of(text, _MOST_TOKENS).strip() for text in texts]
+        """The vector of each text, of its first 24,000 characters; None for one without any word."""
+        begins = [begin_of(text).strip() for text in texts]
         tokens = [one.ids for one in self._tokenizer.encode_batch(begins, add_special_tokens=False)]
         return [pack_unit(self._table[ids].sum(0, np.float32)) if ids else None for ids in tokens]
 
