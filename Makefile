@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean pruning survival turns generate clean
+.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean pruning survival turns vectors-bench generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -49,6 +49,11 @@ locomo: $(VENV)/installed
 # What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
+
+# What a search by meaning costs by the size of an archive, on texts of folders of transcripts and code:
+# make vectors-bench DATA="~/.claude/projects ~/src" OPTIONS="--model minilm"
+vectors-bench: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.vectors $(DATA) $(OPTIONS)
 
 # What shorter tool outputs save in a folder of transcripts, and what of them was used later: make lean DATA=FOLDER
 lean: $(VENV)/installed

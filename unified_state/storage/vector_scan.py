@@ -12,7 +12,7 @@ import numpy as np
 
 from unified_state.records.record import Record
 from unified_state.storage.derived_file import SCAN, Made, derived_path, open_derived, publish
-from unified_state.storage.vector_numbers import Numbers, identity, matrix
+from unified_state.storage.vector_numbers import Numbers, identity, matrix, products
 from unified_state.storage.vectors import VectorModel, vectors_after
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ class Scan(Record):
         words, ids = self.words[:, begin:], self.ids[begin:]
         first = _smallest(_differing(words, _bits(query[None, :])[:, 0]), max(_FIRST_ROUND, 8 * limit))
         signs = np.unpackbits(np.ascontiguousarray(words[:, first].T).view(np.uint8), axis=1, count=len(query))
-        second = _smallest(-(signs.astype(np.float32) @ query), max(_SECOND_ROUND, limit))
+        second = _smallest(-products(signs.astype(np.float32), query), max(_SECOND_ROUND, limit))
         found: list[int] = ids[first[second]].tolist()
         return found
 
