@@ -51,6 +51,10 @@ class StorageError(UnifiedStateError):
     """Something could not be written or read: no space, no permission, a lock that did not come free."""
 
 
+class AlreadyRunningError(UnifiedStateError):
+    """Another process does just that now."""
+
+
 class MissingExtraError(UnifiedStateError):
     """A part of the product that is installed by itself is not there."""
 

@@ -137,6 +137,12 @@ SETTINGS = (
         about="Whether secrets are masked before anything is written.",
         own_file_only=True,
     ),
+    Setting(
+        "sync_in_background",
+        default=False,
+        about="Whether the end of a turn starts a sync with the server, where one is configured.",
+        own_file_only=True,
+    ),
     Setting("data_dir", "", "Where the archives lie; empty: the user's data folder.", own_file_only=True),
 )
 

@@ -48,6 +48,7 @@ class Settings:
     share_state_file: bool
     prompt_milliseconds: int
     mask_secrets: bool
+    sync_in_background: bool
     data_dir: str
 
     def __init__(self) -> None:

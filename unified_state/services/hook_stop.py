@@ -23,6 +23,10 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
     call.let_client_go_on()
     call.capture(archive, _STOP_SECONDS)
+    if call.settings.sync_in_background:
+        from unified_state.services.background_sync import start_sync
+
+        start_sync(call, archive)
     if call.settings.context_autopilot:
         from unified_state.services.context_autopilot import watch_context
 
