@@ -17,6 +17,7 @@ from unified_state.storage.compactions import (
 )
 from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts, replace_free_text
 from unified_state.storage.sessions import add_notes, change_work, open_notes, read_work, touch_session
+from unified_state.storage.tiers.sqlite_rows import carried, carry
 
 LONG = "summed up " * 50  # so long that it is stored compressed
 Read = Callable[[Archive], Any]
@@ -32,6 +33,7 @@ READ: dict[str, Read] = {
     "note 1": lambda archive: open_notes(archive, 1, "highlight", 5),
     f"session {SESSION}": lambda archive: read_work(archive, 1),
     "restore abc": lambda archive: restores_of(archive, 1)[0].text,
+    "what came with step 12": lambda archive: carried(archive, "step", 12),
     "git in /a": git_of,
 }
 
@@ -46,6 +48,7 @@ def archive(archive: Archive) -> Archive:
     keep_restore(archive, restore)
     add_notes(archive, session, "highlight", ["half \ud83d"], "t")
     change_work(archive, session, {"branch": "main"})
+    carry(archive, "step", 12, {"unknown": {"branch": "main"}})
     archive.run("INSERT INTO saved VALUES ('/a', 't', 'manual', '{\"branch\":\"main\"}')")
     return archive
 
@@ -60,12 +63,17 @@ def test_every_text_outside_steps_and_items_is_found(archive: Archive) -> None:
         "note 1": "half \\ud83d",
         f"session {SESSION}": '{"branch":"main"}',
         "restore abc": LONG,
+        "what came with step 12": '{"unknown":{"branch":"main"}}',
         "git in /a": '{"branch":"main"}',
     }
 
 
 def test_what_is_json_and_what_is_a_summary_is_said(archive: Archive) -> None:
-    assert [text.name for text in free_texts(archive) if text.is_json] == [f"session {SESSION}", "git in /a"]
+    assert [text.name for text in free_texts(archive) if text.is_json] == [
+        f"session {SESSION}",
+        "what came with step 12",
+        "git in /a",
+    ]
     assert [text.name for text in free_texts(archive) if text.is_summary] == ["K1"]
 
 
@@ -85,6 +93,7 @@ def test_another_text_takes_its_place(archive: Archive, name: str) -> None:
         ("note 1", ()),
         (f"session {SESSION}", {}),
         ("restore abc", "[forgotten]"),
+        ("what came with step 12", {}),
         ("git in /a", "{}"),
     ],
 )
@@ -104,5 +113,5 @@ def test_no_table_with_texts_is_left_out(archive: Archive) -> None:
         *("step", "step_copy", "step_text", "turn", "item", "item_alias", "item_link"),
         *("counter", "meta", "transcript", "working_set", "unnoted", "access", "failing", "uncaptured", "survival"),
         *("rewind", "continuation"),
-        *("context", "context_point", "news", "enforcement", "shortened"),
+        *("context", "context_point", "news", "enforcement", "shortened", "carried", "tombstone"),
     }

@@ -52,8 +52,8 @@ class StoredStep(Record):
 
 
 class StoredItem(LedgerItem):
-    """An item of the ledger. `aliases` are names it had elsewhere, before it came to a store where they were taken.
-    `boundary_uuid` stands for `compaction`, which is a number of one archive.
+    """An item of the ledger; `files` and `file_hashes` as there. `aliases` are names it had elsewhere, before it came
+    to a store where they were taken. `boundary_uuid` stands for `compaction`, which is a number of one archive.
     """
 
     aliases: tuple[str, ...] = ()

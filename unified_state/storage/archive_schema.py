@@ -11,6 +11,7 @@ from unified_state.storage.item_schema import CAPTURE, PROVENANCE, SOURCES, SURV
 from unified_state.storage.lean_schema import LEAN
 from unified_state.storage.news_schema import NEWS
 from unified_state.storage.outbox_schema import OUTBOX
+from unified_state.storage.tier_schema import TIERS
 from unified_state.storage.vector_schema import VECTORS
 
 TYPE_CHECKING = False
@@ -186,7 +187,7 @@ MIGRATIONS = (
     _WORKING_SET,
     SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT,
     NEWS + ENFORCEMENT + LEAN,
-    OUTBOX + VECTORS,
+    TIERS + OUTBOX + VECTORS,
 )
 _ABSURD_VERSION = 1000
 

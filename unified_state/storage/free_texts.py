@@ -57,6 +57,15 @@ _COLUMNS = (
     _Column(
         "restore", "nonce", "body", "'restore ' || nonce", f"UPDATE restore SET body = '{FORGOTTEN}'", is_packed=True
     ),
+    _Column(
+        "carried",
+        "what || ' ' || key",
+        "fields",
+        "'what came with ' || what || ' ' || key",
+        "DELETE FROM carried",
+        is_packed=True,
+        is_json=True,
+    ),
     _Column("saved", "state_path", "git", "'git in ' || state_path", "UPDATE saved SET git = '{}'", is_json=True),
 )
 

@@ -106,19 +106,22 @@ def link_items(archive: Archive, item: LedgerItem, relation: str, other: LedgerI
 
 
 def find_item(archive: Archive, ref: str) -> LedgerItem:
-    """An item by its alias (also one it had before a merge) or its UUID. Raises NotFoundError."""
-    row = archive.row(
-        f"SELECT {_COLUMNS} FROM item WHERE alias = ?1 OR uuid = ?2 "
-        "OR uuid = (SELECT uuid FROM item_alias WHERE alias = ?1)",
-        ref.upper(),
-        ref.lower(),
-    )
-    if row is None:
+    """An item by its alias, by one that it had before a merge and no other has now, or by its UUID. Raises
+    NotFoundError.
+    """
+    found = items_called(archive, ref)
+    if not found:
         message = f"there is no item {ref}"
         raise NotFoundError(
             message, "`unified-state search` finds items and turns, `unified-state decision list` lists them"
         )
-    return _item(row)
+    return found[0]
+
+
+def items_called(archive: Archive, ref: str) -> list[LedgerItem]:
+    """The item with that UUID, or all that have or had that alias, the one that has it now first."""
+    where = "WHERE alias = ?1 OR uuid = ?2 OR uuid IN (SELECT uuid FROM item_alias WHERE alias = ?1)"
+    return selected_items(archive, f"{where} ORDER BY alias != ?1, id", ref.upper(), ref.lower())
 
 
 def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:
@@ -131,22 +134,19 @@ def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str
         chosen = list(statuses)
         conditions.append(f"status IN ({', '.join('?' * len(chosen))})")
         values += chosen
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item{where} ORDER BY id", *values)]
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    return selected_items(archive, f"{where} ORDER BY id", *values)
 
 
 def searched_items(archive: Archive, kind: str | None) -> list[LedgerItem]:
     """The items among which a search looks: all of a kind; else all but captured evidence, whose steps are found."""
     condition, values = ("kind = ?", (kind,)) if kind else ("(kind != 'evidence' OR rule IS NULL)", ())
-    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item WHERE {condition} ORDER BY id", *values)]
+    return selected_items(archive, f"WHERE {condition} ORDER BY id", *values)
 
 
 def newest_items(archive: Archive, kind: str, limit: int) -> list[LedgerItem]:
     """The newest active items of a kind, the newest first."""
-    rows = archive.rows(
-        f"SELECT {_COLUMNS} FROM item WHERE kind = ? AND status = ? ORDER BY id DESC LIMIT ?", kind, ACTIVE, limit
-    )
-    return [_item(row) for row in rows]
+    return selected_items(archive, "WHERE kind = ? AND status = ? ORDER BY id DESC LIMIT ?", kind, ACTIVE, limit)
 
 
 def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
@@ -154,24 +154,23 @@ def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
     session has thousands; the oldest first.
     """
     chosen = list(statuses)
-    rows = archive.rows(
-        f"SELECT {_COLUMNS} FROM item WHERE status IN ({', '.join('?' * len(chosen))}) "
+    return selected_items(
+        archive,
+        f"WHERE status IN ({', '.join('?' * len(chosen))}) "
         "AND (rule IS NULL OR kind IN ('decision', 'constraint', 'question') OR paged_out_at IS NULL) ORDER BY id",
         *chosen,
     )
-    return [_item(row) for row in rows]
 
 
 def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerItem]:
     """The items that the state file shows, or those of them in one status; the oldest first."""
     condition, value = ("status != ?", DISMISSED) if status is None else ("status = ?", status)
-    rows = archive.rows(f"SELECT {_COLUMNS} FROM item WHERE paged_out_at IS NULL AND {condition} ORDER BY id", value)
-    return [_item(row) for row in rows]
+    return selected_items(archive, f"WHERE paged_out_at IS NULL AND {condition} ORDER BY id", value)
 
 
 def captured_items(archive: Archive) -> list[LedgerItem]:
     """All items that a rule captured."""
-    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item WHERE rule NOT NULL ORDER BY id")]
+    return selected_items(archive, "WHERE rule NOT NULL ORDER BY id")
 
 
 def paged_out_refs(archive: Archive, limit: int = 500) -> tuple[str, ...]:
@@ -194,14 +193,8 @@ def count_items(archive: Archive, status: str) -> int:
 
 def items_of_rule(archive: Archive, rule: str, session_id: str, limit: int) -> list[LedgerItem]:
     """The newest active items that a rule captured in a session, the newest first."""
-    rows = archive.rows(
-        f"SELECT {_COLUMNS} FROM item WHERE rule = ? AND session_id = ? AND status = ? ORDER BY id DESC LIMIT ?",
-        rule,
-        session_id,
-        ACTIVE,
-        limit,
-    )
-    return [_item(row) for row in rows]
+    where = "WHERE rule = ? AND session_id = ? AND status = ? ORDER BY id DESC LIMIT ?"
+    return selected_items(archive, where, rule, session_id, ACTIVE, limit)
 
 
 def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str) -> None:
@@ -220,7 +213,9 @@ def forget_item(archive: Archive, uuid: str) -> None:
     """Take an item out of the ledger. Its alias stays taken, no state file brings it back, and it is not captured
     again.
     """
-    archive.run("INSERT OR REPLACE INTO item_alias SELECT alias, '' FROM item WHERE uuid = ?", uuid)
+    archive.run("INSERT OR IGNORE INTO item_alias SELECT alias, '' FROM item WHERE uuid = ?", uuid)
+    archive.run("DELETE FROM item_alias WHERE uuid = ?", uuid)
+    archive.run("DELETE FROM carried WHERE what = 'item' AND key = ?", uuid)
     archive.run("INSERT OR IGNORE INTO uncaptured SELECT capture_key FROM item WHERE uuid = ? AND rule NOT NULL", uuid)
     archive.run("DELETE FROM failing WHERE item = ?", uuid)
     archive.run("DELETE FROM item_link WHERE from_uuid = ?1 OR to_uuid = ?1", uuid)
@@ -230,6 +225,11 @@ def forget_item(archive: Archive, uuid: str) -> None:
 def is_forgotten(archive: Archive, alias: str) -> bool:
     """Whether an item of that alias was forgotten."""
     return archive.row("SELECT 1 FROM item_alias WHERE alias = ? AND uuid = ''", alias) is not None
+
+
+def selected_items(archive: Archive, where: str, *values: Any) -> list[LedgerItem]:
+    """The items that the end of a query, in SQL, selects."""
+    return [_item(row) for row in archive.rows(f"SELECT {_COLUMNS} FROM item {where}", *values)]
 
 
 def _item(row: Any) -> LedgerItem:

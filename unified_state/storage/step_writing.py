@@ -37,6 +37,7 @@ class StepWriter:
         self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
         self._is_own_turn = turn is not None and self._owner(turn) == session
+        self._forgotten = {key for (key,) in archive.rows("SELECT key FROM tombstone WHERE what = 'step' AND waits")}
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
     def add(self, step: Step, body: str | bytes) -> bool:
@@ -50,6 +51,8 @@ class StepWriter:
         if known is not None:
             self.last, self.kept = known[0], self._as_archived(known[0], step)
             return self._mark_copy(*known)
+        if self._forgotten and f"{step.uuid}/{step.block}" in self._forgotten:
+            return False
         if step.starts_turn or not self._is_own_turn:
             self._open_turn(step)
         if step.kind == TOOL_RESULT and step.tool_use_id in self._awaited and self._meet(step, key):
@@ -156,6 +159,7 @@ def forget_step(run: Callable[..., Any], number: int) -> None:
         "UPDATE step SET kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL WHERE id = ?",
         (number,),
     )
+    run("DELETE FROM carried WHERE what = 'step' AND key = ?", (number,))
 
 
 def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:

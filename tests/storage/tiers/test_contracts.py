@@ -1,0 +1,29 @@
+"""Every tier keeps every contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from unified_state.storage.tiers.contracts import CONTRACTS, Contract
+from unified_state.storage.tiers.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from unified_state.storage.tiers.contracts import OpenStore
+
+
+def _sqlite(folder: Path) -> OpenStore:
+    return lambda project: SqliteStore(str(folder / project / "archive.db"))
+
+
+_TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite}
+
+
+@pytest.mark.parametrize("tier", _TIERS)
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
+def test_every_tier_keeps_every_contract(tmp_path: Path, tier: str, contract: Contract) -> None:
+    contract.check(_TIERS[tier](tmp_path))

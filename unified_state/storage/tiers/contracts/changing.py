@@ -1,0 +1,71 @@
+"""Contracts on what changes: items, compactions and sessions are known better later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unified_state.records.history import StoredCompaction, StoredLink
+from unified_state.storage.tiers.contracts.contract import PROJECT, START, decision, same, session, step, uuid
+
+if TYPE_CHECKING:
+    from unified_state.storage.tiers.contracts.contract import OpenStore
+
+
+def an_item_has_its_newest_version_whatever_comes_last(open_store: OpenStore) -> None:
+    """By `changed_at`: a late, older version changes nothing."""
+    first = decision(1, "D1")
+    later = first.replace(status="superseded", changed_at="2026-02-01T00:00:00.000Z", superseded_by=uuid(5))
+    latest = later.replace(status="active", changed_at="2026-03-01T00:00:00.000Z", superseded_by=None)
+    with open_store(PROJECT) as store:
+        same(store.append([first]), 1)
+        same(store.append([latest]), 0)
+        same(store.append([later, first]), 0)
+        same(list(store.items()), [latest])
+
+
+def two_items_of_one_alias_are_two_and_found_by_it(open_store: OpenStore) -> None:
+    """D7 of two people: the newcomer gets a name that nobody has or had, and both are found by D7."""
+    mine, theirs, next_one = decision(7, "D7"), decision(8, "D7", "Use PostgreSQL"), decision(9, "D8", "Use neither")
+    with open_store(PROJECT) as store:
+        same(store.append([mine]), 1)
+        same(store.append([theirs, next_one]), 2)
+        same(store.append([theirs]), 0)
+        found = list(store.items())
+        same([item.uuid for item in found], [mine.uuid, theirs.uuid, next_one.uuid])
+        same(len({item.alias for item in found}), 3)
+        same(found[0].alias, "D7")
+        same([item.uuid for item in store.find_items("D7")], [mine.uuid, theirs.uuid])
+        same(store.find_items(found[1].alias)[0].uuid, theirs.uuid)
+        same([item.uuid for item in store.find_items(theirs.uuid)], [theirs.uuid])
+        same(found[1].aliases, ("D7",))
+        same(found[1].replace(alias="D7", aliases=()), theirs)
+
+
+def a_compaction_gets_its_summary_once_it_is_known(open_store: OpenStore) -> None:
+    """And keeps it when the bare boundary comes again."""
+    bare = StoredCompaction("one", uuid(7), START, "auto", 1000)
+    known = bare.replace(summary="so far", summary_from="transcript")
+    with open_store(PROJECT) as store:
+        same(store.append([bare]), 1)
+        same(store.append([known]), 0)
+        same(store.append([bare]), 0)
+        same(list(store.compactions()), [known])
+
+
+def a_session_keeps_what_was_learned_of_it(open_store: OpenStore) -> None:
+    """A field that is not told later stays; its times are the earliest and the latest."""
+    with open_store(PROJECT) as store:
+        store.append([step(1)])
+        store.append([session(worktree="/work", unknown={"a": 1})])
+        store.append([session(branch="main", unknown={"b": 2}).replace(started_at=START + 5, seen_at=START + 9)])
+        expected = session(worktree="/work", branch="main", unknown={"a": 1, "b": 2}).replace(seen_at=START + 9)
+        same(list(store.sessions()), [expected])
+
+
+def links_are_kept_once(open_store: OpenStore) -> None:
+    """Whether or not the items are there yet."""
+    link = StoredLink(uuid(1), uuid(2), "supersedes", "2026-01-01T00:00:00.000Z")
+    with open_store(PROJECT) as store:
+        same(store.append([link]), 1)
+        same(store.append([link, link.replace(relation="contradicts")]), 1)
+        same(list(store.links()), [link, link.replace(relation="contradicts")])

@@ -1,0 +1,201 @@
+"""What another store knows of sessions, items and compactions, taken into the archive: the newer version stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP
+from unified_state.records.item import ALIAS_LETTERS, LedgerItem
+from unified_state.rules.packing import pack
+from unified_state.storage.compactions import forget_summary
+from unified_state.storage.ledger import forget_item, insert_item, items_called, next_alias, raise_counter, update_item
+from unified_state.storage.sessions import session_number
+from unified_state.storage.step_writing import forget_step
+from unified_state.storage.steps import step_numbers, uuid_key
+from unified_state.storage.tiers.sqlite_rows import carried, carry
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.records.history import StoredCompaction, StoredItem, StoredLink, StoredSession, Tombstone
+    from unified_state.storage.archive import Archive
+
+_EARLIEST, _LATEST = ("started_at",), ("seen_at", "ended_at")
+_HIGHEST_ALIAS = 1_000_000  # one above it was not counted up to
+
+
+def ensure_session(archive: Archive, session_id: str) -> int:
+    """The number of a session, which is made if nobody told of it."""
+    number = session_number(archive, session_id)
+    if number is None:
+        archive.run("INSERT INTO session (session_id) VALUES (?)", session_id)
+        number = session_number(archive, session_id)
+        assert number is not None  # noqa: S101  # inserted in the line above
+    return number
+
+
+def keep_session(archive: Archive, session: StoredSession) -> bool:
+    """Add what is told to what is known; a session is never new."""
+    number = ensure_session(archive, session.session_id)
+    told = {
+        name: value
+        for name in session.names
+        if name not in {"session_id", "unknown"} and (value := getattr(session, name)) is not None
+    }
+    for name, value in told.items():
+        merged = {**dict.fromkeys(_EARLIEST, "min"), **dict.fromkeys(_LATEST, "max")}.get(name)
+        known = f"{merged}(coalesce({name}, ?1), ?1)" if merged else "?1"
+        archive.run(f"UPDATE session SET {name} = {known} WHERE id = ?2", value, number)
+    if session.unknown:
+        known = carried(archive, SESSION, number).get("unknown", {})
+        carry(archive, SESSION, number, {"unknown": {**known, **session.unknown}})
+    return False
+
+
+def keep_item(archive: Archive, item: StoredItem) -> bool:
+    """Put an item into the ledger, under an alias that nothing else has or had; or bring it up to date."""
+    if _is_buried(archive, ITEM, item.uuid):
+        return False
+    known = items_called(archive, item.uuid)
+    if known:
+        if (item.changed_at or "") > (known[0].changed_at or ""):
+            kept = item.replace(alias=known[0].alias)
+            update_item(archive, _ledger_item(archive, kept))
+            _carry_item(archive, kept)
+        return False
+    alias = _free_alias(archive, item)
+    kept = item.replace(alias=alias)
+    insert_item(archive, _ledger_item(archive, kept))
+    _carry_item(archive, kept)
+    for former in {*item.aliases, item.alias} - {alias}:
+        archive.run("INSERT OR IGNORE INTO item_alias VALUES (?, ?)", former.upper(), item.uuid)
+    return True
+
+
+def keep_link(archive: Archive, link: StoredLink) -> bool:
+    """Keep a link between items, once."""
+    return archive.run("INSERT OR IGNORE INTO item_link VALUES (?, ?, ?, ?)", *link.as_dict().values()) > 0
+
+
+def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
+    """Keep a compaction, or the summary of one that has none yet."""
+    if _is_buried(archive, COMPACTION, compaction.boundary_uuid):
+        return False
+    summary = None if compaction.summary is None else pack(compaction.summary)
+    row = archive.row("SELECT id, summary FROM compaction WHERE boundary_uuid = ?", compaction.boundary_uuid)
+    if row is None:
+        archive.run(
+            "INSERT INTO compaction (session, trigger, started_at, boundary_uuid, boundary_at, pre_tokens, summary, "
+            "summary_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            ensure_session(archive, compaction.session_id),
+            compaction.trigger,
+            compaction.at,
+            compaction.boundary_uuid,
+            compaction.at,
+            compaction.pre_tokens,
+            summary,
+            compaction.summary_from,
+        )
+        row = archive.row("SELECT id FROM compaction WHERE boundary_uuid = ?", compaction.boundary_uuid)
+        if compaction.unknown:
+            carry(archive, COMPACTION, row[0], {"unknown": compaction.unknown})
+        return True
+    if row[1] is None and summary is not None:
+        archive.run(
+            "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", summary, compaction.summary_from, row[0]
+        )
+    return False
+
+
+def bury(archive: Archive, tombstone: Tombstone) -> bool:
+    """Forget what a tombstone names, and keep the tombstone; whether it is new."""
+    known = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", tombstone.what, tombstone.key)
+    if known is not None and known[0] >= tombstone.at:
+        return False
+    is_here = {STEP: _forget_step, ITEM: _forget_item, COMPACTION: _forget_compaction, SESSION: _forget_session}[
+        tombstone.what
+    ](archive, tombstone)
+    # A trigger has written it with a time of its own.
+    archive.run(
+        "INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?, ?)",
+        tombstone.what,
+        tombstone.key,
+        tombstone.at,
+        None if is_here else 1,
+    )
+    return known is None
+
+
+def _forget_step(archive: Archive, tombstone: Tombstone) -> bool:
+    uuid, _, block = tombstone.key.rpartition("/")
+    row = archive.row("SELECT id FROM step WHERE uuid = ? AND block = ?", uuid_key(uuid), int(block))
+    if row is not None:
+        forget_step(archive.execute, row[0])
+    return row is not None
+
+
+def _forget_item(archive: Archive, tombstone: Tombstone) -> bool:
+    forget_item(archive, tombstone.key)
+    return True
+
+
+def _forget_compaction(archive: Archive, tombstone: Tombstone) -> bool:
+    row = archive.row("SELECT id FROM compaction WHERE boundary_uuid = ?", tombstone.key)
+    if row is not None:
+        forget_summary(archive, row[0])
+    return row is not None
+
+
+def _forget_session(archive: Archive, tombstone: Tombstone) -> bool:
+    number = ensure_session(archive, tombstone.key)
+    archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", tombstone.at, number)
+    for step in step_numbers(archive, number):
+        if archive.row("SELECT 1 FROM step WHERE id = ? AND at <= ?", step, tombstone.at):
+            forget_step(archive.execute, step)
+    for (compaction,) in archive.rows(
+        "SELECT id FROM compaction WHERE session = ? AND started_at <= ?", number, tombstone.at
+    ):
+        forget_summary(archive, compaction)
+    return True
+
+
+def _is_buried(archive: Archive, what: str, key: str) -> bool:
+    return archive.row("SELECT 1 FROM tombstone WHERE what = ? AND key = ?", what, key) is not None
+
+
+def _free_alias(archive: Archive, item: StoredItem) -> str:
+    """Its own alias, if nobody has or had it; else the next one."""
+    letter = ALIAS_LETTERS[item.kind]
+    digits = item.alias[1:]
+    is_one = (
+        item.alias == f"{letter}{digits}"
+        and digits.isascii()
+        and digits.isdigit()
+        and 0 < int(digits[:20]) <= _HIGHEST_ALIAS
+    )
+    taken = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
+    if is_one and archive.row(taken, item.alias) is None:
+        raise_counter(archive, letter, int(digits))
+        return item.alias
+    return next_alias(archive, item.kind)
+
+
+def _ledger_item(archive: Archive, item: StoredItem) -> LedgerItem:
+    """The item as the ledger takes it."""
+    taken = archive.row("SELECT 1 FROM item WHERE capture_key = ? AND uuid != ?", item.capture_key, item.uuid)
+    compaction = archive.row("SELECT id FROM compaction WHERE boundary_uuid = ?", item.boundary_uuid)
+    fields: dict[str, Any] = {name: getattr(item, name) for name in LedgerItem.names}
+    return LedgerItem(
+        **{
+            **fields,
+            "capture_key": None if taken else item.capture_key,
+            "compaction": compaction[0] if compaction else None,
+        }
+    )
+
+
+def _carry_item(archive: Archive, item: StoredItem) -> None:
+    fields = {"unknown": item.unknown, "boundary_uuid": item.boundary_uuid}
+    if archive.row("SELECT 1 FROM item WHERE uuid = ? AND capture_key IS ?", item.uuid, item.capture_key) is None:
+        fields["capture_key"] = item.capture_key
+    carry(archive, ITEM, item.uuid, {name: value for name, value in fields.items() if value})

@@ -1,0 +1,145 @@
+"""Rows of the archive as records of history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.history import (
+    COMPACTION,
+    ITEM,
+    SESSION,
+    StoredCompaction,
+    StoredItem,
+    StoredSession,
+    StoredStep,
+)
+from unified_state.rules.packing import pack, unpack
+from unified_state.storage.compactions import FORGOTTEN
+from unified_state.storage.steps import find_placed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from unified_state.records.item import LedgerItem
+    from unified_state.storage.archive import Archive
+
+_PLACE = "coalesce((SELECT 2 * place + 1 FROM shortened WHERE shortened.step = step.id), 2 * step.id)"
+
+
+def carried(archive: Archive, what: str, key: object) -> dict[str, Any]:
+    """The fields of a record that the archive has no column for."""
+    row = archive.row("SELECT fields FROM carried WHERE what = ? AND key = ?", what, key)
+    return _fields(row[0]) if row else {}
+
+
+def carry(archive: Archive, what: str, key: object, fields: dict[str, Any]) -> None:
+    """Keep the fields of a record that the archive has no column for; none: nothing is kept."""
+    archive.run("DELETE FROM carried WHERE what = ? AND key = ?", what, key)
+    if fields:
+        archive.run("INSERT INTO carried VALUES (?, ?, ?)", what, key, pack(dump_json(fields)))
+
+
+def read_sessions(archive: Archive) -> list[StoredSession]:
+    """All sessions."""
+    names = [name for name in StoredSession.names if name != "unknown"]
+    rows = archive.rows(f"SELECT id, {', '.join(names)} FROM session ORDER BY id")
+    return [
+        StoredSession(**{**dict(zip(names, row, strict=True)), **carried(archive, SESSION, number)})
+        for number, *row in rows
+    ]
+
+
+def read_page(archive: Archive, session: int, session_id: str, after: int, limit: int) -> list[tuple[int, StoredStep]]:
+    """The steps of a session whose positions follow `after`."""
+    held = (
+        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?1 "
+        "UNION SELECT step FROM step_copy WHERE session = ?1"
+    )
+    rows = archive.rows(
+        f"SELECT {_PLACE} AS place, id FROM step WHERE id IN ({held}) AND kind NOT NULL AND place > ?2 "
+        "ORDER BY place, id LIMIT ?3",
+        session,
+        after,
+        limit,
+    )
+    found = read_steps(archive, [number for _, number in rows], session_id)
+    return [(place, found[number]) for place, number in rows if number in found]
+
+
+def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None = None) -> dict[int, StoredStep]:
+    """Steps by their numbers, in that order, as of a session, or of the one that had them first."""
+    placed = find_placed(archive, numbers)
+    chosen = ", ".join(map(str, numbers))
+    first = {
+        number
+        for (number,) in archive.rows(
+            f"SELECT min(id) FROM step WHERE turn IN (SELECT turn FROM step WHERE id IN ({chosen})) GROUP BY turn"
+        )
+    }
+    extra = {
+        key: _fields(fields)
+        for key, fields in archive.rows(f"SELECT key, fields FROM carried WHERE what = 'step' AND key IN ({chosen})")
+    }
+    return {
+        number: StoredStep(
+            **{
+                **{
+                    name: getattr(found.step, name)
+                    for name in StoredStep.names
+                    if name not in {"session_id", "unknown"}
+                },
+                "session_id": session_id or found.session_id,
+                "starts_turn": number in first,
+                **extra.get(number, {}),
+            }
+        )
+        for number in numbers
+        if (found := placed.get(number)) is not None
+    }
+
+
+def as_stored(archive: Archive, items: Sequence[LedgerItem]) -> list[StoredItem]:
+    """Items of the ledger, with the names they had elsewhere."""
+    boundaries = dict(archive.rows("SELECT id, boundary_uuid FROM compaction"))
+    aliases: dict[str, list[str]] = {}
+    for alias, uuid in archive.rows("SELECT alias, uuid FROM item_alias WHERE uuid != '' ORDER BY alias"):
+        aliases.setdefault(uuid, []).append(alias)
+    return [
+        StoredItem(
+            **{
+                **item.as_dict(),
+                "compaction": None,
+                "boundary_uuid": boundaries.get(item.compaction),
+                "aliases": tuple(aliases.get(item.uuid, ())),
+                **carried(archive, ITEM, item.uuid),
+            }
+        )
+        for item in items
+    ]
+
+
+def read_compactions(archive: Archive) -> list[StoredCompaction]:
+    """The compactions that have a boundary and were not forgotten."""
+    rows = archive.rows(
+        "SELECT compaction.id, session_id, boundary_uuid, coalesce(boundary_at, compaction.started_at), trigger, "
+        "pre_tokens, summary, summary_from FROM compaction JOIN session ON session.id = session "
+        "WHERE boundary_uuid NOT NULL AND summary IS NOT ? ORDER BY compaction.id",
+        FORGOTTEN,
+    )
+    names = [name for name in StoredCompaction.names if name != "unknown"]
+    return [
+        StoredCompaction(
+            **{
+                **dict(zip(names, (*row[:5], None if row[5] is None else unpack(row[5]), row[6]), strict=True)),
+                **carried(archive, COMPACTION, number),
+            }
+        )
+        for number, *row in rows
+    ]
+
+
+def _fields(packed: str | bytes) -> dict[str, Any]:
+    fields = parse_json(unpack(packed))
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
