@@ -50,7 +50,7 @@ class Limits(Record):
     """How much a run does: at most so many records, and as long as there is time; how long it waits for another one."""
 
     records: int | None = None
-    has_time: Callable[[], bool] = lambda: True
+    has_time: Callable[[], bool] | None = None
     wait: float = 5.0
 
 
@@ -87,9 +87,13 @@ class _Run:
                 new += store.append(batch.records) if batch.records else 0
                 batch.settle()
                 told += len(batch.records)
-                if not self._limits.has_time() or told >= (self._limits.records or told + 1):
+                if self._is_enough(told):
                     return Synced(self._server.name, told, new)
         return Synced(self._server.name, told, new, complete=True)
+
+    def _is_enough(self, told: int) -> bool:
+        most, has_time = self._limits.records, self._limits.has_time
+        return (most is not None and told >= most) or (has_time is not None and not has_time())
 
     def _end(self, problem: str | None, *, is_complete: bool = False) -> None:
         now = self._clock()

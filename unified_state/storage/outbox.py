@@ -6,30 +6,25 @@ which changes nothing on a server that has it. What was forgotten is told first.
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 from unified_state.interpreter import dump_json
-from unified_state.records.history import ITEM, SESSION, STEP, Tombstone
+from unified_state.records.history import COMPACTION, ITEM, STEP, StoredLink, Tombstone
 from unified_state.records.record import Record, disk_value
 from unified_state.rules.timestamps import to_text
-from unified_state.storage.outbox_records import (
-    copies_between,
-    find_stored_compaction,
-    find_stored_item,
-    find_stored_link,
-    find_stored_steps,
-    steps_between,
-    stored_sessions,
-)
+from unified_state.storage.ledger import items_called
+from unified_state.storage.outbox_steps import copies_between, last_that_fits, steps_between
 from unified_state.storage.outbox_triggers import EVERYTHING, TRIGGERS
+from unified_state.storage.tiers.sqlite_rows import as_stored, read_compactions, read_sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
-    from unified_state.records.history import HistoryRecord
+    from unified_state.records.history import HistoryRecord, StoredItem, StoredSession
     from unified_state.storage.archive import Archive
 
-_MOST_BYTES = 1 << 20  # of packed steps in one batch
 _LINK = "link"
 
 
@@ -80,31 +75,41 @@ class Outbox:
         return self._batch([self._tombstone(what, key) for _, what, key, _ in rows], rows) if rows else None
 
     def _tombstone(self, what: str, key: str) -> Tombstone:
-        if what == SESSION:
-            (at,) = self._archive.row("SELECT forgotten_at FROM session WHERE session_id = ?", key)
-            return Tombstone(SESSION, key, at)
-        return Tombstone(what, key, self._now)
+        """What was masked, or took another name, leaves the server alone, and has no tombstone here."""
+        row = self._archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", what, key)
+        return Tombstone(what, key, row[0] if row else self._now)
 
     def _changes(self) -> Batch | None:
         rows = self._noted("is_gone = 0")
-        records = [record for _, what, key, is_changed in rows for record in self._found(what, key, bool(is_changed))]
+        keys: dict[str, list[Any]] = {what: [] for what in (STEP, ITEM, _LINK, COMPACTION)}
+        for _, what, key, _ in rows:
+            keys[what].append(key)
+        changed = {key for _, what, key, is_changed in rows if what == ITEM and is_changed}
+        records: list[HistoryRecord] = [
+            *(step for number in keys[STEP] for step in steps_between(self._archive, number - 1, number)),
+            *self._items(keys[ITEM], changed),
+            *(link for key in keys[_LINK] for link in self._links(key)),
+            *(found for found in read_compactions(self._archive) if found.boundary_uuid in keys[COMPACTION]),
+        ]
         return self._batch(records, rows) if rows else None
 
-    def _found(self, what: str, key: Any, is_changed: bool) -> Iterable[HistoryRecord]:
-        if what == STEP:
-            return find_stored_steps(self._archive, key)
-        if what == ITEM:
-            item = find_stored_item(self._archive, key)
-            # Not all that changes an item is dated, and of two versions the server keeps the later one.
-            return () if item is None else (item.replace(changed_at=to_text(self._now)) if is_changed else item,)
-        found = (find_stored_link if what == _LINK else find_stored_compaction)(self._archive, key)
-        return () if found is None else (found,)
+    def _items(self, uuids: list[str], changed: set[str]) -> list[StoredItem]:
+        """Not all that changes an item is dated, and of two versions the server keeps the later one."""
+        items = as_stored(self._archive, [item for uuid in uuids for item in items_called(self._archive, uuid)])
+        return [item.replace(changed_at=to_text(self._now)) if item.uuid in changed else item for item in items]
+
+    def _links(self, key: str) -> list[StoredLink]:
+        rows = self._archive.rows(
+            "SELECT from_uuid, to_uuid, relation, at FROM item_link "
+            "WHERE from_uuid = ? AND to_uuid = ? AND relation = ?",
+            *key.split("/", 2),
+        )
+        return [StoredLink(*row) for row in rows]
 
     def _noted(self, condition: str) -> list[Any]:
-        """Links come last: both their items are to be known."""
         return self._archive.rows(
             f"SELECT id, what, key, is_changed FROM outbox WHERE server = ? AND {condition} "
-            f"ORDER BY what = '{_LINK}', id LIMIT ?",
+            f"ORDER BY what = '{_LINK}', id LIMIT ?",  # both items of a link are to be known
             self._server,
             self._limit,
         )
@@ -119,23 +124,28 @@ class Outbox:
         return Batch(records, self._in_transaction(settle))
 
     def _sessions(self) -> Batch | None:
-        known = dict(self._archive.rows("SELECT session, digest FROM outbox_session WHERE server = ?", self._server))
-        sessions = stored_sessions(self._archive).items()
-        digests = {number: digest for number, session in sessions if (digest := _digest(session)) != known.get(number)}
-        chosen = dict(list(digests.items())[: self._limit])
+        known = dict(
+            self._archive.rows(
+                "SELECT session_id, digest FROM outbox_session JOIN session ON id = session WHERE server = ?",
+                self._server,
+            )
+        )
+        digests = {session: _digest(session) for session in read_sessions(self._archive)}
+        changed = [session for session, digest in digests.items() if digest != known.get(session.session_id)]
+        chosen = changed[: self._limit]
 
         def settle() -> None:
-            for number, digest in chosen.items():
+            for session in chosen:
                 self._archive.run(
-                    "INSERT INTO outbox_session (server, session, digest) VALUES (?, ?, ?) "
-                    "ON CONFLICT DO UPDATE SET digest = excluded.digest",
+                    "INSERT INTO outbox_session (server, session, digest) "
+                    "SELECT ?, id, ? FROM session WHERE session_id = ? "
+                    "ON CONFLICT (server, session) DO UPDATE SET digest = excluded.digest",
                     self._server,
-                    number,
-                    digest,
+                    digests[session],
+                    session.session_id,
                 )
 
-        records: list[HistoryRecord] = [session for number, session in sessions if number in chosen]
-        return Batch(records, self._in_transaction(settle)) if chosen else None
+        return Batch(list(chosen), self._in_transaction(settle)) if chosen else None
 
     def _late_copies(self) -> Batch | None:
         """Steps that a server has, and that another session turned out to hold too. Whenever there are more of a
@@ -143,15 +153,15 @@ class Outbox:
         """
         reached = self._reached()
         row = self._archive.row(
-            "SELECT copied.session, number, coalesce(position, 0) FROM (SELECT session, count(*) AS number "
-            "FROM step_copy WHERE step <= ?1 GROUP BY session) AS copied LEFT JOIN outbox_session AS known "
+            "SELECT copied.session, number, coalesce(copies, 0), coalesce(position, 0) FROM (SELECT session, count(*) "
+            "AS number FROM step_copy WHERE step <= ?1 GROUP BY session) AS copied LEFT JOIN outbox_session AS known "
             "ON known.session = copied.session AND server = ?2 WHERE number != coalesce(copies, 0) LIMIT 1",
             reached,
             self._server,
         )
         if row is None:
             return None
-        session, number, position = row
+        session, number, told, position = row
         steps = self._archive.rows(
             "SELECT step, length(body) FROM step_copy JOIN step ON step.id = step "
             "WHERE session = ? AND step > ? AND step <= ? ORDER BY step LIMIT ?",
@@ -160,19 +170,17 @@ class Outbox:
             reached,
             self._limit,
         )
-        last = _last_that_fits(steps) if steps else reached
+        last = last_that_fits(steps) if steps else reached
 
         def settle() -> None:
+            copies, position = (told, last) if steps else (number, 0)
             self._archive.run(
-                "INSERT INTO outbox_session (server, session, copies, position) VALUES (?1, ?2, ?3, 0) "
-                "ON CONFLICT DO UPDATE SET copies = ?3, position = 0"
-                if not steps
-                else "INSERT INTO outbox_session (server, session, position) VALUES (?1, ?2, ?4) "
-                "ON CONFLICT DO UPDATE SET position = ?4",
+                "INSERT INTO outbox_session (server, session, copies, position) VALUES (?, ?, ?, ?) ON CONFLICT "
+                "(server, session) DO UPDATE SET copies = excluded.copies, position = excluded.position",
                 self._server,
                 session,
-                number,
-                last,
+                copies,
+                position,
             )
 
         return Batch([*copies_between(self._archive, session, position, last)], self._in_transaction(settle))
@@ -182,7 +190,7 @@ class Outbox:
         steps = archive.rows("SELECT id, length(body) FROM step WHERE id > ? ORDER BY id LIMIT ?", reached, self._limit)
         if not steps:
             return None
-        last = _last_that_fits(steps)
+        last = last_that_fits(steps)
         # From now on the server may have them: what is masked or renamed before it says so must be told.
         with archive.transaction(durable=False):
             archive.run("UPDATE outbox_server SET offered = max(offered, ?) WHERE id = ?", last, self._server)
@@ -198,7 +206,7 @@ class Outbox:
             for session, number in copies:
                 archive.run(
                     "INSERT INTO outbox_session (server, session, copies) VALUES (?, ?, ?) "
-                    "ON CONFLICT DO UPDATE SET copies = copies + excluded.copies",
+                    "ON CONFLICT (server, session) DO UPDATE SET copies = copies + excluded.copies",
                     self._server,
                     session,
                     number,
@@ -219,19 +227,5 @@ class Outbox:
         return settle
 
 
-def _digest(record: Record) -> str:
-    from hashlib import blake2b
-
-    return blake2b(dump_json(disk_value(record)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _last_that_fits(steps: list[tuple[int, int | None]]) -> int:
-    """Of steps and their sizes the last one that a batch has room for; one always."""
-    room = _MOST_BYTES
-    last = steps[0][0]
-    for number, size in steps:
-        room -= size or 0
-        if room < 0:
-            break
-        last = number
-    return last
+def _digest(session: StoredSession) -> str:
+    return blake2b(dump_json(disk_value(session)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -49,7 +49,8 @@ def end_run(archive: Archive, name: str, now: int, *, error: str | None = None, 
     """The run has ended; without an error it went well."""
     with archive.transaction(durable=False):
         archive.run(
-            "UPDATE outbox_server SET ended_at = ?1, error = ?2, failures = CASE WHEN ?2 IS NULL THEN 0 ELSE failures END, "
+            "UPDATE outbox_server SET ended_at = ?1, error = ?2, "
+            "failures = CASE WHEN ?2 IS NULL THEN 0 ELSE failures END, "
             "complete_at = CASE WHEN ?3 THEN ?1 ELSE complete_at END WHERE name = ?4",
             now,
             error,

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from unified_state.records.item import LedgerItem
     from unified_state.storage.archive import Archive
 
-_PLACE = "coalesce((SELECT 2 * place + 1 FROM shortened WHERE shortened.step = step.id), 2 * step.id)"
+# Where a step stands in its session: an output that was archived before its entry behind the step before that.
+PLACE = "coalesce((SELECT 2 * place + 1 FROM shortened WHERE shortened.step = step.id), 2 * step.id)"
 
 
 def carried(archive: Archive, what: str, key: object) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def read_page(archive: Archive, session: int, session_id: str, after: int, limit
         "UNION SELECT step FROM step_copy WHERE session = ?1"
     )
     rows = archive.rows(
-        f"SELECT {_PLACE} AS place, id FROM step WHERE id IN ({held}) AND kind NOT NULL AND place > ?2 "
+        f"SELECT {PLACE} AS place, id FROM step WHERE id IN ({held}) AND kind NOT NULL AND place > ?2 "
         "ORDER BY place, id LIMIT ?3",
         session,
         after,
