@@ -10,6 +10,7 @@ import inspect
 import re
 import subprocess
 import sys
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, table
 from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
+from unified_state.records.history import HistoryRecord
 from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, SessionRecord, State, Summaries, TokenMetrics, Workflow, WorkItem
@@ -30,6 +32,8 @@ from unified_state.services.installation import READ_ONLY_RULES
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting
 from unified_state.settings import default_data_dir
 from unified_state.storage.archive_schema import MIGRATIONS
+from unified_state.storage.tiers.contracts import CONTRACTS
+from unified_state.storage.tiers.protocol import HistoryStore
 
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 _LINE = 100  # characters of a code block that need not be scrolled
@@ -178,6 +182,26 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
     return f"```text\n{line}\n```"
 
 
+def history_store() -> str:
+    """The protocol of a store of history."""
+    parts = list(_class(HistoryStore))
+    return "\n\n".join(parts[: parts.index("### Making one")])  # a protocol is not made
+
+
+def contracts() -> str:
+    """The numbered contracts, and what each promises."""
+    rows = [(str(contract.number), contract.name, _text(contract.check).replace("\n", " ")) for contract in CONTRACTS]
+    return table(("", "contract", "which means"), rows)
+
+
+def history_records() -> str:
+    """The records that travel between stores, with the fields of each."""
+    return "\n\n".join(
+        f"### {record.__name__}\n\n{_text(record)}\n\nFields: {', '.join(f'`{name}`' for name in record.names)}."
+        for record in typing.get_args(HistoryRecord)
+    )
+
+
 def exceptions() -> str:
     """The errors, and the exit code each gives a command."""
     kinds: list[type[errors.UnifiedStateError]] = [errors.UnifiedStateError, *errors.UnifiedStateError.__subclasses__()]
@@ -208,6 +232,9 @@ GENERATED: dict[str, Callable[[], str]] = {
     "secret-kinds": secret_kinds,
     "python-api": python_api,
     "agent-example": agent_example,
+    "history-store": history_store,
+    "contracts": contracts,
+    "history-records": history_records,
     "exceptions": exceptions,
     "tables": tables,
     "mcp-tools": mcp_reference.tools,

@@ -174,10 +174,11 @@ def _free_alias(archive: Archive, item: StoredItem) -> str:
         and 0 < int(digits[:20]) <= _HIGHEST_ALIAS
     )
     taken = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
-    if is_one and archive.row(taken, item.alias) is None:
-        raise_counter(archive, letter, int(digits))
-        return item.alias
-    return next_alias(archive, item.kind)
+    alias = item.alias if is_one else next_alias(archive, item.kind)
+    while archive.row(taken, alias) is not None:
+        alias = next_alias(archive, item.kind)
+    raise_counter(archive, letter, int(alias[1:]))
+    return alias
 
 
 def _ledger_item(archive: Archive, item: StoredItem) -> LedgerItem:

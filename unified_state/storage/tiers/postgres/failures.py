@@ -1,0 +1,69 @@
+"""What an error of PostgreSQL means for the user: one line, with what to do, and no secret."""
+
+from __future__ import annotations
+
+from psycopg import Error, OperationalError
+from psycopg.errors import InvalidTextRepresentation  # noqa: F401
+from psycopg_pool import PoolTimeout
+
+from unified_state.errors import StorageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from unified_state.storage.tiers.postgres.server import Server
+
+_HINTS = {
+    "28P01": "check the password: in postgres_dsn, in $PGPASSWORD or in ~/.pgpass",
+    "28000": "check the user in postgres_dsn, and the server's pg_hba.conf",
+    "3D000": "an administrator creates it: CREATE DATABASE …",
+    "42501": "an administrator grants what is missing; see docs/how-to/share-history-with-a-team.md",
+    "25006": "it is a standby or read-only: postgres_dsn has to name the primary",
+    "53100": "free some space on the server's disk",
+    "53300": "it has no connection left; try again, or raise max_connections",
+    "57014": "it took too long; try again with rarer words",
+    "57P03": "it is starting or recovering; try again",
+}
+_NO_TLS = "does not support SSL"
+
+
+class failures:  # noqa: N801  # read as a statement: `with failures(server): …`
+    """`with failures(server): …` turns errors of PostgreSQL into ours, without the cause, which may hold a secret."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Error):
+            raise storage_error(error, self._server) from None
+
+
+def storage_error(error: Error, server: Server) -> StorageError:
+    """The error of ours for one of PostgreSQL's."""
+    told = server.scrubbed(str(error))
+    if isinstance(error, PoolTimeout):
+        return StorageError(f"{server} does not answer", "nothing is lost; try again when it does")
+    if error.sqlstate is None and isinstance(error, OperationalError):
+        code = next((code for code, sign in _TOLD.items() if sign in told), "")
+        hint = _HINTS.get(code, "check postgres_dsn, and that the server runs; nothing is lost")
+        if _NO_TLS in told:
+            hint = "the server has no TLS; if that is meant to be, add sslmode=disable to postgres_dsn"
+        return StorageError(f"{server} cannot be reached: {told}", hint)
+    hint = _HINTS.get(error.sqlstate or "", "the server's log has the details; nothing is lost")
+    return StorageError(f"{server} cannot be used: {told}", hint)
+
+
+# Before a connection stands libpq gives no code, only the server's message.
+_TOLD = {
+    "28P01": "password authentication failed",
+    "28000": "pg_hba.conf",
+    "3D000": "does not exist",
+    "53300": "too many clients",
+    "57P03": "starting up",
+}

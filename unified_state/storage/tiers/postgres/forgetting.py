@@ -1,0 +1,172 @@
+"""Tombstones on the server: what they name leaves, and what comes again later is not kept."""
+
+from __future__ import annotations
+
+from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP, StoredSession
+from unified_state.storage.tiers.postgres.values import from_text, to_key, to_number, to_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from psycopg import Connection
+
+    from unified_state.records.history import StoredCompaction, Tombstone
+    from unified_state.storage.tiers.postgres.appending import Batch
+    from unified_state.storage.tiers.postgres.tenancy import Asker
+
+_OWN = "project = %s AND author = %s"
+_ALL_WORDS = "!unified-state"  # matches every step: what goes must be seen first
+
+
+class Forgetting:
+    """The tombstones that concern one append. Two appends of a project never overlap from `read` on."""
+
+    def __init__(self, connection: Connection[Any], asker: Asker) -> None:
+        self._run = connection.execute
+        self._cursor = connection.cursor
+        self._own = [asker.project, asker.author]
+        self._sessions: dict[str, int] = {}
+        self._others: set[tuple[str, str]] = set()
+
+    def note(self, tombstones: Iterable[Tombstone]) -> int:
+        """Put tombstones up; how many are new."""
+        return sum(
+            self._run(
+                "INSERT INTO unified_state.tombstone (project, author, what, key, at) VALUES (%s, %s, %s, %s, %s) "
+                "ON CONFLICT (project, author, what, key) DO UPDATE SET at = greatest(tombstone.at, excluded.at) "
+                "RETURNING (xmax = 0)::integer",
+                [*self._own, to_text(stone.what), to_text(stone.key), to_number(stone.at)],
+            ).fetchone()[0]
+            for stone in tombstones
+        )
+
+    def read(self, batch: Batch) -> None:
+        """Read what concerns a batch, and take the forgotten steps out of it."""
+        keys = {
+            SESSION: batch.session_ids(),
+            STEP: {key for _, key, _ in batch.steps},
+            ITEM: {item.uuid for item in batch.items}
+            | {uuid for link in batch.links for uuid in (link.from_uuid, link.to_uuid)},
+            COMPACTION: {compaction.boundary_uuid for compaction in batch.compactions},
+        }
+        for what, named in keys.items():
+            rows = (
+                self._run(
+                    f"SELECT key, at FROM unified_state.tombstone WHERE {_OWN} AND what = %s AND key = ANY(%s)",
+                    [*self._own, what, list(map(to_text, named))],
+                ).fetchall()
+                if named
+                else []
+            )
+            if what == SESSION:
+                self._sessions = {from_text(key): at for key, at in rows}
+            else:
+                self._others |= {(what, from_text(key)) for key, _ in rows}
+        gone = [
+            ordinal
+            for ordinal, (session, key, at) in enumerate(batch.steps, 1)
+            if (STEP, key) in self._others or self._is_past(session, at)
+        ]
+        if gone:
+            self._run("DELETE FROM pg_temp.unified_state_incoming WHERE ordinal = ANY(%s)", [gone])
+        self._gone = set(gone)
+
+    def of_item(self, uuid: str) -> bool:
+        """Whether an item was forgotten."""
+        return (ITEM, uuid) in self._others
+
+    def of_compaction(self, compaction: StoredCompaction) -> bool:
+        """Whether a compaction was forgotten, or its session after it."""
+        return (COMPACTION, compaction.boundary_uuid) in self._others or self._is_past(
+            compaction.session_id, compaction.at
+        )
+
+    def remaining_sessions(self, batch: Batch) -> list[StoredSession]:
+        """The sessions that a batch tells of or names, without those of which nothing is left."""
+        named = [
+            StoredSession(session_id=session)
+            for ordinal, (session, _, _) in enumerate(batch.steps, 1)
+            if ordinal not in self._gone
+        ]
+        named += [
+            StoredSession(session_id=compaction.session_id)
+            for compaction in batch.compactions
+            if not self.of_compaction(compaction)
+        ]
+        told = [
+            session
+            for session in batch.sessions
+            if not self._is_past(session.session_id, max(session.seen_at or 0, session.started_at or 0))
+        ]
+        present = {session.session_id for session in told}
+        return told + list(
+            {session.session_id: session for session in named if session.session_id not in present}.values()
+        )
+
+    def apply(self, tombstones: Iterable[Tombstone]) -> None:
+        """Take away what tombstones name."""
+        for stone in tombstones:
+            match stone.what:
+                case "step":
+                    self._step(stone.key)
+                case "item":
+                    self._item(stone.key)
+                case "compaction":
+                    self._run(
+                        f"DELETE FROM unified_state.compaction WHERE {_OWN} AND boundary = %s",
+                        [*self._own, to_text(stone.key)],
+                    )
+                case "session":
+                    self._session(stone)
+
+    def _is_past(self, session: str, at: int) -> bool:
+        return session in self._sessions and at <= self._sessions[session]
+
+    def _step(self, key: str) -> None:
+        uuid, _, block = key.rpartition("/")
+        if not block.isdecimal():
+            return
+        rows = self._run(
+            f"SELECT number FROM unified_state.step WHERE {_OWN} AND uuid = %s AND block = %s",
+            [*self._own, to_key(uuid), to_number(int(block))],
+        ).fetchall()
+        self._take([number for (number,) in rows])
+
+    def _take(self, numbers: list[int]) -> None:
+        self._run("SELECT set_config('unified_state.wanted', %s, true)", [_ALL_WORDS])
+        for table, column in (("step", "number"), ("step_words", "number"), ("step_copy", "step")):
+            self._run(f"DELETE FROM unified_state.{table} WHERE {_OWN} AND {column} = ANY(%s)", [*self._own, numbers])
+
+    def _item(self, uuid: str) -> None:
+        given = [*self._own, to_text(uuid)]
+        self._run(f"DELETE FROM unified_state.item WHERE {_OWN} AND uuid = %s", given)
+        self._run(f"DELETE FROM unified_state.link WHERE {_OWN} AND %s IN (from_uuid, to_uuid)", given)
+
+    def _session(self, stone: Tombstone) -> None:
+        """All that a session said up to then; also where a fork of it holds that."""
+        name = to_text(stone.key)
+        row = self._run(
+            f"SELECT number FROM unified_state.session WHERE {_OWN} AND session_id = %s", [*self._own, name]
+        ).fetchone()
+        if row is None:
+            return
+        rows = self._run(
+            "SELECT step.number FROM unified_state.step WHERE project = %s AND author = %s AND session = %s AND at <= %s "
+            "UNION SELECT step.number FROM unified_state.step_copy JOIN unified_state.step "
+            "ON step.project = step_copy.project AND step.number = step_copy.step "
+            "WHERE step_copy.project = %s AND step_copy.author = %s AND step_copy.session = %s AND at <= %s",
+            [*self._own, row[0], to_number(stone.at)] * 2,
+        ).fetchall()
+        self._take([number for (number,) in rows])
+        self._run(
+            f"DELETE FROM unified_state.compaction WHERE {_OWN} AND session_id = %s AND at <= %s",
+            [*self._own, name, to_number(stone.at)],
+        )
+        self._run(
+            f"DELETE FROM unified_state.session WHERE {_OWN} AND number = %s "
+            "AND NOT EXISTS (SELECT 1 FROM unified_state.step WHERE step.project = session.project AND step.session = session.number) "
+            "AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy WHERE step_copy.project = session.project AND step_copy.session = session.number)",
+            [*self._own, row[0]],
+        )

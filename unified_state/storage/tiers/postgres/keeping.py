@@ -1,0 +1,186 @@
+"""Keeping what is few: sessions, items, links, compactions. It is read, decided here, and written back, all under the
+project's lock.
+"""
+
+from __future__ import annotations
+
+from unified_state.interpreter import dump_ascii_json, parse_json
+from unified_state.records.history import StoredCompaction, StoredItem, StoredSession
+from unified_state.records.item import ALIAS_LETTERS
+from unified_state.records.record import disk_value
+from unified_state.storage.tiers.postgres.values import from_body, from_text, to_body, to_number, to_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from psycopg import Connection
+
+    from unified_state.storage.tiers.postgres.appending import Batch
+    from unified_state.storage.tiers.postgres.forgetting import Forgetting
+    from unified_state.storage.tiers.postgres.tenancy import Asker
+
+_OWN = "project = %s AND author = %s"
+
+
+def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int) -> int:
+    """Keep what was learned of sessions, and make those that records only name; the last number given."""
+    told = forgetting.remaining_sessions(batch)
+    own = [asker.project, asker.author]
+    rows = connection.execute(
+        f"SELECT session_id, record FROM unified_state.session WHERE {_OWN} AND session_id = ANY(%s)",
+        [*own, [to_text(session.session_id) for session in told]],
+    ).fetchall()
+    known = {from_text(name): decode(StoredSession, record) for name, record in rows}
+    kept = dict(known)
+    for session in told:
+        before = kept.get(session.session_id)
+        kept[session.session_id] = session if before is None else learned(before, session)
+    made = [session for name, session in kept.items() if name not in known]
+    changed = [session for name, session in kept.items() if name in known and session != known[name]]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO unified_state.session (project, author, number, session_id, record) VALUES (%s, %s, %s, %s, %s)",
+            [
+                [*own, last + number, to_text(session.session_id), encode(session)]
+                for number, session in enumerate(made, 1)
+            ],
+        )
+        cursor.executemany(
+            f"UPDATE unified_state.session SET record = %s WHERE {_OWN} AND session_id = %s",
+            [[encode(session), *own, to_text(session.session_id)] for session in changed],
+        )
+    return last + len(made)
+
+
+def learned(before: StoredSession, now: StoredSession) -> StoredSession:
+    """What is known of a session: of each field what was learned last."""
+    fields = {name: value for name, value in now.as_dict().items() if value is not None}
+    return before.replace(**{**fields, "unknown": {**before.unknown, **now.unknown}})
+
+
+def keep_items(
+    connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int
+) -> tuple[int, int]:
+    """Keep items, the newer version of each; how many are new, and the last number given."""
+    items = [item for item in batch.items if not forgetting.of_item(item.uuid)]
+    if not items:
+        return 0, last
+    own = [asker.project, asker.author]
+    added = 0
+    for item in items:
+        row = connection.execute(
+            f"SELECT record FROM unified_state.item WHERE {_OWN} AND uuid = %s", [*own, to_text(item.uuid)]
+        ).fetchone()
+        before = decode(StoredItem, row[0]) if row else None
+        if before is not None and version(item) <= version(before):
+            continue
+        kept = _named(connection, own, item, before)
+        added += before is None
+        last += before is None
+        connection.execute(
+            "INSERT INTO unified_state.item (project, author, number, uuid, alias, changed_at, record) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (project, author, uuid) DO UPDATE SET "
+            "alias = excluded.alias, changed_at = excluded.changed_at, record = excluded.record",
+            [*own, last, to_text(kept.uuid), to_text(kept.alias), to_text(version(kept)), encode(kept)],
+        )
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO unified_state.item_alias VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                [[*own, to_text(alias), to_text(kept.uuid)] for alias in (kept.alias, *kept.aliases)],
+            )
+    return added, last
+
+
+def version(item: StoredItem) -> str:
+    """What tells the newer of two versions of an item."""
+    return item.changed_at or item.created_at
+
+
+def _named(connection: Connection[Any], own: list[int], item: StoredItem, before: StoredItem | None) -> StoredItem:
+    """The item with an alias of its own, and all names that it ever had."""
+    alias = item.alias
+    row = connection.execute(
+        f"SELECT uuid FROM unified_state.item WHERE {_OWN} AND alias = %s", [*own, to_text(alias)]
+    ).fetchone()
+    if row and from_text(row[0]) != item.uuid:
+        alias = before.alias if before else _fresh_alias(connection, own, item)
+    names = (*item.aliases, item.alias, *((*before.aliases, before.alias) if before else ()))
+    others = tuple(dict.fromkeys(name for name in names if name != alias))
+    return item.replace(alias=alias, aliases=others)
+
+
+def _fresh_alias(connection: Connection[Any], own: list[int], item: StoredItem) -> str:
+    letter = ALIAS_LETTERS.get(item.kind) or item.alias[:1] or "X"
+    row = connection.execute(
+        f"SELECT max(substr(alias, 2)::bigint) FROM unified_state.item_alias WHERE {_OWN} AND alias ~ %s",
+        [*own, f"^{letter}[0-9]{{1,9}}$"],
+    ).fetchone()
+    return f"{letter}{((row and row[0]) or 0) + 1}"
+
+
+def keep_links(
+    connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int
+) -> tuple[int, int]:
+    """Keep links; how many are new, and the last number given."""
+    added = 0
+    for link in batch.links:
+        if not (forgetting.of_item(link.from_uuid) or forgetting.of_item(link.to_uuid)):
+            last += 1
+            added += connection.execute(
+                "INSERT INTO unified_state.link (project, author, number, from_uuid, to_uuid, relation, at) "
+                "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                [
+                    asker.project,
+                    asker.author,
+                    last,
+                    *map(to_text, (link.from_uuid, link.to_uuid, link.relation, link.at)),
+                ],
+            ).rowcount
+    return added, last
+
+
+def keep_compactions(
+    connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int
+) -> tuple[int, int]:
+    """Keep compactions, each with its summary where one was told; how many are new, and the last number given."""
+    own = [asker.project, asker.author]
+    added = 0
+    for compaction in batch.compactions:
+        if forgetting.of_compaction(compaction):
+            continue
+        boundary = to_text(compaction.boundary_uuid)
+        row = connection.execute(
+            f"SELECT record FROM unified_state.compaction WHERE {_OWN} AND boundary = %s", [*own, boundary]
+        ).fetchone()
+        if row is None:
+            added += 1
+            last += 1
+            connection.execute(
+                "INSERT INTO unified_state.compaction (project, author, number, boundary, at, session_id, record) "
+                "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+                [
+                    *own,
+                    last,
+                    boundary,
+                    to_number(compaction.at),
+                    to_text(compaction.session_id),
+                    to_body(encode(compaction)),
+                ],
+            )
+        elif compaction.summary is not None and decode(StoredCompaction, from_body(row[0])).summary is None:
+            connection.execute(
+                f"UPDATE unified_state.compaction SET record = %s WHERE {_OWN} AND boundary = %s",
+                [to_body(encode(compaction)), *own, boundary],
+            )
+    return added, last
+
+
+def encode(record: Any) -> str:
+    """A record as JSON in ASCII, whatever its texts hold."""
+    return dump_ascii_json({**disk_value(record.replace(unknown={})), "unknown": record.unknown})
+
+
+def decode(kind: Any, stored: str) -> Any:
+    """The record again."""
+    return kind.from_disk(parse_json(stored))

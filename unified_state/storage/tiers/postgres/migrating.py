@@ -1,0 +1,54 @@
+"""Bringing the server's schema up to date, by whoever comes first."""
+
+from __future__ import annotations
+
+from psycopg import Error
+from psycopg.errors import InsufficientPrivilege
+
+from unified_state.errors import NewerVersionError, StorageError
+from unified_state.storage.tiers.postgres.schema import MIGRATIONS, VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from psycopg import Connection
+
+    from unified_state.storage.tiers.postgres.server import Server
+
+SCHEMA_VERSION = len(MIGRATIONS)
+_OLDEST = 140000  # PostgreSQL 14
+_LOCK = 0x756E6966  # the advisory lock under which the schema changes: "unif"
+
+
+def migrate(connection: Connection[Any], server: Server) -> None:
+    """Make or complete the schema. Raises NewerVersionError where a newer version of us made it."""
+    if connection.info.server_version < _OLDEST:
+        message = f"{server} is PostgreSQL {connection.info.server_version // 10_000}, which is too old"
+        raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
+    if schema_version(connection, server) == SCHEMA_VERSION:
+        return
+    try:
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            known = schema_version(connection, server)
+            if known == 0:
+                connection.execute(VERSION)
+            for number in range(known + 1, SCHEMA_VERSION + 1):
+                connection.execute(MIGRATIONS[number - 1])
+                connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
+    except InsufficientPrivilege as error:
+        message = f"{server} has no schema of ours yet, and this user may not make it: {server.scrubbed(str(error))}"
+        raise StorageError(message, "its owner opens it once, and admits the others") from None
+
+
+def schema_version(connection: Connection[Any], server: Server) -> int:
+    """The version of the schema; 0 where there is none."""
+    (found,) = connection.execute("SELECT to_regclass('unified_state.version') IS NOT NULL").fetchone() or (False,)
+    if not found:
+        return 0
+    (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM unified_state.version").fetchone() or (0,)
+    if number > SCHEMA_VERSION:
+        message = f"{server} has schema version {number}, and this unified-state knows up to {SCHEMA_VERSION}"
+        raise NewerVersionError(message, "update unified-state; nothing was changed")
+    return int(number)

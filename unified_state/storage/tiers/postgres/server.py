@@ -1,0 +1,104 @@
+"""Where the server is and how it is reached: from the user's own DSN, completed by the environment.
+
+Where history goes is the user's own word. libpq would complete a DSN from any `PG*` variable, and a repository's
+settings can set variables for the client's programs; so everything that leads elsewhere is named here, and a host comes
+from the environment only where the DSN names none and the environment is the user's. No password is ever shown.
+"""
+
+from __future__ import annotations
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+from unified_state.errors import SettingError
+from unified_state.records.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
+_PLACES = {"host": "HOST", "port": "PORT", "dbname": "DATABASE"}
+_ACCOUNTS = {"user": "USER", "password": "PASSWORD"}
+_SECRET = ("password", "sslpassword", "sslkey", "passfile", "oauth_client_secret")
+_STRICT = ("require", "verify-ca", "verify-full")
+# What libpq would else take from the environment, or from the file that $PGSERVICE names.
+_NAMED = ("host", "hostaddr", "port", "options", "sslrootcert")
+
+
+class Server(Record):
+    """A server: the parameters of libpq, all that could be completed from elsewhere among them."""
+
+    parameters: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"Server({self})"
+
+    def __str__(self) -> str:
+        """Where it is, as messages name it."""
+        host = self.parameters["host"] or "the local socket"
+        port = self.parameters["port"]
+        return f"database {self.parameters['dbname']!r} at {host}{f', port {port}' if port else ''}"
+
+    def scrubbed(self, text: str) -> str:
+        """A text without the secrets of this server, on one line."""
+        for name in _SECRET:
+            if self.parameters.get(name):
+                text = text.replace(self.parameters[name], "***")
+        return " ".join(text.split())
+
+
+def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> Server:
+    """The server that a DSN names. `trusts_environment` says that the environment is the user's: not that of a program
+    which an agent's client started. Raises SettingError.
+    """
+    given = _parse(dsn)
+    account = _from_environment(environ, _ACCOUNTS)
+    if "host" not in given and "hostaddr" not in given and "service" not in given:
+        place = _from_environment(environ, _PLACES)
+        if "host" in place and not trusts_environment:
+            message = (
+                "postgres_dsn names no host, and the environment of an agent's client may not say where history goes"
+            )
+            raise SettingError(message, "name the host in postgres_dsn, in your own settings file")
+        given = {**place, **given}
+    parameters = {**account, **given}
+    for name in _NAMED:
+        if "service" not in given:
+            parameters.setdefault(name, "")
+    parameters.setdefault("user", "")
+    parameters.setdefault("dbname", "unified_state")
+    parameters.setdefault("application_name", "unified-state")
+    parameters.setdefault("connect_timeout", "10")
+    parameters.setdefault("sslmode", _ssl_mode(parameters, environ))
+    return Server({name: value for name, value in parameters.items() if name != "user" or value})
+
+
+def _parse(dsn: str) -> dict[str, str]:
+    try:
+        return {name: str(value) for name, value in conninfo_to_dict(dsn).items() if value is not None}
+    except ProgrammingError:
+        pass  # its text quotes the DSN, with its password
+    message = "postgres_dsn is not a connection string"
+    raise SettingError(message, "write postgresql://USER@HOST/DATABASE, or host=… dbname=… user=…")
+
+
+def _from_environment(environ: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """PostgreSQL's own variables, and where there are none those of the seed systems."""
+    found = {}
+    for name, variable in names.items():
+        value = environ.get(f"PG{variable}") or environ.get(f"RUVECTOR_{variable}")
+        if value:
+            found[name] = value
+    return found
+
+
+def _ssl_mode(parameters: Mapping[str, str], environ: Mapping[str, str]) -> str:
+    """TLS is asked of every server that is not on this machine; the environment can only ask for more."""
+    wanted = environ.get("PGSSLMODE", "")
+    if wanted in _STRICT:
+        return wanted
+    is_local = all(host.startswith(("/", "@")) or host in _LOCAL | {""} for host in parameters["host"].split(","))
+    asks = environ.get("RUVECTOR_SSL", "").lower() in {"1", "true", "yes", "on"}
+    return "prefer" if is_local and not asks and not parameters.get("hostaddr") else "require"

@@ -1,0 +1,136 @@
+"""The store of a project's history on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg_pool import ConnectionPool
+
+from unified_state.storage.tiers.postgres.appending import append
+from unified_state.storage.tiers.postgres.failures import failures
+from unified_state.storage.tiers.postgres.migrating import migrate
+from unified_state.storage.tiers.postgres.reading import Reader, pages
+from unified_state.storage.tiers.postgres.searching import search
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+    from typing import Any, Self
+
+    from psycopg import Connection
+
+    from unified_state.records.history import (
+        Counts,
+        HistoryHit,
+        HistoryQuery,
+        HistoryRecord,
+        StoredCompaction,
+        StoredItem,
+        StoredLink,
+        StoredSession,
+        StoredStep,
+        Tombstone,
+    )
+    from unified_state.storage.tiers.postgres.server import Server
+    from unified_state.storage.tiers.postgres.tenancy import Asker
+
+_MOST_CONNECTIONS = 4
+_WAIT = 30.0  # seconds for a connection
+_OPTIONS = "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000"
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what fails is raised, and said once
+
+
+class PostgresStore:
+    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him."""
+
+    def __init__(self, server: Server, asker: Asker) -> None:
+        self._server, self._asker = server, asker
+        conninfo = make_conninfo(
+            **{**server.parameters, "options": f"{server.parameters['options']} {_OPTIONS}".strip()}
+        )
+        with failures(server):
+            with psycopg.connect(conninfo, autocommit=True) as connection:
+                migrate(connection, server)
+                asker.enter(connection, server)
+        self._pool = ConnectionPool(
+            conninfo,
+            kwargs={"autocommit": True},
+            min_size=0,
+            max_size=_MOST_CONNECTIONS,
+            timeout=_WAIT,
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[tuple[Connection[Any], list[int]]]:
+        with failures(self._server), self._pool.connection() as connection, connection.transaction():
+            readable = self._asker.ask(connection)
+            own = self._asker.author
+            yield connection, [own, *(author for author in readable if author != own)]
+
+    def _read(self, read: Callable[[Reader], Any]) -> Any:
+        with self._transaction() as (connection, readable):
+            return read(Reader(connection, self._asker.project, readable))
+
+    def append(self, records: Iterable[HistoryRecord]) -> int:
+        """Keep records; see `HistoryStore`."""
+        with self._transaction() as (connection, _):
+            return append(connection, self._asker, records)
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """All sessions."""
+        return pages(lambda after: self._read(lambda reader: reader.session_page(after)))
+
+    def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
+        """A page of the steps of a session."""
+        return self._read(lambda reader: reader.steps(session_id, after, limit))
+
+    def find_steps(self, uuid: str) -> list[StoredStep]:
+        """The steps of a transcript entry."""
+        return self._read(lambda reader: reader.find_steps(uuid))
+
+    def items(self) -> Iterator[StoredItem]:
+        """All items."""
+        return pages(lambda after: self._read(lambda reader: reader.item_page(after)))
+
+    def find_items(self, ref: str) -> list[StoredItem]:
+        """The item with that UUID, or all that have or had that alias."""
+        return self._read(lambda reader: reader.find_items(ref))
+
+    def links(self) -> Iterator[StoredLink]:
+        """All links between items."""
+        return iter(self._read(Reader.links))
+
+    def compactions(self) -> Iterator[StoredCompaction]:
+        """All compactions."""
+        return pages(lambda after: self._read(lambda reader: reader.compaction_page(after)))
+
+    def tombstones(self) -> Iterator[Tombstone]:
+        """Everything that was forgotten."""
+        return iter(self._read(Reader.tombstones))
+
+    def search(self, query: HistoryQuery) -> list[HistoryHit]:
+        """The steps that match best."""
+        with self._transaction() as (connection, readable):
+            return search(connection, self._asker, readable, query)
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        return self._read(Reader.counts)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()

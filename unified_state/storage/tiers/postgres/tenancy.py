@@ -1,0 +1,69 @@
+"""Who asks: an organisation's member, of a project. The server is told at the beginning of each transaction."""
+
+from __future__ import annotations
+
+from psycopg.errors import InsufficientPrivilege
+
+from unified_state.errors import StorageError
+from unified_state.storage.tiers.postgres.values import to_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from psycopg import Connection
+
+    from unified_state.storage.tiers.postgres.server import Server
+
+_ASK = "SELECT unified_state.ask(%s, %s, %s)"
+
+
+class Asker:
+    """A member at work in a project: the server's numbers for both."""
+
+    def __init__(self, organisation: str, project: str, member: str) -> None:
+        self._names = [to_text(organisation), to_text(project), to_text(member)]
+        self.organisation, self.member = organisation, member
+        self.project = self.author = 0
+
+    @property
+    def tenant(self) -> str:
+        """The word of the index that only this project's steps have."""
+        return f"@{self.project}"
+
+    def enter(self, connection: Connection[Any], server: Server) -> None:
+        """Take one's place, and make it where it is new and that is allowed. Raises StorageError."""
+        with connection.transaction():
+            self.ask(connection)
+            row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
+            if row is None or None in row:
+                row = self._make_place(connection, server)
+            self.project, self.author = row
+
+    def _make_place(self, connection: Connection[Any], server: Server) -> tuple[int, int]:
+        try:
+            connection.execute("SELECT unified_state.enter()")
+        except InsufficientPrivilege:
+            message = f"{server}: {self.member!r} is no member of {self.organisation!r}, or another role's"
+            raise StorageError(message, "an administrator admits members: SELECT unified_state.admit(…)") from None
+        row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
+        if row is None or None in row:
+            message = f"{server} has nothing of this project yet, and {self.member!r} may only read"
+            raise StorageError(message, "somebody who may write opens it first")
+        return (row[0], row[1])
+
+    def ask(self, connection: Connection[Any]) -> list[int]:
+        """Say who asks, for this transaction; the authors whose history is readable."""
+        row = connection.execute(_ASK, self._names).fetchone()
+        return list(row[0]) if row else []
+
+    def lock(self, connection: Connection[Any]) -> int:
+        """Wait for one's turn to write in this project; the last number that was given."""
+        row = connection.execute(
+            "SELECT last FROM unified_state.project WHERE id = %s FOR UPDATE", [self.project]
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def unlock(self, connection: Connection[Any], last: int) -> None:
+        """Note the last number that was given; others go on when the transaction ends."""
+        connection.execute("UPDATE unified_state.project SET last = %s WHERE id = %s", [last, self.project])
