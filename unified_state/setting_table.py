@@ -138,6 +138,15 @@ SETTINGS = (
         own_file_only=True,
     ),
     Setting(
+        "postgres_enabled",
+        default=False,
+        about="Whether this archive is replicated to a PostgreSQL server, by `unified-state sync`.",
+        own_file_only=True,
+    ),
+    Setting("postgres_dsn", "", "Which server: `postgresql://HOST/DATABASE`.", own_file_only=True),
+    Setting("postgres_organisation", "default", "The organisation whose history it is there.", own_file_only=True),
+    Setting("postgres_member", "", "Your name there; empty: that of your account here.", own_file_only=True),
+    Setting(
         "sync_in_background",
         default=False,
         about="Whether the end of a turn starts a sync with the server, where one is configured.",

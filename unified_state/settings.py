@@ -48,6 +48,10 @@ class Settings:
     share_state_file: bool
     prompt_milliseconds: int
     mask_secrets: bool
+    postgres_enabled: bool
+    postgres_dsn: str
+    postgres_organisation: str
+    postgres_member: str
     sync_in_background: bool
     data_dir: str
 

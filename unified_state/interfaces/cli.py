@@ -53,6 +53,7 @@ COMMANDS = {
     "why": ("provenance", "where an item comes from: the words, the turn around them, what became of it"),
     "restore": ("archive", "show what a session start would give back; changes nothing"),
     "survival": ("survival", "what the summaries of compactions kept of the state, and what was told again"),
+    "sync": ("sync", "bring the team's server up to date with what is archived here"),
     "forget": ("archive", "remove for good"),
     "scan": ("archive", "look for secrets in what is archived"),
     "hook": ("hook", "handle one event of the client, its JSON on stdin"),

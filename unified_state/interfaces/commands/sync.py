@@ -41,11 +41,11 @@ _count.__name__ = "number"  # argparse names the function in its message
 
 
 def _sync(arguments: Namespace) -> int:
+    if arguments.background:
+        return _sync_in_background()
     from unified_state.services.syncing import Limits, sync
     from unified_state.services.team_server import team_server
 
-    if arguments.background:
-        return _sync_in_background()
     context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     if workspace.is_empty:
@@ -64,9 +64,11 @@ def _told(done: Synced) -> str:
 def _sync_in_background() -> int:
     """Nobody reads what it prints: how it ended is in the health of the repository."""
     import faulthandler
+    from contextlib import suppress
 
     # A thread of C's ends the process, whatever it hangs in.
-    faulthandler.dump_traceback_later(_AT_MOST, exit=True, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # it stays open
+    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as the process lives
+    faulthandler.dump_traceback_later(_AT_MOST, exit=True, file=nowhere)
     end = time.monotonic() + _SECONDS
     time.sleep(_PAUSE)
     from unified_state.services.syncing import Limits, sync
@@ -74,8 +76,6 @@ def _sync_in_background() -> int:
 
     workspace = Context(as_json=False).workspace(create=False)
     limits = Limits(has_time=lambda: time.monotonic() < end, wait=0)
-    try:
-        sync(workspace, team_server(workspace, environment()), current_time, limits)
-    except AlreadyRunningError:
-        pass  # it sends what there is
+    with suppress(AlreadyRunningError):  # it sends what there is
+        sync(workspace, team_server(workspace, environment(), is_own=False), current_time, limits)
     return 0
