@@ -48,7 +48,7 @@ COMMANDS = {
     "proposed": ("proposed", "what was captured and waits for you"),
     "ingest": ("archive", "archive sessions from transcript files or folders"),
     "export": ("archive", "print the archive as JSON Lines, one step (or item) a line"),
-    "search": ("archive", "find turns, steps and items"),
+    "search": ("search", "find turns, steps and items"),
     "recall": ("archive", "print an item, a turn, a step or a compaction whole"),
     "why": ("provenance", "where an item comes from: the words, the turn around them, what became of it"),
     "restore": ("archive", "show what a session start would give back; changes nothing"),

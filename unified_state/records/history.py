@@ -112,10 +112,13 @@ class HistoryQuery(Record):
 
 
 class HistoryHit(Record):
-    """A step that was found; scores compare within one answer only."""
+    """A step that was found; scores compare within one answer only. `said_by` is the member whose it is, where a store
+    knows members.
+    """
 
     step: StoredStep
     score: float
+    said_by: str | None = None
 
 
 class Counts(Record):

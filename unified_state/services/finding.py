@@ -55,7 +55,7 @@ class FoundIn(Record):
 
 def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     """The best hits in this repository; the first of them rise a little in later searches."""
-    filters = _filters(wanted, now)
+    filters = filters_of(wanted, now)
 
     def action(archive: Archive) -> list[Hit]:
         hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
@@ -89,7 +89,7 @@ def recall_and_note(workspace: Workspace, ref: str, now: int, part: Part | None 
 
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """The best hits of all repositories, best first. An archive that cannot be read is told."""
-    filters = _filters(wanted, now)
+    filters = filters_of(wanted, now)
     found: list[FoundIn] = []
     unknown: NotFoundError | None = None
     is_known = False
@@ -109,7 +109,8 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
     return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
 
 
-def _filters(wanted: Wanted, now: int) -> Filters:
+def filters_of(wanted: Wanted, now: int) -> Filters:
+    """What hits must be. Raises UsageError for what makes no sense."""
     since = None
     if wanted.since is not None:
         since = begin_of(wanted.since, now)

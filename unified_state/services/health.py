@@ -13,6 +13,7 @@ from unified_state.records.record import Record
 from unified_state.rules.timestamps import age_text, to_text
 
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
+SYNC_RUN = "sync"  # a sync with the team's server leaves its trace as hooks do
 _RUNS = "runs"
 _MOST_LOG_BYTES = 1 << 18
 

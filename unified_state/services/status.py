@@ -6,6 +6,7 @@ import os
 
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
+from unified_state.storage.outbox_servers import ServerState, server_states
 from unified_state.storage.shortened import Savings, read_savings
 
 TYPE_CHECKING = False
@@ -33,6 +34,7 @@ class Status(Record):
     health: str | None
     lean: Savings
     copied_from: str | None = None
+    servers: tuple[ServerState, ...] = ()
 
 
 def read_status(workspace: Workspace, now: int) -> Status:
@@ -65,6 +67,7 @@ def read_status(workspace: Workspace, now: int) -> Status:
             health=health_line(place.folder, now),
             lean=read_savings(archive),
             copied_from=place.copied_from,
+            servers=tuple(server_states(archive)),
         )
 
     return workspace.use(action)

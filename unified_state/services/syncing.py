@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import AlreadyRunningError, StorageError
+from unified_state.errors import AlreadyRunningError, StorageError, UnifiedStateError
 from unified_state.records.record import Record
 from unified_state.rules.masking import mask_text
-from unified_state.services.health import HookRun, note_run
+from unified_state.services.health import SYNC_RUN, HookRun, note_run
 from unified_state.storage.lock import FileLock
 from unified_state.storage.outbox import Outbox
 from unified_state.storage.outbox_servers import begin_run, end_run
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.protocol import HistoryStore
 
 LOCK = "sync.lock"
-RUN = "sync"  # its trace, among those of the hooks
 
 
 class Server(Record):
@@ -75,7 +74,8 @@ class _Run:
         try:
             done = self._replicate(outbox)
         except Exception as error:
-            self._end(mask_text(str(error) or type(error).__name__, _no_tag))
+            told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
+            self._end(mask_text(told, _no_tag))
             raise
         self._end(None, is_complete=done.complete)
         return done
@@ -99,7 +99,7 @@ class _Run:
         now = self._clock()
         end_run(self._archive, self._server.name, now, error=problem, is_complete=is_complete)
         try:
-            note_run(self._workspace.place.folder, HookRun(RUN, self._began, now - self._began, problem))
+            note_run(self._workspace.place.folder, HookRun(SYNC_RUN, self._began, now - self._began, problem))
         except OSError as error:
             self._workspace.report(f"how the sync ended could not be noted: {error.strerror}")
 

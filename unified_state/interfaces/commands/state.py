@@ -7,6 +7,7 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.context import Context
 from unified_state.interfaces.savings_line import savings_line
+from unified_state.interfaces.server_line import server_line
 from unified_state.records.record import disk_value
 from unified_state.records.state import TRIGGERS
 from unified_state.rules.timestamps import age_text, to_milliseconds
@@ -95,6 +96,7 @@ def _status_text(status: Status) -> str:
     ]
     if status.lean.outputs:
         lines.append(f"lean       {savings_line(status.lean)}")
+    lines += [f"server     {server_line(server, now)}" for server in status.servers]
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return "\n".join([*lines, f"health     {status.health or 'good'}"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.errors import AlreadyRunningError, NotFoundError
+from unified_state.errors import AlreadyRunningError
+from unified_state.interfaces.commands.arguments import count
 from unified_state.interfaces.context import Context
 from unified_state.services.clock import current_time
 from unified_state.settings import environment
@@ -23,21 +24,11 @@ _SECONDS, _AT_MOST = 40.0, 55.0  # when a run in the background begins nothing n
 def configure(_name: str, parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--limit", type=_count, metavar="N", help="stop once so many records were sent")
+    parser.add_argument("--limit", type=count, metavar="N", help="stop once so many records were sent")
     parser.add_argument(
         "--background", action="store_true", help="as the end of a turn starts it: at most a minute, and silently"
     )
     parser.set_defaults(run=_sync)
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-_count.__name__ = "number"  # argparse names the function in its message
 
 
 def _sync(arguments: Namespace) -> int:
@@ -47,10 +38,7 @@ def _sync(arguments: Namespace) -> int:
     from unified_state.services.team_server import team_server
 
     context = Context(as_json=arguments.json)
-    workspace = context.workspace(create=False)
-    if workspace.is_empty:
-        message = "nothing is archived here yet"
-        raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
+    workspace = context.reading()
     done = sync(workspace, team_server(workspace, environment()), current_time, Limits(records=arguments.limit))
     context.show(done.as_dict(), _told(done))
     return 0
