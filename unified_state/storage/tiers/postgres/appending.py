@@ -52,7 +52,7 @@ WITH added AS (
 ), indexed AS (
     INSERT INTO unified_state.step_words (project, author, number, words)
     SELECT %(project)s, %(author)s, number,
-        to_tsvector('unified_state.words', searched) || array_to_tsvector(ARRAY[%(tenant)s])
+        to_tsvector('unified_state.words', searched) || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s)])
     FROM added JOIN pg_temp.unified_state_incoming ON ordinal = number - %(last)s
     WHERE searched <> ''
 )
@@ -99,15 +99,17 @@ def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryR
     added = forgetting.note(batch.tombstones)
     forgetting.read(batch)
     last = keep_sessions(connection, asker, batch, forgetting, last)
+    steps = 0
     if batch.steps:
-        values = {"project": asker.project, "author": asker.author, "last": last, "tenant": asker.tenant}
-        (new,) = connection.execute(_INSERT, values).fetchone() or (0,)
-        added += new + (connection.execute(_MARK_COPIES, values).rowcount if new < len(batch.steps) else 0)
+        values = {"project": asker.project, "author": asker.author, "last": last}
+        (steps,) = connection.execute(_INSERT, values).fetchone() or (0,)
+        added += steps + (connection.execute(_MARK_COPIES, values).rowcount if steps < len(batch.steps) else 0)
         last += len(batch.steps)
     for keep in (keep_items, keep_links, keep_compactions):
         new, last = keep(connection, asker, batch, forgetting, last)
         added += new
     forgetting.apply(batch.tombstones)
+    connection.execute("SELECT unified_state.note_volume(%s, %s, %s)", [asker.project, asker.author, steps - forgetting.taken])
     asker.unlock(connection, last)
     return added
 

@@ -46,7 +46,7 @@ class failures:  # noqa: N801  # read as a statement: `with failures(server): â€
 
 def storage_error(error: Error, server: Server) -> StorageError:
     """The error of ours for one of PostgreSQL's."""
-    told = server.scrubbed(str(error))
+    told = server.scrubbed(error.diag.message_primary or str(error))
     if isinstance(error, PoolTimeout):
         return StorageError(f"{server} does not answer", "nothing is lost; try again when it does")
     if error.sqlstate is None and isinstance(error, OperationalError):

@@ -29,6 +29,8 @@ class Forgetting:
         self._own = [asker.project, asker.author]
         self._sessions: dict[str, int] = {}
         self._others: set[tuple[str, str]] = set()
+        self._gone: set[int] = set()
+        self.taken = 0  # how many steps were taken away
 
     def note(self, tombstones: Iterable[Tombstone]) -> int:
         """Put tombstones up; how many are new."""
@@ -138,6 +140,7 @@ class Forgetting:
         self._run("SELECT set_config('unified_state.wanted', %s, true)", [_ALL_WORDS])
         for table, column in (("step", "number"), ("step_words", "number"), ("step_copy", "step")):
             self._run(f"DELETE FROM unified_state.{table} WHERE {_OWN} AND {column} = ANY(%s)", [*self._own, numbers])
+        self.taken += len(numbers)
 
     def _item(self, uuid: str) -> None:
         given = [*self._own, to_text(uuid)]

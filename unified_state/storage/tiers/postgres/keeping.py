@@ -54,8 +54,12 @@ def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forge
 
 
 def learned(before: StoredSession, now: StoredSession) -> StoredSession:
-    """What is known of a session: of each field what was learned last."""
+    """What is known of a session: of each field what was learned last; its earliest and its latest times."""
     fields = {name: value for name, value in now.as_dict().items() if value is not None}
+    for names, choose in ((("started_at",), min), (("seen_at", "ended_at"), max)):
+        for name in names:
+            known = [value for value in (getattr(before, name), getattr(now, name)) if value is not None]
+            fields[name] = choose(known, default=None)
     return before.replace(**{**fields, "unknown": {**before.unknown, **now.unknown}})
 
 
@@ -94,27 +98,29 @@ def keep_items(
 
 def version(item: StoredItem) -> str:
     """What tells the newer of two versions of an item."""
-    return item.changed_at or item.created_at
+    return item.changed_at or ""
 
 
 def _named(connection: Connection[Any], own: list[int], item: StoredItem, before: StoredItem | None) -> StoredItem:
-    """The item with an alias of its own, and all names that it ever had."""
-    alias = item.alias
-    row = connection.execute(
-        f"SELECT uuid FROM unified_state.item WHERE {_OWN} AND alias = %s", [*own, to_text(alias)]
-    ).fetchone()
-    if row and from_text(row[0]) != item.uuid:
-        alias = before.alias if before else _fresh_alias(connection, own, item)
-    names = (*item.aliases, item.alias, *((*before.aliases, before.alias) if before else ()))
-    others = tuple(dict.fromkeys(name for name in names if name != alias))
-    return item.replace(alias=alias, aliases=others)
+    """The item under an alias that no other one has or had, with all other names that it ever had."""
+    names = [*item.aliases, item.alias]
+    if before is not None:
+        alias = before.alias
+        names += before.aliases
+    else:
+        row = connection.execute(
+            f"SELECT 1 FROM unified_state.item_alias WHERE {_OWN} AND alias = %s AND uuid <> %s LIMIT 1",
+            [*own, to_text(item.alias), to_text(item.uuid)],
+        ).fetchone()
+        alias = item.alias if row is None else _next_alias(connection, own, item)
+    return item.replace(alias=alias, aliases=tuple(dict.fromkeys(name for name in names if name != alias)))
 
 
-def _fresh_alias(connection: Connection[Any], own: list[int], item: StoredItem) -> str:
-    letter = ALIAS_LETTERS.get(item.kind) or item.alias[:1] or "X"
+def _next_alias(connection: Connection[Any], own: list[int], item: StoredItem) -> str:
+    letter = ALIAS_LETTERS.get(item.kind, "X")
     row = connection.execute(
-        f"SELECT max(substr(alias, 2)::bigint) FROM unified_state.item_alias WHERE {_OWN} AND alias ~ %s",
-        [*own, f"^{letter}[0-9]{{1,9}}$"],
+        f"SELECT max(substr(alias, 2)::integer) FROM unified_state.item_alias WHERE {_OWN} AND alias ~ %s",
+        [*own, f"^{letter}[0-9]{{1,6}}$"],
     ).fetchone()
     return f"{letter}{((row and row[0]) or 0) + 1}"
 

@@ -26,11 +26,6 @@ class Asker:
         self.organisation, self.member = organisation, member
         self.project = self.author = 0
 
-    @property
-    def tenant(self) -> str:
-        """The word of the index that only this project's steps have."""
-        return f"@{self.project}"
-
     def enter(self, connection: Connection[Any], server: Server) -> None:
         """Take one's place, and make it where it is new and that is allowed. Raises StorageError."""
         with connection.transaction():

@@ -1,0 +1,148 @@
+"""The functions by which the server searches, with a bounded number of candidates whatever the words.
+
+PostgreSQL uses no index for a condition that could leak what a policy hides, and a match is one; but it uses an index
+for what the policy itself says. So the policy of `step_words` holds the match: a row can be seen only by who says, in
+`unified_state.wanted`, what is looked for.
+"""
+
+from __future__ import annotations
+
+# Words are stemmed, none is dropped. They come in lower case and without signs: see `words.py`.
+SEARCH = """
+CREATE TEXT SEARCH DICTIONARY unified_state.stem (TEMPLATE = pg_catalog.snowball, Language = english);
+CREATE TEXT SEARCH CONFIGURATION unified_state.words (PARSER = pg_catalog.default);
+ALTER TEXT SEARCH CONFIGURATION unified_state.words ADD MAPPING FOR asciiword, word, numword, asciihword, hword,
+    numhword, hword_asciipart, hword_part, hword_numpart WITH unified_state.stem;
+ALTER TEXT SEARCH CONFIGURATION unified_state.words ADD MAPPING FOR email, url, host, file, url_path, sfloat, float,
+    int, uint, version WITH pg_catalog.simple;
+
+CREATE FUNCTION unified_state.wanted() RETURNS tsquery LANGUAGE sql STABLE AS $$
+    SELECT nullif(current_setting('unified_state.wanted', true), '')::tsquery
+$$;
+
+-- The word that all steps of a project have, and no other's: so the index itself keeps projects apart.
+CREATE FUNCTION unified_state.tenant(project bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT '@' || project
+$$;
+
+-- Count what an author added, and now and then which words are common: a search begins with the rarest.
+CREATE FUNCTION unified_state.note_volume(of_project bigint, of_author integer, added bigint) RETURNS void
+    LANGUAGE plpgsql AS $$
+DECLARE
+    now_there bigint;
+    counted bigint;
+    in_sample integer;
+BEGIN
+    INSERT INTO unified_state.volume AS v (project, author, steps) VALUES (of_project, of_author, greatest(added, 0))
+        ON CONFLICT (project, author) DO UPDATE SET steps = greatest(0, v.steps + added)
+        RETURNING steps, sampled INTO now_there, counted;
+    IF now_there < counted * 1.3 + 300 THEN
+        RETURN;
+    END IF;
+    PERFORM set_config('unified_state.wanted', '!unified_state', true), set_config('enable_bitmapscan', 'off', true);
+    DELETE FROM unified_state.common_word WHERE project = of_project AND author = of_author;
+    in_sample := least(now_there, 2000);
+    INSERT INTO unified_state.common_word
+        SELECT of_project, of_author, word, least(1, ndoc::real / in_sample)
+        FROM ts_stat(format('SELECT words FROM unified_state.step_words WHERE project = %s AND author = %s '
+            'ORDER BY number DESC LIMIT %s', of_project, of_author, in_sample))
+        WHERE ndoc > in_sample * 0.005 AND word NOT LIKE '@%' AND length(word) < 500;
+    PERFORM set_config('enable_bitmapscan', 'on', true);
+    UPDATE unified_state.volume SET sampled = now_there WHERE project = of_project AND author = of_author;
+END $$;
+
+-- The newest steps that match, and pass the filters. Where nearly every step matches, the newest are walked through.
+CREATE FUNCTION unified_state.newest(
+    query tsquery, expected double precision, sessions bigint[], of_kind text, of_tool text, since bigint,
+    until bigint, most integer
+) RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE
+    here bigint := unified_state.project();
+    is_filtered boolean := coalesce(sessions::text, of_kind, of_tool, since::text, until::text) IS NOT NULL;
+    found bigint[];
+BEGIN
+    PERFORM set_config('unified_state.wanted', query::text, true);
+    IF is_filtered THEN
+        SELECT array_agg(number) INTO found FROM (
+            SELECT w.number FROM unified_state.step_words AS w
+            JOIN unified_state.step AS s ON s.project = here AND s.number = w.number
+            WHERE w.project = here AND (of_kind IS NULL OR s.kind = of_kind)
+                AND (since IS NULL OR s.at >= since) AND (until IS NULL OR s.at < until)
+                AND (sessions IS NULL OR s.session = ANY (sessions) OR EXISTS (
+                    SELECT 1 FROM unified_state.step_copy AS c
+                    WHERE c.project = here AND c.step = s.number AND c.session = ANY (sessions)))
+                AND (of_tool IS NULL OR lower(s.tool) = lower(of_tool) OR EXISTS (
+                    SELECT 1 FROM unified_state.step AS call
+                    WHERE call.project = here AND call.session = s.session AND call.number < s.number
+                        AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
+                        AND lower(call.tool) = lower(of_tool)))
+            ORDER BY w.number DESC LIMIT most) AS passing;
+    ELSIF expected > 20000 THEN
+        PERFORM set_config('enable_bitmapscan', 'off', true);
+        SELECT array_agg(number) INTO found FROM (
+            SELECT number FROM unified_state.step_words WHERE project = here ORDER BY number DESC LIMIT most) AS walked;
+        PERFORM set_config('enable_bitmapscan', 'on', true);
+    ELSE
+        SELECT array_agg(number) INTO found FROM (
+            SELECT number FROM unified_state.step_words WHERE project = here ORDER BY number DESC LIMIT most) AS met;
+    END IF;
+    RETURN coalesce(found, '{}');
+END $$;
+
+-- The candidates of a search and how well they match: those that hold all words, and those that hold the rarest.
+CREATE FUNCTION unified_state.matching(
+    asked text[], sessions bigint[], of_kind text, of_tool text, since bigint, until bigint, most integer
+) RETURNS TABLE (step bigint, score double precision) LANGUAGE plpgsql AS $$
+DECLARE
+    here bigint := unified_state.project();
+    tenant tsquery := quote_literal(unified_state.tenant(here))::tsquery;
+    total double precision;
+    queries tsquery[];
+    likely double precision[];
+    every tsquery;
+    rarest tsquery;
+    together double precision := 0;
+    found bigint[];
+BEGIN
+    SELECT greatest(1, sum(steps)) INTO total FROM unified_state.volume WHERE project = here;
+    SELECT array_agg(query ORDER BY expected), array_agg(expected ORDER BY expected) INTO queries, likely FROM (
+        SELECT to_tsquery('unified_state.words', word) AS query, (
+            SELECT min(coalesce((
+                SELECT sum(c.share * v.steps) FROM unified_state.common_word AS c
+                JOIN unified_state.volume AS v ON v.project = c.project AND v.author = c.author
+                WHERE c.project = here AND c.word = lexeme
+            ), total * 0.001))
+            FROM unnest(tsvector_to_array(to_tsvector('unified_state.words', word))) AS lexeme) AS expected
+        FROM unnest(asked) AS word) AS counted
+    WHERE numnode(query) > 0;
+    FOR place IN 1 .. coalesce(array_length(queries, 1), 0) LOOP
+        every := CASE WHEN place = 1 THEN queries[1] ELSE every && queries[place] END;
+        IF place = 1 OR together + likely[place] <= 4000 THEN
+            rarest := CASE WHEN place = 1 THEN queries[1] ELSE rarest || queries[place] END;
+            together := together + likely[place];
+        END IF;
+    END LOOP;
+    IF every IS NULL THEN
+        RETURN;
+    END IF;
+    found := unified_state.newest(tenant && rarest, together, sessions, of_kind, of_tool, since, until, 2 * most);
+    IF array_length(queries, 1) > 1 THEN
+        found := found || unified_state.newest(tenant && every, least(likely[1], 10000), sessions, of_kind, of_tool,
+            since, until, most);
+    END IF;
+    PERFORM set_config('unified_state.wanted', tenant::text, true);
+    RETURN QUERY SELECT w.number, (
+            SELECT sum(ln(1 + total / (each_likely + 0.5)) * ts_rank(w.words, query, 1))
+            FROM unnest(queries, likely) AS word (query, each_likely))
+        FROM unified_state.step_words AS w WHERE w.project = here AND w.number = ANY (found);
+END $$;
+
+-- Say who asks; the authors whose history is readable.
+CREATE FUNCTION unified_state.ask(organisation text, project text, member text) RETURNS integer[]
+    LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('unified_state.organisation', organisation, true),
+        set_config('unified_state.project', project, true), set_config('unified_state.member', member, true);
+    RETURN unified_state.readable();
+END $$;
+"""

@@ -1,0 +1,120 @@
+"""Who there is on the server, and the functions that decide who may ask.
+
+The settings `unified_state.organisation`, `unified_state.project` and `unified_state.member` say who asks, and for
+what. Anybody can set them; `unified_state.author()` tells whether the role that logged in may.
+"""
+
+from __future__ import annotations
+
+TENANTS = """
+CREATE TABLE unified_state.organisation (
+    name text PRIMARY KEY,
+    shares boolean NOT NULL DEFAULT true   -- whether members read each other's history at all
+);
+
+CREATE TABLE unified_state.member (
+    organisation text NOT NULL REFERENCES unified_state.organisation,
+    id integer NOT NULL,
+    name text NOT NULL,
+    role name,                             -- the only one that may act as this member
+    writes boolean NOT NULL DEFAULT true,
+    shares boolean NOT NULL DEFAULT true,  -- whether the others read this one's history
+    PRIMARY KEY (organisation, id),
+    UNIQUE (organisation, name)
+);
+
+CREATE TABLE unified_state.project (
+    id bigint PRIMARY KEY,                 -- a random one: it tells nothing of how many there are
+    organisation text NOT NULL REFERENCES unified_state.organisation,
+    name text NOT NULL,
+    last bigint NOT NULL DEFAULT 0,        -- the last number given; its lock is what writers wait for
+    UNIQUE (organisation, name)
+);
+
+CREATE FUNCTION unified_state.author() RETURNS integer LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT id FROM unified_state.member
+    WHERE organisation = current_setting('unified_state.organisation', true)
+        AND name = current_setting('unified_state.member', true)
+        AND CASE WHEN role IS NULL
+            THEN NOT EXISTS (SELECT 1 FROM unified_state.member AS bound
+                WHERE bound.organisation = member.organisation AND bound.role IS NOT NULL)
+            ELSE role = session_user END
+$$;
+
+CREATE FUNCTION unified_state.may_write() RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce((SELECT writes FROM unified_state.member
+        WHERE organisation = current_setting('unified_state.organisation', true)
+            AND id = unified_state.author()), false)
+$$;
+
+CREATE FUNCTION unified_state.readable() RETURNS integer[] LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(array_agg(member.id), '{}') FROM unified_state.member
+    JOIN unified_state.organisation ON organisation.name = member.organisation
+    CROSS JOIN (SELECT unified_state.author() AS id) AS self
+    WHERE organisation.name = current_setting('unified_state.organisation', true)
+        AND (member.id = self.id OR (self.id IS NOT NULL AND organisation.shares AND member.shares))
+$$;
+
+CREATE FUNCTION unified_state.project() RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT id FROM unified_state.project
+    WHERE organisation = current_setting('unified_state.organisation', true)
+        AND name = current_setting('unified_state.project', true) AND unified_state.author() IS NOT NULL
+$$;
+"""
+
+# Who opens a project the first time makes it; where members are bound to roles nobody makes a member but `admit`.
+ENTERING = """
+CREATE FUNCTION unified_state.enter() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    of_organisation text := current_setting('unified_state.organisation');
+    of_member text := current_setting('unified_state.member');
+BEGIN
+    IF unified_state.author() IS NULL THEN
+        INSERT INTO unified_state.organisation (name) VALUES (of_organisation) ON CONFLICT DO NOTHING;
+        PERFORM 1 FROM unified_state.organisation WHERE name = of_organisation FOR UPDATE;
+        IF NOT EXISTS (SELECT 1 FROM unified_state.member WHERE organisation = of_organisation AND role IS NOT NULL)
+        THEN
+            INSERT INTO unified_state.member (organisation, id, name)
+                SELECT of_organisation, coalesce(max(id), 0) + 1, of_member FROM unified_state.member
+                WHERE organisation = of_organisation
+                ON CONFLICT DO NOTHING;
+        END IF;
+    END IF;
+    IF unified_state.author() IS NULL THEN
+        RAISE insufficient_privilege USING MESSAGE = 'not a member';
+    END IF;
+    IF unified_state.project() IS NULL AND unified_state.may_write() THEN
+        INSERT INTO unified_state.project (id, organisation, name)
+            SELECT ('x' || substr(md5(gen_random_uuid()::text), 1, 16))::bit(64)::bigint, of_organisation,
+                current_setting('unified_state.project')
+            ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN unified_state.project();
+END $$;
+
+CREATE FUNCTION unified_state.admit(
+    of_role name, of_organisation text, of_member text, may_write boolean DEFAULT true
+) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM set_config('unified_state.organisation', of_organisation, true);
+    INSERT INTO unified_state.organisation (name) VALUES (of_organisation) ON CONFLICT DO NOTHING;
+    PERFORM 1 FROM unified_state.organisation WHERE name = of_organisation FOR UPDATE;
+    INSERT INTO unified_state.member (organisation, id, name, role, writes)
+        SELECT of_organisation, coalesce(max(id), 0) + 1, of_member, of_role, may_write FROM unified_state.member
+        WHERE organisation = of_organisation
+        ON CONFLICT (organisation, name) DO UPDATE SET role = excluded.role, writes = excluded.writes;
+    EXECUTE format('GRANT USAGE ON SCHEMA unified_state TO %I', of_role);
+    EXECUTE format('GRANT SELECT ON unified_state.version, unified_state.project, {history} TO %I', of_role);
+    IF may_write THEN
+        EXECUTE format('GRANT UPDATE (last) ON unified_state.project TO %I', of_role);
+        EXECUTE format('GRANT INSERT, UPDATE, DELETE ON {history} TO %I', of_role);
+    END IF;
+END $$;
+
+REVOKE ALL ON FUNCTION unified_state.admit FROM PUBLIC;
+"""
