@@ -81,11 +81,29 @@ class Hit(TypedDict):
     coverage: float
 
 
+class TeamHit(TypedDict):
+    """One thing that somebody else of the team said or did; there is no ref to it, `text` is what stands round the
+    words.
+    """
+
+    said_by: str | None
+    kind: str
+    uuids: list[str]
+    session_id: str
+    timestamp: str
+    score: float
+    snippet: str
+    text: str
+    cut: NotRequired[dict[str, int]]
+
+
 class Hits(TypedDict):
-    """What a search finds, the best first."""
+    """What a search finds, the best first; `team_problem` says why the team's server was of no help."""
 
     hits: list[Hit]
     page: Page
+    team: NotRequired[list[TeamHit]]
+    team_problem: NotRequired[str]
 
 
 class Explained(TypedDict):

@@ -34,7 +34,8 @@ WITH asked AS (
 ), best AS (
     SELECT number, sum(score) AS score FROM scaled GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
 )
-SELECT best.score, coalesce(%(session)s::text, session_id), {STEP_COLUMNS} FROM best
+SELECT best.score, coalesce(%(session)s::text, session_id), (SELECT name FROM unified_state.member
+    WHERE organisation = current_setting('unified_state.organisation') AND id = step.author), {STEP_COLUMNS} FROM best
 JOIN unified_state.step ON step.project = %(project)s AND step.number = best.number
 JOIN unified_state.session ON session.project = step.project AND session.author = step.author
     AND session.number = step.session
@@ -61,4 +62,7 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
         "limit": limit,
     }
     rows = connection.execute(_SEARCH, given).fetchall()
-    return [HistoryHit(step=step_of(from_text(session) or "", row), score=score) for score, session, *row in rows]
+    return [
+        HistoryHit(step=step_of(from_text(session) or "", row), score=score, said_by=from_text(member))
+        for score, session, member, *row in rows
+    ]
