@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from benchmarks.local_postgres import SOCKET
+SOCKET = ".s.PGSQL.5432"  # as libpq names it
 
 
 class CuttingProxy:

