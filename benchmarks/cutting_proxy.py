@@ -15,11 +15,12 @@ SOCKET = ".s.PGSQL.5432"  # as libpq names it
 
 
 class CuttingProxy:
-    """`with CuttingProxy(folder) as proxy: …`; `proxy.folder` holds the socket that leads to the one in `folder`."""
+    """`with CuttingProxy(folder) as proxy: …`; `proxy.folder` holds the socket that leads to the one in `folder`;
+    it lies in the folder `beside`, or among temporary ones."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, beside: str | None = None) -> None:
         self._target = os.path.join(folder, SOCKET)
-        self.folder = tempfile.mkdtemp(prefix="us-net-")
+        self.folder = tempfile.mkdtemp(prefix="us-net-", dir=beside)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self.is_silent = False

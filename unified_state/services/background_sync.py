@@ -1,6 +1,6 @@
 """Starting a sync behind the user's back: a process of its own, which nobody waits for and which ends itself.
 
-It shares nothing with the hook that starts it: neither pipes, nor a process group that the client could end. Names of
+It shares nothing with the hook that starts it: neither pipes nor a process group, nor is it a child of it. Names of
 PostgreSQL in the environment do not reach it: a project may set them for the client's hooks.
 """
 
@@ -39,17 +39,19 @@ def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def start_detached(arguments: list[str], environ: Mapping[str, str]) -> None:
-    """Start a program in a session of its own, with no terminal, no pipe and no parent that has to reap it: whoever
-    starts it ends at once.
+    """Start a program in a session of its own, with no terminal and no pipe. A client that ends also ends the hooks
+    that are at work, and their children: so it is started by a shell that has ended when this returns, and is reaped.
     """
     if not hasattr(os, "posix_spawn"):
         _start_on_windows(arguments, environ)
         return
     silent = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    command = ["/bin/sh", "-c", '"$@" &', "sh", *arguments]
     try:
-        os.posix_spawn(arguments[0], arguments, environ, file_actions=silent, setsid=True)
+        shell = os.posix_spawn(command[0], command, environ, file_actions=silent, setsid=True)
     except NotImplementedError:  # an old system
-        os.posix_spawn(arguments[0], arguments, environ, file_actions=silent, setpgroup=0)
+        shell = os.posix_spawn(command[0], command, environ, file_actions=silent, setpgroup=0)
+    os.waitpid(shell, 0)
 
 
 def _start_on_windows(arguments: list[str], environ: Mapping[str, str]) -> None:
