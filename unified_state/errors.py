@@ -47,12 +47,28 @@ class DamagedArchiveError(DamagedFileError):
     """The archive itself cannot be read: it is set aside, and what was to be done is done in a new one."""
 
 
+class ForeignFileError(UnifiedStateError):
+    """A file to be imported cannot be used; it stays as it is, and nothing of it is taken over."""
+
+
 class StorageError(UnifiedStateError):
     """Something could not be written or read: no space, no permission, a lock that did not come free."""
 
 
 class AlreadyRunningError(UnifiedStateError):
     """Another process does just that now."""
+
+
+class ArchiveUnavailableError(StorageError):
+    """The archive itself cannot be opened or written for now; what was to go there waits beside it."""
+
+
+class NewerArchiveError(NewerVersionError):
+    """The archive was written by a newer version; what was to go there waits beside it."""
+
+
+class TierError(UnifiedStateError):
+    """What was asked for needs SQLite, and the history of this project is kept without."""
 
 
 class MissingExtraError(UnifiedStateError):

@@ -10,6 +10,8 @@ What is written is strict JSON: NaN and the infinities, which it does not have, 
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,10 +37,31 @@ else:
             found = {name: getattr(_sqlite3, name) for name in names}
             found["sqlite_version_info"] = tuple(map(int, _sqlite3.sqlite_version.split(".")))
         except (ImportError, AttributeError):  # not CPython, or a CPython that renamed it
-            import sqlite3
-
+            try:
+                import sqlite3
+            except ImportError:
+                return _without_sqlite()
             found = {name: getattr(sqlite3, name) for name in (*names, "sqlite_version_info")}
         return found
+
+    def _without_sqlite():  # noqa: ANN202
+        """What stands for SQLite's names in a Python that was built without it: nothing is ever opened."""
+        from unified_state.errors import ArchiveUnavailableError
+
+        def connect(*_arguments, **_options):  # noqa: ANN002, ANN003, ANN202
+            message = "this Python has no SQLite"
+            raise ArchiveUnavailableError(message, "use another Python; until then files of JSON hold the history")
+
+        class DatabaseError(Exception):
+            """Never raised."""
+
+        errors = dict.fromkeys(("DatabaseError", "IntegrityError", "OperationalError"), DatabaseError)
+        return {**errors, "Connection": object, "connect": connect, "sqlite_version_info": (0,)}
+
+
+def has_sqlite() -> bool:
+    """Whether this Python can open an archive: some are built without SQLite."""
+    return bool(getattr(sys.modules[__name__], "sqlite_version_info") > (0,))  # noqa: B009  # it is loaded by that
 
 
 __all__ = [
@@ -49,6 +72,7 @@ __all__ = [
     "connect",
     "dump_ascii_json",
     "dump_json",
+    "has_sqlite",
     "parse_json",
     "sqlite_version_info",
 ]

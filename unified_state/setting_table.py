@@ -132,9 +132,30 @@ SETTINGS = (
         unit="milliseconds",
     ),
     Setting(
+        "retention_megabytes",
+        0,
+        "The size down to which `prune --policy` lets go of what is least used; 0: there is no policy.",
+        unit="megabytes",
+        own_file_only=True,
+    ),
+    Setting(
+        "retention_spares_days",
+        90,
+        "How young a step has to be for `prune --policy` to leave it alone.",
+        unit="days",
+        own_file_only=True,
+    ),
+    Setting(
         "mask_secrets",
         default=True,
         about="Whether secrets are masked before anything is written.",
+        own_file_only=True,
+    ),
+    Setting(
+        "tier",
+        "sqlite",
+        "What holds the history: an SQLite archive, or files of JSON where Python has no SQLite; see tiers.",
+        choices=("sqlite", "json"),
         own_file_only=True,
     ),
     Setting(
@@ -163,8 +184,8 @@ ALIASES: dict[str, tuple[str, int]] = {
 }
 # Names that have no counterpart. Nothing is ever deleted by age, and nothing is blocked unless asked for here.
 IGNORED_ALIASES: dict[str, str] = {
-    "CLAUDE_FLOW_RETENTION_DAYS": "nothing is ever deleted by age",
-    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is ever deleted by a ranking",
+    "CLAUDE_FLOW_RETENTION_DAYS": "nothing is deleted by age unless you run `unified-state prune`",
+    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is deleted by a ranking unless you run `unified-state prune --policy`",
     "CLAUDE_FLOW_AUTOPILOT_WARN": "set context_warning, which is a percentage",
     "CLAUDE_FLOW_AUTOPILOT_PRUNE": "set context_optimise, which is a percentage; nothing is pruned",
     "CLAUDE_FLOW_CONTEXT_WINDOW": "the client and the model tell the window",

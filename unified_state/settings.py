@@ -47,7 +47,10 @@ class Settings:
     session_hours: int
     share_state_file: bool
     prompt_milliseconds: int
+    retention_megabytes: int
+    retention_spares_days: int
     mask_secrets: bool
+    tier: str
     postgres_enabled: bool
     postgres_dsn: str
     postgres_organisation: str

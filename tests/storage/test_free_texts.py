@@ -114,5 +114,15 @@ def test_no_table_with_texts_is_left_out(archive: Archive) -> None:
         *("counter", "meta", "transcript", "working_set", "unnoted", "access", "failing", "uncaptured", "survival"),
         *("rewind", "continuation"),
         *("outbox", "outbox_server", "outbox_session", "sqlite_sequence"),
-        *("context", "context_point", "news", "enforcement", "shortened", "carried", "tombstone"),
+        *(
+            "context",
+            "context_point",
+            "news",
+            "enforcement",
+            "shortened",
+            "carried",
+            "tombstone",
+            "vector",
+            "vector_model",
+        ),
     }

@@ -15,7 +15,7 @@ from unified_state.errors import CompactionRefusedError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
 from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.services.hook_call import HookCall
-from unified_state.services.workspace import Workspace
+from unified_state.services.workspace import UNAVAILABLE, Workspace
 from unified_state.settings import default_data_dir, environment, load_hook_settings
 
 TYPE_CHECKING = False
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _STDIN_SECONDS = 5.0
 _LOCK_SECONDS = 4.0
+# For taking in what was kept elsewhere while the archive could not be used; a prompt does not wait for that.
+_MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
@@ -81,6 +83,7 @@ class Run:
         self.folder: str | None = None
         self.problem: str | None = None
         self.details = ""
+        self.went_on = False
 
     def handle(self) -> int:
         """Read the event, run its handler, print what it gives."""
@@ -103,12 +106,34 @@ class Run:
             return 0
         place = locate(folder, self.data_dir, create=True)
         self.folder = place.folder
-        workspace = Workspace(place, settings, report=self._report, session_id=event.session_id, seconds=_LOCK_SECONDS)
+        workspace = Workspace(
+            place,
+            settings,
+            report=self._report,
+            session_id=event.session_id,
+            seconds=_LOCK_SECONDS,
+            merge_seconds=_MERGE_SECONDS.get(self.event_name, 0.0),
+        )
         call = self._call(event, workspace)
-        output = workspace.use(lambda archive: self.answer(handler, call, archive))
+        output = self.kept(handler, call)
         if output:
             self.tell(self.written(output, call))
         return 0
+
+    def kept(self, handler: Handler, call: HookCall) -> str:
+        """What the handler gives. Without an archive that can be used now the event is served over files of JSON, so
+        that it is not lost.
+        """
+        reason = None
+        if call.workspace.no_archive is None:
+            try:
+                return call.workspace.use(lambda archive: self.answer(handler, call, archive))
+            except UNAVAILABLE as error:
+                reason = error.message
+                self.problem = str(error)
+        from unified_state.services.json_tier.hooks import answer_event
+
+        return answer_event(self.event_name, call, reason)
 
     def _call(self, event: HookEvent, workspace: Workspace) -> HookCall:
         return HookCall(
@@ -132,7 +157,8 @@ class Run:
 
     def let_client_go_on(self, event: HookEvent) -> None:
         """Tell the client, in a line of its own, that it need not wait for the end of this process."""
-        if not event.is_foreign:  # only Claude Code knows the sign
+        if not (event.is_foreign or self.went_on):  # only Claude Code knows the sign
+            self.went_on = True
             os.write(sys.stdout.fileno(), b'{"async":true}\n')
 
     def read_event(self) -> HookEvent:

@@ -28,6 +28,7 @@ def _item(item: dict[str, Any]) -> str:
     said += [f"session {item['session_id']}"] if item.get("session_id") else []
     said += [f"at {item['commit'][:10]} on {item['branch'] or 'a detached HEAD'}"] if item.get("commit") else []
     said += [f"{link['relation']} {link['ref']}" for link in item["links"]]
+    said += [f"another {item['ref']} is {alias} now" for alias in item.get("also", ())]
     fields = [f"{name}: {value}" for name, value in item["body"].items()]
     return "\n".join([f"{item['ref']}  {'; '.join(said)}", *fields])
 

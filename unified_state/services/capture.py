@@ -10,9 +10,9 @@ import os
 from stat import S_ISREG
 
 from unified_state.records.record import Record
-from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Step, Summary
+from unified_state.records.step import Step, Summary
 from unified_state.rules.packing import pack
-from unified_state.rules.privacy import hide_private
+from unified_state.services.masking import masked_text
 from unified_state.services.pending import settle_messages
 from unified_state.services.transcript_facts import keep_fact, reader_of
 from unified_state.sources.entry_facts import continuation_of, cwd_of, parent_of
@@ -197,18 +197,10 @@ class Capture:
     def _prepare(self, found: Found) -> Prepared:
         """What was found, masked, with its packed text."""
         if isinstance(found, (Step, Summary)):
-            masked = self._masked(found)
+            masked = masked_text(self._masker, found)
             found = found if masked is found.text else found.replace(text=masked)
             return found, pack(masked)
         return found, ""
-
-    def _masked(self, found: Step | Summary) -> str:
-        if isinstance(found, Summary):
-            return self._masker.text(found.text)
-        if found.kind == TOOL_CALL:
-            return self._masker.json(found.text)
-        may_quote_user = found.kind in {PROMPT, NOTICE}  # a notice: a slash command's arguments, also inside its text
-        return self._masker.text(hide_private(found.text) if may_quote_user else found.text)
 
     def _store(self, unread: _Unread, chunk: _Chunk, session_id: str) -> int:
         """Commit one chunk with its offset. If another process moved the cursor meanwhile, nothing is done."""

@@ -11,13 +11,15 @@ import sys
 from unified_state import __version__
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UnifiedStateError
-from unified_state.interpreter import sqlite_version_info
+from unified_state.interpreter import has_sqlite, sqlite_version_info
 from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import SYNC_RUN, last_runs, read_log
 from unified_state.services.hook_diagnosis import check_hooks
+from unified_state.services.json_tier.places import FOLDER, waiting_folders
 from unified_state.services.server_check import check_servers
+from unified_state.services.workspace import JSON_TIER
 from unified_state.storage.damage import is_healthy
 
 TYPE_CHECKING = False
@@ -50,6 +52,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         *check_hooks(place.repository.worktree, settings.data_dir, environ),
         *_runs(place, now),
         *_problems(settings),
+        *_tier(place, settings),
         _archive(place),
         _file_system(place),
         _space(place),
@@ -78,6 +81,20 @@ def _problems(settings: Settings) -> Iterator[Check]:
     problems = read_log(settings.data_dir, _RECENT_PROBLEMS)
     told = "; ".join(f"{problem.get('at')} {problem.get('event')}: {problem.get('problem')}" for problem in problems)
     yield Check("log", ok=True, message=f"the newest problems in {log}: {told}" if problems else "no problems")
+
+
+def _tier(place: Place, settings: Settings) -> Iterator[Check]:
+    """Where the history lies, if not in the archive alone."""
+    is_chosen, waiting = settings.tier == JSON_TIER, waiting_folders(place)
+    if not (is_chosen or has_sqlite()):
+        told = "this Python has no SQLite: the history is kept in files of JSON, and less of unified-state works"
+        yield Check("tier", ok=False, message=told, hint='use a Python with SQLite, or set tier = "json"')
+    elif is_chosen:
+        hidden = f"; the archive {place.archive_path} is not shown" if os.path.exists(place.archive_path) else ""
+        yield Check("tier", ok=True, message=f"json: files in {os.path.join(place.folder, FOLDER)}{hidden}")
+    elif waiting:
+        told = f"what was recorded while the archive could not be used waits in {', '.join(waiting)}"
+        yield Check("tier", ok=False, message=told, hint="it joins the archive with the next command that can use that")
 
 
 def _archive(place: Place) -> Check:
@@ -160,7 +177,7 @@ def _versions() -> Check:
         if git
         else "no git"
     )
-    sqlite = ".".join(map(str, sqlite_version_info))
+    sqlite = ".".join(map(str, sqlite_version_info)) if has_sqlite() else "missing"
     message = (
         f"unified-state {__version__}, Python {platform.python_version()}, SQLite {sqlite}, {told}, {sys.platform}"
     )

@@ -56,6 +56,10 @@ class FoundIn(Record):
 def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     """The best hits in this repository; the first of them rise a little in later searches."""
     filters = filters_of(wanted, now)
+    if workspace.no_archive is not None:
+        from unified_state.services.json_tier.finding import find_json
+
+        return find_json(workspace, wanted, filters)
 
     def action(archive: Archive) -> list[Hit]:
         hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
@@ -70,14 +74,12 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
 
 def recall_and_note(workspace: Workspace, ref: str, now: int, part: Part | None = None) -> dict[str, Any]:
     """What a ref names, verbatim, or a part of it; its steps rise in later searches. Raises NotFoundError."""
+    if workspace.no_archive is not None:
+        return _part_of(_recall_json(workspace, ref), part)
     from unified_state.services.recalling import recall  # a search has no use for it
 
     def action(archive: Archive) -> dict[str, Any]:
-        found = recall(archive, ref)
-        if part is not None:
-            from unified_state.services.excerpting import part_of
-
-            found = part_of(found, part)
+        found = _part_of(recall(archive, ref), part)
         kind, number = parse_ref(ref)
         if kind in {STEP, TURN}:
             steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]
@@ -85,6 +87,20 @@ def recall_and_note(workspace: Workspace, ref: str, now: int, part: Part | None 
         return found
 
     return workspace.use(action)
+
+
+def _recall_json(workspace: Workspace, ref: str) -> dict[str, Any]:
+    from unified_state.services.json_tier.finding import recall_json
+
+    return recall_json(workspace, ref)
+
+
+def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
+    if part is None:
+        return found
+    from unified_state.services.excerpting import part_of
+
+    return part_of(found, part)
 
 
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:

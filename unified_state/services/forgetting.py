@@ -24,6 +24,7 @@ from unified_state.services.requoting import drop_quotes
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
+from unified_state.storage.derived_file import remove_derived
 from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.pending import write_pending
@@ -56,6 +57,11 @@ def forget(
     workspace: Workspace, now: int, *, ref: str = "", session_id: str | None = None, text: str | None = None
 ) -> Forgotten:
     """Forget everything that holds a text, or else a session, or else what a ref names."""
+    if workspace.no_archive is not None:
+        from unified_state.services.json_tier.forgetting import forget_json
+
+        steps, items, summaries = forget_json(workspace, now, ref=ref, session_id=session_id, text=text)
+        return Forgotten(steps, items, summaries)
     leaves: Holds | None = None
     if text is not None:
         leaves = _holds(text)
@@ -163,9 +169,12 @@ def _forget(
 
 
 def tidy(archive: Archive) -> None:
-    """Merge the index, so that deleted words leave it, and write the file anew without its free pages."""
+    """Merge the index, so that deleted words leave it, write the file anew without its free pages, and remove the files
+    that were made of it.
+    """
     archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
     archive.run("VACUUM")
+    remove_derived(archive)
 
 
 def _words(archive: Archive, step: int) -> str:

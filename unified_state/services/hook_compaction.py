@@ -40,7 +40,7 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     with archive.transaction(durable=False):  # the checkpoint's own is
         restart_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
     state = save_checkpoint(call, archive, "precompact", git)
-    _refuse_if_asked(call, state)
+    refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
     return keep_list(stated_items(archive, [ACTIVE]), state, call.settings.steer_bytes)
@@ -48,7 +48,7 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
 
 def on_summary(call: HookCall, archive: Archive) -> str:
     """The raw summary, before the restore. Of several the last one counts, since that is what the client takes."""
-    text = _summary_part(call.event.text("last_assistant_message"))
+    text = summary_part(call.event.text("last_assistant_message"))
     _keep(call, archive, text, SUBAGENT_STOP)
     return ""
 
@@ -58,7 +58,7 @@ def on_post_compact(call: HookCall, archive: Archive) -> str:
     session = session_number(archive, call.event.session_id)
     latest = latest_compaction(archive, session) if session is not None else None
     if latest is None or latest.summary is None:
-        _keep(call, archive, _summary_part(call.event.text("compact_summary")), POST_COMPACT)
+        _keep(call, archive, summary_part(call.event.text("compact_summary")), POST_COMPACT)
     return ""
 
 
@@ -78,7 +78,7 @@ def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
         Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).refresh()
 
 
-def _summary_part(message: str) -> str:
+def summary_part(message: str) -> str:
     """What of the answer reaches the model: the `<summary>` part; all of it where there is no such tag."""
     begin = message.find("<summary>")
     if begin < 0:
@@ -87,7 +87,7 @@ def _summary_part(message: str) -> str:
     return message[begin + len("<summary>") : end if end > begin else None].strip()
 
 
-def _refuse_if_asked(call: HookCall, state: State) -> None:
+def refuse_if_asked(call: HookCall, state: State) -> None:
     """Opt-in, and manual only: refusing an automatic compaction would make the user's request fail."""
     over = state.token_metrics.budget_status == "over_budget"
     may_refuse = call.settings.block_compaction and not call.event.is_foreign  # exit 2 means something else elsewhere

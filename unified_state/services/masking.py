@@ -6,10 +6,16 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL, Summary
 from unified_state.rules.masking import mask_text, mask_value, needs_masking
+from unified_state.rules.privacy import hide_private
+from unified_state.services.place import KEY_FILE
 from unified_state.storage.atomic_file import create_once, write_atomically
 
-KEY_FILE = "mask.key"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.step import Step
+
 _KEY_BYTES = 32
 _TAG_DIGITS = 8
 
@@ -24,20 +30,25 @@ class Masker:
 
     def text(self, text: str) -> str:
         """The text with its secrets masked; the same object where there are none."""
-        return mask_text(text, self._tag) if self._enabled and needs_masking(text) else text
+        return mask_text(text, self.tag) if self._enabled and needs_masking(text) else text
 
     def json(self, text: str) -> str:
         """A JSON text with the secrets in its strings masked; the same object where there are none."""
         if not self._enabled or not needs_masking(text):
             return text
         value = parse_json(text)
-        masked = mask_value(value, self._tag)
+        masked = mask_value(value, self.tag)
         return text if masked == value else dump_json(masked)
 
-    def _tag(self, secret: str) -> str:
+    def tag(self, secret: str) -> str:
+        """What stands for a text, and nobody else can compute."""
         import hmac  # 5 ms, only where a secret was found
 
         return hmac.digest(self._load_key(), secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:_TAG_DIGITS]
+
+    def ensure_key(self) -> None:
+        """Make the key, where there is none yet."""
+        self._load_key()
 
     def _load_key(self) -> bytes:
         if not self._key:
@@ -62,3 +73,13 @@ class Masker:
         if not create_once(self._path, os.urandom(_KEY_BYTES)) and not self._read_key():
             write_atomically(self._path, os.urandom(_KEY_BYTES))
         return self._read_key()
+
+
+def masked_text(masker: Masker, found: Step | Summary) -> str:
+    """The text of what was found in a transcript, without secrets and what the user marked as private."""
+    if isinstance(found, Summary):
+        return masker.text(found.text)
+    if found.kind == TOOL_CALL:
+        return masker.json(found.text)
+    may_quote_user = found.kind in {PROMPT, NOTICE}  # a notice: a slash command's arguments, also inside its text
+    return masker.text(hide_private(found.text) if may_quote_user else found.text)

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from unified_state.storage.archive import Archive
 
-_WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
+WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
 _CLOCK_SLACK = 3_000  # milliseconds between an entry's own time and the hook that tells of it
 _LONGEST_ANSWER = 60_000  # milliseconds from the time of a text's entry to the end of the turn
 _REWORDED = "/<"  # how a prompt begins that stands in the transcript in other words
-_ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # what stands in the transcript for a message of the kind
+ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # what stands in the transcript for a message of the kind
 
 
 def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
@@ -47,7 +47,7 @@ def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool 
 def _settle(archive: Archive, session: int, session_id: str, now: int, *, waits: bool) -> None:
     messages = read_pending(archive, session_id)
     (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
-    written_by_then = now - _WRITTEN_BY_THEN if waits and is_running(pid) else now
+    written_by_then = now - WRITTEN_BY_THEN if waits and is_running(pid) else now
     waiting = [message for message in messages if message.at > written_by_then]
     for message in messages:
         known = _is_archived(archive, session, message)
@@ -86,11 +86,12 @@ def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
     """Whether the session has an entry of the message: of a prompt its words (where the client
     writes it in other ones, an entry of about that time), of an answer its last block.
     """
-    entries = texts_since(archive, session, _ENTRIES[message.kind], message.at - _LONGEST_ANSWER)
-    return any(_is_said_by(message, at, text.strip()) for at, text in entries)
+    entries = texts_since(archive, session, ENTRIES[message.kind], message.at - _LONGEST_ANSWER)
+    return any(is_said_by(message, at, text.strip()) for at, text in entries)
 
 
-def _is_said_by(message: Pending, at: int, block: str) -> bool:
+def is_said_by(message: Pending, at: int, block: str) -> bool:
+    """Whether an entry of that time, whose text or last block this is, stands for a message."""
     words = message.text.strip()
     if message.kind == TEXT:
         return bool(block) and words.endswith(block)

@@ -11,6 +11,7 @@ from unified_state.storage.identity import ID_FILE, ensure_identity, known_ident
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
+KEY_FILE = "mask.key"
 EXCLUDED = (
     NAME,
     "unified-session-state.lock",
@@ -64,10 +65,15 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
         folder=home,
         archive_path=os.path.join(home, _ARCHIVE),
         state_path=state_path,
-        digest_path=os.path.join(home, f"state-{crc32(os.fsencode(state_path)):08x}.sha256"),
+        digest_path=digest_path_of(home, state_path),
         key_folder=key_folder,
         copied_from=identity.copied_from if identity else None,
     )
+
+
+def digest_path_of(folder: str, state_path: str) -> str:
+    """Where the digest lies of what we wrote last into a state file."""
+    return os.path.join(folder, f"state-{crc32(os.fsencode(state_path)):08x}.sha256")
 
 
 def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/") -> None:

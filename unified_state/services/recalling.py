@@ -7,8 +7,9 @@ from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_text
 from unified_state.services.exporting import export_line
 from unified_state.storage.compactions import find_compaction, restores_of
-from unified_state.storage.ledger import find_item, list_items
+from unified_state.storage.ledger import find_item, items_called, list_items
 from unified_state.storage.provenance import links_of
+from unified_state.storage.pruned import is_pruned
 from unified_state.storage.steps import find_step, steps_of_turn, turn_of_step
 
 TYPE_CHECKING = False
@@ -26,7 +27,9 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
     """What the ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        return _item(archive, find_item(archive, ref))
+        found, *others = items_called(archive, ref) or [find_item(archive, ref)]
+        also = {"also": [other.alias for other in others]} if others else {}  # they were called so before a merge
+        return {**_item(archive, found), **also}
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
 
 
@@ -39,8 +42,7 @@ def turn_of(archive: Archive, ref: str) -> str:
         message = f"{ref} is no turn and no step"
         raise UsageError(message, "turns have refs such as T41, steps such as S1234; recall takes the others")
     if find_step(archive, number) is None:
-        message = f"there is no step S{number}"
-        raise NotFoundError(message, _HINT)
+        raise _no_step(archive, number)
     return f"T{turn_of_step(archive, number)}"
 
 
@@ -83,11 +85,16 @@ def _turn(archive: Archive, number: int) -> dict[str, Any]:
     }
 
 
+def _no_step(archive: Archive, number: int) -> NotFoundError:
+    if is_pruned(archive, number):
+        return NotFoundError(f"S{number} was pruned", "its transcript may still have it, where the client kept that")
+    return NotFoundError(f"there is no step S{number}", _HINT)
+
+
 def _step(archive: Archive, number: int) -> dict[str, Any]:
     step = find_step(archive, number)
     if step is None:
-        message = f"there is no step S{number}"
-        raise NotFoundError(message, _HINT)
+        raise _no_step(archive, number)
     turn, session_id = archive.row(
         "SELECT turn, session_id FROM step JOIN turn ON turn.id = turn JOIN session ON session.id = session "
         "WHERE step.id = ?",

@@ -64,8 +64,8 @@ def record_item(
     """Put a new item into the ledger, with a fresh alias, in place of the one it supersedes, if any. Texts are
     masked. It is linked to those that it repeats or contradicts.
     """
-    body = {name: _checked(name, value, masker) for name, value in body.items()}
-    item = _unnamed(kind, body, author, now).replace(status=status)
+    body = {name: checked(name, value, masker) for name, value in body.items()}
+    item = unnamed_item(kind, body, author, now).replace(status=status)
     item = item.replace(file_hashes=_versions(archive, item, author, now))
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
@@ -77,7 +77,7 @@ def record_item(
     return item
 
 
-def _unnamed(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
+def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
     """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given,
     where its author names no other words.
     """
@@ -132,7 +132,7 @@ def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -
 
 def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:
     """Close an open question with what was found."""
-    resolution = _checked("resolution", resolution, masker)
+    resolution = checked("resolution", resolution, masker)
     with archive.transaction():
         question = _of_kind(find_item(archive, ref), QUESTION)
         body = {**question.body, "resolution": resolution, "resolvedAt": to_text(now)}
@@ -172,11 +172,12 @@ def lift(archive: Archive, ref: str, origin: str, *, now: int) -> LedgerItem:
     return changed
 
 
-def _checked(name: str, value: Any, masker: Masker) -> Any:
+def checked(name: str, value: Any, masker: Masker) -> Any:
+    """A field as it is kept: its texts masked. Raises UsageError for one that is empty or a novel."""
     if isinstance(value, dict):
-        return {key: _checked(name, entry, masker) for key, entry in value.items()}
+        return {key: checked(name, entry, masker) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_checked(name, entry, masker) for entry in value]
+        return [checked(name, entry, masker) for entry in value]
     if not isinstance(value, str):
         return value
     if not value.strip():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError
+from unified_state.records.item import LedgerItem
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
@@ -12,6 +13,7 @@ from unified_state.services.projection import Projected, Projection
 from unified_state.services.proposing import accept, dismiss
 from unified_state.services.recording import lift, record_item, resolve, supersede
 from unified_state.services.relating import hints
+from unified_state.services.workspace import UNAVAILABLE
 from unified_state.storage.sessions import add_notes, change_work, close_notes, read_work
 
 TYPE_CHECKING = False
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from unified_state.records.item import Entry, LedgerItem
+    from unified_state.records.item import Entry
+    from unified_state.services.json_tier.writing import JsonWriter
     from unified_state.services.sourcing import Source
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
@@ -27,11 +30,14 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class StateWriter:
-    """Records in the ledger of a workspace and writes its state file. What is returned is durable."""
+class ArchiveWriter:
+    """Records in the ledger of a workspace and writes its state file. What is returned is durable. `recorded` is what
+    was recorded, also where something went wrong afterwards.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self.recorded: list[Any] = []
 
     def add(
         self, kind: str, body: dict[str, Any], *, supersedes: str | None = None, source: Source | None = None
@@ -141,6 +147,7 @@ class StateWriter:
             if is_new and os.path.lexists(self._workspace.place.state_path):
                 self._show(projection)  # the new archive counts on where the older state file ended
             result = action(archive, now)
+            self.recorded.append(short_form(result) if isinstance(result, LedgerItem) else result)
             self._show(projection)
             return result
 
@@ -175,6 +182,72 @@ class StateWriter:
         return Projection(
             archive, self._workspace.place, self._workspace.settings, self._workspace.masker, now, _count_tokens
         )
+
+
+class StateWriter:
+    """The same verbs, wherever the history of the workspace is kept. What an archive that cannot be used now does not
+    take is recorded beside it, and the workspace's `report` is told.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def add(
+        self, kind: str, body: dict[str, Any], *, supersedes: str | None = None, source: Source | None = None
+    ) -> Entry:
+        """A new item."""
+        return self._do(lambda writer: writer.add(kind, body, supersedes=supersedes, source=source))
+
+    def supersede(self, ref: str, by: str) -> Entry:
+        """A decision takes the place of an earlier one."""
+        return self._do(lambda writer: writer.supersede(ref, by))
+
+    def resolve(self, ref: str, resolution: str) -> Entry:
+        """Close an open question."""
+        return self._do(lambda writer: writer.resolve(ref, resolution))
+
+    def accept(self, ref: str) -> Entry:
+        """Make a proposal a fact."""
+        return self._do(lambda writer: writer.accept(ref))
+
+    def dismiss(self, ref: str) -> Entry:
+        """Make a proposal none."""
+        return self._do(lambda writer: writer.dismiss(ref))
+
+    def lift(self, ref: str) -> Entry:
+        """Lift a constraint."""
+        return self._do(lambda writer: writer.lift(ref))
+
+    def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Change the given fields of what the session works on."""
+        return self._do(lambda writer: writer.change_work_item(changes))
+
+    def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
+        """Save with the git state of this moment."""
+        return self._do(lambda writer: writer.save(trigger, highlights, actions))
+
+    def refresh(self, leaves: Callable[[str], bool] | None = None) -> Projected:
+        """Write the state file as the history has it."""
+        return self._do(lambda writer: writer.refresh(leaves))
+
+    def _do(self, verb: Callable[[ArchiveWriter | JsonWriter], T]) -> T:
+        workspace, reason = self._workspace, None
+        if workspace.no_archive is None:
+            writer = ArchiveWriter(workspace)
+            try:
+                return verb(writer)
+            except UNAVAILABLE as error:
+                workspace.report(str(error))
+                if writer.recorded:  # it went wrong afterwards
+                    result: T = writer.recorded[-1]
+                    return result
+                reason = error.message
+        from unified_state.services.json_tier.writing import JsonWriter
+
+        found = JsonWriter(workspace, reason)
+        if reason is not None:
+            workspace.report(f"it is recorded in {found.folder}, and joins the archive once that can be used")
+        return verb(found)
 
 
 def _count_tokens(texts: Sequence[str]) -> list[int]:

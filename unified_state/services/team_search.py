@@ -64,7 +64,8 @@ def find_in_team(
         since=filters.since,
     )
     found = _within(seconds, lambda: _search(server, query))
-    others = found if workspace.is_empty else workspace.use(lambda archive: _unknown(archive, found))
+    has_archive = not workspace.is_empty and workspace.no_archive is None
+    others = workspace.use(lambda archive: _unknown(archive, found)) if has_archive else found
     words = query_words(wanted.query)
     return [_hit(hit, words) for hit in others[: wanted.limit]]
 

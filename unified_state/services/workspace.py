@@ -6,11 +6,24 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedArchiveError
+from unified_state.errors import (
+    ArchiveUnavailableError,
+    DamagedArchiveError,
+    NewerArchiveError,
+    StorageError,
+    TierError,
+)
+from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
-from unified_state.storage.archive import Archive
+from unified_state.services.json_tier.places import waiting_folders
+from unified_state.services.place import KEY_FILE
+from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
+
+JSON_TIER = "json"
+# The archive cannot be used now; whatever else goes wrong is no reason to keep anything elsewhere.
+UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, DamagedArchiveError)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +43,8 @@ class Workspace:
 
     `origin` is whose word counts: `user_said` in the user's own terminal, `inferred` for a model. `report` is told, in
     one line, what a person should know: that something was damaged and set aside; `advise` what may help them.
-    `seconds` is how long to wait for
-    another writer.
+    `seconds` is how long to wait for another writer, `merge_seconds` how long it may take to merge what was kept
+    elsewhere.
     """
 
     def __init__(
@@ -44,6 +57,7 @@ class Workspace:
         origin: str = INFERRED,
         seconds: float = 30.0,
         advise: Callable[[str], None] = lambda _line: None,
+        merge_seconds: float = 60.0,
     ) -> None:
         self.place = place
         self.settings = settings
@@ -52,6 +66,7 @@ class Workspace:
         self.report = report
         self.advise = advise
         self._seconds = seconds
+        self._merge_seconds = merge_seconds
         self._masker: Masker | None = None
 
     @property
@@ -64,25 +79,70 @@ class Workspace:
         return self._masker
 
     @property
+    def no_archive(self) -> str | None:
+        """Why there is no archive here, neither now nor later; None where there is or should be one."""
+        if self.settings.tier == JSON_TIER:
+            return "tier is json"
+        return None if has_sqlite() else "this Python has no SQLite"
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        return not os.path.exists(self.place.archive_path)
+        return not (os.path.exists(self.place.archive_path) or waiting_folders(self.place))
 
     def use(self, action: Callable[[Archive], T]) -> T:
-        """What the action makes of the open archive. A damaged one is set aside, and the action has a new one."""
+        """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
+        TierError where there is none to be opened.
+        """
+        if self.no_archive is not None:
+            message = f"this needs the SQLite archive, and there is none: {self.no_archive}"
+            raise TierError(message, "docs/explanation/tiers.md tells what works without")
         try:
-            with Archive(self.place.archive_path, seconds=self._seconds) as archive:
-                return self._settled(archive, action(archive))
-        except DamagedArchiveError as error:
-            from unified_state.storage.damage import set_aside_if_damaged
+            try:
+                return self._use(action)
+            except DamagedArchiveError as error:
+                self._set_aside(error)
+            return self._use(action)
+        except UNAVAILABLE as error:
+            waiting = waiting_folders(self.place)
+            if waiting:
+                error.hint = f"{error.hint}; what was recorded meanwhile is kept in {waiting[0]}"
+            raise
 
-            aside = set_aside_if_damaged(self.place.archive_path)
-            if aside is not None:
-                self.report(
-                    f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
-                )
+    def _use(self, action: Callable[[Archive], T]) -> T:
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
+            if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
+                self._make_key()
+            if waiting_folders(self.place):
+                self._merge_back(archive)
             return self._settled(archive, action(archive))
+
+    def _make_key(self) -> None:
+        """Have the user's key before the disk is full: what is kept beside the state file is known to be ours by it."""
+        try:
+            self.masker.ensure_key()
+        except StorageError:
+            return  # whoever has something to mask says so
+
+    def _merge_back(self, archive: Archive) -> None:
+        """Take in what was kept elsewhere while the archive could not be used."""
+        if self._merge_seconds:
+            from unified_state.services.json_tier.merging import merge_back
+
+            merge_back(self, archive, self._merge_seconds)
+
+    def _set_aside(self, error: DamagedArchiveError) -> None:
+        """Begin a new archive in the place of a damaged one."""
+        from unified_state.storage.damage import set_aside_if_damaged
+
+        try:
+            aside = set_aside_if_damaged(self.place.archive_path)
+        except OSError as reason:
+            raise storage_error(reason, self.place.archive_path) from reason
+        if aside is not None:
+            self.report(
+                f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
+            )
 
     def _settled(self, archive: Archive, result: T) -> T:
         """The result, and what hooks enforce is as the ledger says now."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError
+from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
 from unified_state.interpreter import DatabaseError, connect
 from unified_state.rules.packing import escape_surrogates
 from unified_state.storage.atomic_file import PRIVATE, publish_once, temporary_name
@@ -140,7 +140,9 @@ def storage_error(error: Exception, path: str) -> UnifiedStateError:
         if primary is not None
         else "check the folder's permissions"
     )
-    return StorageError(f"the archive {path} cannot be used: {getattr(error, 'strerror', None) or error}", hint)
+    return ArchiveUnavailableError(
+        f"the archive {path} cannot be used: {getattr(error, 'strerror', None) or error}", hint
+    )
 
 
 def _connect(path: str, seconds: float) -> Connection:

@@ -4,13 +4,14 @@ them.
 
 from __future__ import annotations
 
-from unified_state.errors import DamagedArchiveError, NewerVersionError
+from unified_state.errors import DamagedArchiveError, NewerArchiveError
 from unified_state.storage.context_schema import CONTEXT
 from unified_state.storage.enforcement_schema import ENFORCEMENT
 from unified_state.storage.item_schema import CAPTURE, PROVENANCE, SOURCES, SURVIVAL
 from unified_state.storage.lean_schema import LEAN
 from unified_state.storage.news_schema import NEWS
 from unified_state.storage.outbox_schema import OUTBOX
+from unified_state.storage.pruned_schema import PRUNED
 from unified_state.storage.tier_schema import TIERS
 from unified_state.storage.vector_schema import VECTORS
 
@@ -187,7 +188,7 @@ MIGRATIONS = (
     _WORKING_SET,
     SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT,
     NEWS + ENFORCEMENT + LEAN,
-    TIERS + OUTBOX + VECTORS,
+    PRUNED + TIERS + OUTBOX + VECTORS,
 )
 _ABSURD_VERSION = 1000
 
@@ -202,7 +203,7 @@ def migrate(connection: Connection, path: str) -> None:
         raise DamagedArchiveError(message, "it is set aside and begun anew")
     if version > len(MIGRATIONS):
         message = f"the archive {path} has version {version}; this unified-state knows up to {len(MIGRATIONS)}"
-        raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
+        raise NewerArchiveError(message, "upgrade unified-state: pip install --upgrade unified-state")
     connection.execute("BEGIN EXCLUSIVE")
     try:
         for number, step in enumerate(MIGRATIONS[_version(connection) :], _version(connection) + 1):

@@ -19,7 +19,7 @@ def write_atomically(path: str, content: bytes, mode: int | None = None) -> None
     try:
         os.makedirs(folder, exist_ok=True)
         _replace(path, content, _mode_of(path) if mode is None else mode, to_disk=True)
-        _sync_folder(folder)
+        sync_folder(folder)
     except OSError as error:
         raise _write_error(path, error) from error
 
@@ -98,7 +98,7 @@ def _mode_of(path: str) -> int:
         return PRIVATE
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """Make the new name durable. Where folders cannot be opened (Windows) the file system does it by itself."""
     if not hasattr(os, "O_DIRECTORY"):
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.storage.tiers.sqlite_rows import PLACE, read_steps
+from unified_state.storage.tiers.sqlite_rows import read_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 _MOST_BYTES = 1 << 20  # of packed texts in one batch
+# An output that was archived before its entry stands behind the step before that.
+_PLACE = "coalesce((SELECT place + 0.5 FROM shortened WHERE shortened.step = step.id), step.id)"
 _OF_COPIES = (
-    f"SELECT step.id AS number, session.session_id AS holder, {PLACE} AS place FROM session "
+    f"SELECT step.id AS number, session.session_id AS holder, {_PLACE} AS place FROM session "
     "JOIN step_copy ON step_copy.session = session.id JOIN step ON step.id = step_copy.step WHERE kind NOT NULL AND "
 )
-_OWN = f"SELECT step.id AS number, NULL AS holder, {PLACE} AS place FROM step WHERE kind NOT NULL AND "
+_OWN = f"SELECT step.id AS number, NULL AS holder, {_PLACE} AS place FROM step WHERE kind NOT NULL AND "
 _IN_ORDER = " ORDER BY place, number, holder"
 
 
@@ -42,7 +44,7 @@ def last_that_fits(steps: list[tuple[int, int | None]]) -> int:
     return last
 
 
-def _read(archive: Archive, rows: list[tuple[int, str | None, int]]) -> list[StoredStep]:
+def _read(archive: Archive, rows: list[tuple[int, str | None, float]]) -> list[StoredStep]:
     numbers: dict[str | None, list[int]] = {}
     for number, holder, _ in rows:
         numbers.setdefault(holder, []).append(number)

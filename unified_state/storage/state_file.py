@@ -19,7 +19,7 @@ from unified_state.storage.state_migrations import SECTIONS, migrate_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from unified_state.records.state import State
@@ -66,12 +66,30 @@ class StateFile:
             except DamagedFileError:
                 content = StateContent(json=None, is_ours=False, set_aside=self._set_aside())
             state = change(content)
-            raw = _encode(state)
-            if raw != self._read():
-                write_atomically(self.path, raw)
-            if _digest(raw) != self._known_digest():
-                write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
+            self._write(_encode(disk_value(state)))
             return state
+
+    def rename(self, names: Mapping[tuple[str, str], str]) -> None:
+        """Give entries other ids, found by the id and the time that they have. What somebody else wrote stays so."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            try:
+                content = self.load()
+            except DamagedFileError:
+                return  # the next write sets it aside
+            fields = content.json or {}
+            entries = [entry for section in fields.values() if isinstance(section, list) for entry in section]
+            for entry in (entry for entry in entries if isinstance(entry, dict)):
+                entry["id"] = names.get((str(entry.get("id")), str(entry.get("timestamp"))), entry.get("id"))
+            if content.is_ours:
+                self._write(_encode(fields))
+            else:
+                write_atomically(self.path, _encode(fields))
+
+    def _write(self, raw: bytes) -> None:
+        if raw != self._read():
+            write_atomically(self.path, raw)
+        if _digest(raw) != self._known_digest():
+            write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
 
     def _read(self) -> bytes | None:
         try:
@@ -128,9 +146,9 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _encode(state: State) -> bytes:
+def _encode(fields: dict[str, Any]) -> bytes:
     """The file's bytes: an object with one section a line, and of a section one entry a line."""
-    sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in disk_value(state).items()]
+    sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in fields.items()]
     return well_formed("{\n" + ",\n".join(sections) + "\n}\n").encode()
 
 

@@ -146,8 +146,8 @@ class StepWriter:
 
 
 def forget_step(run: Callable[..., Any], number: int) -> None:
-    """Take a step's content out of the archive and its index. The row stays: its entry must not come back, nor its
-    ref.
+    """Take a step's content out of the archive, its index and its vectors. The row stays: its entry must not come back,
+    nor its ref.
     """
     row = run("SELECT kind, tool, body FROM step WHERE id = ?", (number,)).fetchone()
     if row is None or row[0] is None:
@@ -160,12 +160,14 @@ def forget_step(run: Callable[..., Any], number: int) -> None:
         (number,),
     )
     run("DELETE FROM carried WHERE what = 'step' AND key = ?", (number,))
+    run("DELETE FROM vector WHERE step = ?", (number,))
 
 
 def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
-    """Put another text in place of a step's, in the archive and in its index."""
+    """Put another text in place of a step's, in the archive and in its index; a vector of the old one goes."""
     changed = step.replace(text=text)
     if not step.text.startswith(DATA_URL):
         archive.run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", number, searchable(step))
         archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(changed))
     archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
+    archive.run("DELETE FROM vector WHERE step = ?", number)

@@ -29,6 +29,7 @@ CREATE TABLE tombstone (          -- what was forgotten: here, or in a store who
 CREATE INDEX tombstone_waiting ON tombstone (what, key) WHERE waits;
 
 CREATE TRIGGER step_forgotten AFTER UPDATE OF kind ON step WHEN new.kind IS NULL AND old.kind NOT NULL
+AND NOT EXISTS (SELECT 1 FROM pruned WHERE step = new.id)
 BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('step',
 CASE typeof(new.uuid) WHEN 'blob' THEN {_PARTS} ELSE new.uuid END || '/' || new.block, new.at); END;
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from unified_state.storage.tiers.contracts import CONTRACTS, Contract
+from unified_state.storage.tiers.json_lines import JsonStore
 from unified_state.storage.tiers.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ def _sqlite(folder: Path) -> OpenStore:
     return lambda project: SqliteStore(str(folder / project / "archive.db"))
 
 
-_TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite}
+def _json(folder: Path) -> OpenStore:
+    return lambda project: JsonStore(str(folder), project)
+
+
+_TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}
 
 
 @pytest.mark.parametrize("tier", _TIERS)

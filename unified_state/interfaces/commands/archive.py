@@ -27,6 +27,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
             which = parser.add_mutually_exclusive_group()
             which.add_argument("--session", metavar="ID", help="only this session")
             which.add_argument("--items", action="store_true", help="the items of the ledger in place of the steps")
+            which.add_argument("--full", metavar="FILE", help="all there is, into a file that `import` takes")
         case "recall":
             parser.add_argument(
                 "ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"
@@ -76,13 +77,25 @@ def _export(arguments: Namespace) -> int:
     from unified_state.services.recalling import export_items
 
     context = Context(as_json=True)
+    if arguments.full:
+        from unified_state.services.transferring import export_history
+
+        context.say(f"{export_history(context.reading(), arguments.full):,} records are in {arguments.full}")
+        return 0
 
     def action(archive: Archive) -> None:
         lines = export_items(archive) if arguments.items else export_steps(archive, arguments.session)
         for line in lines:
             context.write_line(line)
 
-    context.reading().use(action)
+    workspace = context.reading()
+    if workspace.no_archive is None:
+        workspace.use(action)
+        return 0
+    from unified_state.services.json_tier.finding import export_json
+
+    for line in export_json(workspace, arguments.session, items=arguments.items):
+        context.write_line(line)
     return 0
 
 

@@ -72,6 +72,8 @@ def _status(arguments: Namespace) -> int:
     if workspace.is_empty:
         context.show({"recorded": False}, _NOTHING)
         return 0
+    if workspace.no_archive is not None:
+        return _json_status(context, workspace)
     status = read_status(workspace, current_time())
     context.show({"recorded": True, **disk_value(status)}, _status_text(status))
     return 0
@@ -100,6 +102,15 @@ def _status_text(status: Status) -> str:
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return "\n".join([*lines, f"health     {status.health or 'good'}"])
+
+
+def _json_status(context: Context, workspace: Workspace) -> int:
+    from unified_state.interfaces.json_status_text import json_status_text
+    from unified_state.services.json_tier.status import json_status
+
+    status = json_status(workspace, current_time())
+    context.show({"recorded": True, **disk_value(status)}, json_status_text(status, current_time()))
+    return 0
 
 
 def _save(arguments: Namespace) -> int:
@@ -141,7 +152,9 @@ def _age(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     age = None if workspace.is_empty else _manager(context, create=False).state_age()
-    items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
+    items, lines = (
+        ({"valid": 0, "others": []}, []) if workspace.is_empty or workspace.no_archive else _standing(workspace)
+    )
     if age is None:
         never = {"ageMinutes": None, "recent": False, "items": items}
         context.show(never, "\n".join(["the state was never saved", *lines]))
@@ -173,7 +186,7 @@ def _validate(arguments: Namespace) -> int:
     workspace = context.workspace(create=False)
     path = arguments.file or workspace.place.state_path
     is_own = os.path.realpath(path) == os.path.realpath(workspace.place.state_path)
-    if is_own and not workspace.is_empty:
+    if is_own and not (workspace.is_empty or workspace.no_archive):
         findings = workspace.use(lambda archive: [*inspect_state_file(path, archive), *inspect_ledger(archive)])
     else:
         findings = inspect_state_file(path, None)

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from unified_state.records.item import LedgerItem
     from unified_state.storage.archive import Archive
 
-# Where a step stands in its session: an output that was archived before its entry behind the step before that.
-PLACE = "coalesce((SELECT 2 * place + 1 FROM shortened WHERE shortened.step = step.id), 2 * step.id)"
-
 
 def carried(archive: Archive, what: str, key: object) -> dict[str, Any]:
     """The fields of a record that the archive has no column for."""
@@ -54,19 +51,66 @@ def read_sessions(archive: Archive) -> list[StoredSession]:
 
 def read_page(archive: Archive, session: int, session_id: str, after: int, limit: int) -> list[tuple[int, StoredStep]]:
     """The steps of a session whose positions follow `after`."""
-    held = (
-        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?1 "
-        "UNION SELECT step FROM step_copy WHERE session = ?1"
+    places = sorted(
+        place for found in (_own_places, _copied_places, _met_places) for place in found(archive, session, after, limit)
+    )[:limit]
+    steps = read_steps(archive, [number for _, number in places], session_id)
+    return [(place, steps[number]) for place, number in places if number in steps]
+
+
+_MET = "SELECT step FROM shortened WHERE place NOT NULL"
+_NEAR = 16  # pages: most sessions' steps lie that close together
+
+
+def _own_places(archive: Archive, session: int, after: int, limit: int) -> list[tuple[int, int]]:
+    """Of the steps that a session had first: the archive is read in order, between the session's first step and its
+    last, so that a page costs the same at the end of a long session as at its beginning.
+    """
+    begin = after // 2 + 1 if after else _end(archive, session, "min")
+    found = _places_between(archive, session, begin, begin + _NEAR * limit, limit)
+    return (
+        found if len(found) == limit else _places_between(archive, session, begin, _end(archive, session, "max"), limit)
     )
-    rows = archive.rows(
-        f"SELECT {PLACE} AS place, id FROM step WHERE id IN ({held}) AND kind NOT NULL AND place > ?2 "
-        "ORDER BY place, id LIMIT ?3",
+
+
+def _end(archive: Archive, session: int, which: str) -> int:
+    """The first or the last step of a session, `min` or `max`: one look a turn."""
+    sql = f"SELECT {which}((SELECT {which}(id) FROM step WHERE turn = turn.id)) FROM turn WHERE session = ?"
+    return archive.row(sql, session)[0] or 0
+
+
+def _places_between(archive: Archive, session: int, first: int, last: int, limit: int) -> list[tuple[int, int]]:
+    return archive.rows(
+        "SELECT 2 * step.id, step.id FROM step CROSS JOIN turn ON turn.id = step.turn WHERE step.id BETWEEN ?1 AND ?2 "
+        f"AND session = ?3 AND kind NOT NULL AND step.id NOT IN ({_MET}) ORDER BY step.id LIMIT ?4",
+        first,
+        last,
+        session,
+        limit,
+    )
+
+
+def _copied_places(archive: Archive, session: int, after: int, limit: int) -> list[tuple[int, int]]:
+    """Of the steps that it shares with the session that it was forked from."""
+    return archive.rows(
+        "SELECT 2 * step, step FROM step_copy CROSS JOIN step ON step.id = step WHERE session = ? AND step > ? "
+        f"AND kind NOT NULL AND step NOT IN ({_MET}) ORDER BY step LIMIT ?",
+        session,
+        after // 2,
+        limit,
+    )
+
+
+def _met_places(archive: Archive, session: int, after: int, limit: int) -> list[tuple[int, int]]:
+    """Of the outputs that were archived before their transcript entries: behind the steps where those stand."""
+    return archive.rows(
+        "SELECT 2 * place + 1, step.id FROM shortened JOIN step ON step.id = step JOIN turn ON turn.id = turn "
+        "WHERE place NOT NULL AND 2 * place + 1 > ?2 AND kind NOT NULL AND (turn.session = ?1 "
+        "OR EXISTS (SELECT 1 FROM step_copy WHERE session = ?1 AND step_copy.step = step.id)) ORDER BY 1, 2 LIMIT ?3",
         session,
         after,
         limit,
     )
-    found = read_steps(archive, [number for _, number in rows], session_id)
-    return [(place, found[number]) for place, number in rows if number in found]
 
 
 def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None = None) -> dict[int, StoredStep]:

@@ -1,0 +1,300 @@
+"""History that comes from elsewhere is here afterwards, whole and once; and it binds nobody."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
+from tests.sources.foreign import FLOW, FLOW_JSON, MEM, STATES, database
+
+from .mcp_client import McpClient
+from .product import PROGRAM, Project, hook_command
+from .secrets import secret_texts
+from .transcripts import Json
+
+RULE = "Never log tokens in the login page"
+AGENT = {"CLAUDECODE": "1"}
+
+
+@pytest.fixture
+def make_project(tmp_path: Path, git: Callable[..., str]) -> Callable[[str], Project]:
+    """Makes another person's checkout, on a machine of theirs."""
+
+    def make(name: str) -> Project:
+        folder, home = tmp_path / name / "project", tmp_path / name / "home"
+        folder.mkdir(parents=True)
+        home.mkdir()
+        git("init", "--quiet", "--initial-branch", "main", cwd=folder)
+        return Project(folder, home)
+
+    return make
+
+
+@pytest.fixture
+def theirs(make_project: Callable[[str], Project], tmp_path: Path) -> Project:
+    """Somebody else's project with everything that a history can hold."""
+    project = make_project("theirs")
+    path = write_transcript(
+        tmp_path / "theirs" / "s.jsonl",
+        prompt(1, f"{RULE}. Add the 登录 page 😀"),
+        answer(2, call("t1", "Bash", command="pytest -q")),
+        result(3, "t1", "E   AssertionError: 1 != 2\n1 failed in 0.1s", is_error=True),
+        answer(4, "It fails."),
+        boundary(5),
+        summary(6, "The login page was begun."),
+        prompt(7, "Go on"),
+    )
+    assert project.run("ingest", str(path)).code == 0
+    project.decide("Use JWT")
+    project.ask("decision", "supersede", "D1", "--by", project.decide("Use sessions"))
+    project.ask("question", "add", "Which port?", "--context", "c")
+    project.ask(
+        "constraint", "add", "Never push", "--source", "me", "--scope", "command:git push --force", "--mode", "deny"
+    )
+    assert project.run("forget", "S5").code in {0, 1}
+    return project
+
+
+def exported(project: Project, path: Path) -> Path:
+    """The whole history of a project."""
+    done = project.run("export", "--full", str(path))
+    assert done.code == 0, done
+    return path
+
+
+def lines(path: Path) -> list[Json]:
+    """The records of a history file, without its header and end."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8", errors="surrogatepass").splitlines()[1:-1]]
+
+
+def imported(project: Project, *arguments: object) -> list[dict[str, Any]]:
+    """What an import did, that has to go well."""
+    found: list[dict[str, Any]] = project.ask("import", *map(str, arguments))
+    return found
+
+
+def items(project: Project) -> dict[str, Json]:
+    """All items by their aliases."""
+    return {item["ref"]: item for item in map(json.loads, project.run("export", "--items").out.splitlines())}
+
+
+def test_one_history_is_the_same_in_another_archive_of_ones_own(
+    theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    one = exported(theirs, tmp_path / "one.jsonl")
+    mine = make_project("mine")
+    imported(mine, one, "--own")
+    enforced = [record for record in lines(one) if record.get("body", {}).get("mode")]
+    assert len(enforced) == 1
+    expected = [{**record, "status": "proposed"} if record in enforced else record for record in lines(one)]
+    assert lines(exported(mine, tmp_path / "other.jsonl")) == expected
+
+
+def test_a_second_import_adds_nothing(theirs: Project, project: Project, tmp_path: Path) -> None:
+    path = exported(theirs, tmp_path / "one.jsonl")
+    (first,) = imported(project, path)
+    assert first["added"] > 10
+    before = exported(project, tmp_path / "before.jsonl").read_bytes()
+    (second,) = imported(project, path)
+    assert second["added"] == 0
+    assert exported(project, tmp_path / "after.jsonl").read_bytes() == before
+
+
+def test_two_people_have_two_decisions_of_one_name_and_both_names_lead_on(
+    theirs: Project, project: Project, tmp_path: Path
+) -> None:
+    project.decide("Use Rust")
+    imported(project, exported(theirs, tmp_path / "one.jsonl"))
+    found = items(project)
+    assert found["D1"]["body"]["decision"] == "Use Rust"
+    jwt = next(item for item in found.values() if item["body"].get("decision") == "Use JWT")
+    assert jwt["ref"] != "D1"
+    assert jwt["superseded_by"] == next(
+        item["ref"] for item in found.values() if item["body"].get("decision") == "Use sessions"
+    )
+    other = json.loads(project.run("recall", jwt["uuid"], "--json").out)
+    assert other["ref"] == jwt["ref"]
+    assert project.decide("One more") not in found
+
+
+def test_what_somebody_elses_file_calls_the_users_word_is_not_mine(
+    theirs: Project, project: Project, tmp_path: Path
+) -> None:
+    path = exported(theirs, tmp_path / "one.jsonl")
+    assert "user_said" in path.read_text(encoding="utf-8")
+    imported(project, path)
+    assert "user_said" not in {item["origin"] for item in items(project).values()}
+    assert "prompt" not in {step["kind"] for step in project.export()}
+    with McpClient(project) as client:
+        added = client.call("add_constraint", constraint=RULE, source="the user", quote=RULE)
+    assert "user_said" not in json.dumps(added)
+
+
+def test_no_import_enforces_or_lifts_a_constraint(theirs: Project, project: Project, tmp_path: Path) -> None:
+    path = exported(theirs, tmp_path / "one.jsonl")
+    for own in ((), ("--own",)):
+        imported(project, path, *own)
+        statuses = {item["status"] for item in items(project).values() if item["kind"] == "constraint"}
+        assert statuses == {"proposed"}
+        assert not (project.folder / ".claude" / "settings.local.json").exists()
+    assert theirs.run("constraint", "lift", "C1").code == 0
+    mine = project.ask("constraint", "add", "Mine", "--source", "me", "--scope", "command:rm", "--mode", "deny")
+    imported(project, exported(theirs, path), "--own")
+    assert items(project)[mine["id"]]["status"] == "active"
+    (never,) = [item for item in items(project).values() if item["body"].get("constraint") == "Never push"]
+    assert never["status"] == "proposed"
+
+
+def test_only_the_user_says_that_a_history_is_theirs(theirs: Project, project: Project, tmp_path: Path) -> None:
+    path = exported(theirs, tmp_path / "one.jsonl")
+    assert project.run("import", str(path), "--own", **AGENT).code == 2
+    header, *rest, _ = path.read_bytes().splitlines(keepends=True)
+    project.decide("Use Rust")
+    forged = [json.dumps({**json.loads(header), "project": project.archive.parent.name}).encode() + b"\n", *rest]
+    digest = sha256(b"".join(forged)).hexdigest()
+    end = json.dumps({"record": "end", "records": len(rest), "sha256": digest}).encode() + b"\n"
+    path.write_bytes(b"".join(forged) + end)
+    assert project.run("import", str(path), **AGENT).code == 0
+    said = {item["body"]["decision"] for item in items(project).values() if item["origin"] == "user_said"}
+    assert said == {"Use Rust"}
+
+
+def test_nobody_forgets_for_me(theirs: Project, make_project: Callable[[str], Project], tmp_path: Path) -> None:
+    mine = make_project("mine")
+    imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
+    assert theirs.run("forget", "--match", "login").code == 0
+    imported(mine, exported(theirs, tmp_path / "two.jsonl"))
+    assert RULE in json.dumps(mine.export())
+    imported(mine, tmp_path / "two.jsonl", "--own")
+    assert RULE not in json.dumps(mine.export())
+
+
+def test_secrets_are_masked_on_the_way_in(project: Project, tmp_path: Path) -> None:
+    secret = secret_texts()[0]
+    path = tmp_path / "unified-session-state.json"
+    decision = {"id": "D1", "decision": f"Use {secret}", "timestamp": "2026-01-01T00:00:00Z"}
+    path.write_text(json.dumps({"version": "2.0.0", "decisions": [decision]}), encoding="utf-8")
+    imported(project, path)
+    assert not [name for name in project.data.rglob("*") if name.is_file() and secret.encode() in name.read_bytes()]
+    assert project.run("scan").code == 0
+    assert project.run("save").code == 0
+    assert project.run("validate").code == 0
+
+
+@pytest.mark.parametrize("part", [0.2, 0.9, 0.999])
+def test_of_a_damaged_file_nothing_is_imported(theirs: Project, project: Project, tmp_path: Path, part: float) -> None:
+    path = exported(theirs, tmp_path / "one.jsonl")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * part)])
+    done = project.run("import", str(path))
+    assert (done.code, done.err.count("\n"), done.out) == (1, 1, "")
+    assert project.run("export").out == ""
+
+
+def test_what_is_no_history_is_one_clear_line(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "noise").write_bytes(bytes(range(256)) * 20)
+    (tmp_path / "object.json").write_text('{"a": 1}', encoding="utf-8")
+    (tmp_path / "list.json").write_text('[{"id": 1', encoding="utf-8")
+    with closing(sqlite3.connect(tmp_path / "some.db")) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    names = ("empty", "noise", "object.json", "list.json", "some.db", "missing")
+    for name in names:
+        done = project.run("import", str(tmp_path / name))
+        assert (done.code, done.err.count("\n"), done.out) == (1, 1, ""), (name, done)
+        assert str(tmp_path / name) in done.err
+
+
+def test_an_archive_of_ours_is_refused_with_what_to_do(theirs: Project, project: Project) -> None:
+    done = project.run("import", str(theirs.archive))
+    assert done.code == 1
+    assert "export --full" in done.err
+
+
+def test_imported_history_is_found_and_shown_with_its_source(project: Project, tmp_path: Path) -> None:
+    imported(project, database(tmp_path, FLOW), STATES / "v2.0.0.json", FLOW_JSON)
+    imported(project, database(tmp_path, MEM), "--project", "project")
+    found = project.run("search", "登录").out
+    assert "登录" in found
+    assert "chosen over sessions" in project.run("search", "JWT", "refresh", "cookie").out
+    assert "unified-session" not in project.run("load").err
+    ref = next(ref for ref, item in items(project).items() if item["body"].get("question") == "Should we support IE11?")
+    assert "session-state:" in project.run("why", ref).out
+    assert project.run("proposed", "accept", ref).code == 0
+    assert "IE11" in project.run("load").out
+
+
+def test_other_programs_files_stay_as_they_are(project: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    path = database(folder, MEM)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE observations SET narrative = 'fresh'")
+        writer.commit()
+        before = {entry.name: (entry.read_bytes(), entry.stat().st_mtime_ns) for entry in folder.iterdir()}
+        imported(project, path, "--project", "project")
+        assert {entry.name: (entry.read_bytes(), entry.stat().st_mtime_ns) for entry in folder.iterdir()} == before
+    assert "fresh" in json.dumps(project.export())
+
+
+def test_the_turns_of_others_are_never_a_sessions_last_ones(project: Project, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
+    assert project.run("ingest", str(path)).code == 0
+    imported(project, database(tmp_path, FLOW))
+    fields = {"session_id": "5a1e0000-0000-4000-8000-00000000cafe", "transcript_path": str(path), "source": "compact"}
+    done = project.execute(hook_command("SessionStart", "working_set"), project.event("SessionStart", **fields), {})
+    assert "/login" not in done.out
+
+
+def test_what_was_decided_elsewhere_is_no_news_to_sessions_at_work(
+    theirs: Project, project: Project, tmp_path: Path
+) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
+    fields = {"session_id": "s", "transcript_path": str(path)}
+    assert project.hook("SessionStart", "brief", source="startup", **fields).code == 0
+    imported(project, exported(theirs, tmp_path / "one.jsonl"), "--own")
+    assert "Use sessions" not in project.hook("UserPromptSubmit", prompt="Go on", **fields).out
+    assert project.log() == ""
+
+
+def test_folders_of_transcripts_are_imported_too(project: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "transcripts"
+    write_transcript(folder / "a.jsonl", prompt(1, "Look at the parser", version="2.1.330"), answer(2, "I do."))
+    (done,) = imported(project, folder)
+    assert (done["format"], done["added"]) == ("transcript", 2)
+    (again,) = imported(project, folder / "a.jsonl")
+    assert again["added"] == 0
+    assert {step["kind"] for step in project.export()} == {"prompt", "text"}
+
+
+def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, project: Project, tmp_path: Path) -> None:
+    entries = [prompt(number, f"turn {number} " + "x" * 3000) for number in range(1, 4000)]
+    path = write_transcript(tmp_path / "long.jsonl", *entries)
+    assert theirs.run("ingest", str(path)).code == 0
+    history = exported(theirs, tmp_path / "one.jsonl")
+    for milliseconds in (600, 900, 1200):
+        process = subprocess.Popen(
+            [*PROGRAM, "import", str(history), "--own"],
+            cwd=project.folder,
+            env={"HOME": str(project.home), "PATH": "/usr/bin:/bin"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(milliseconds / 1000)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    imported(project, history, "--own")
+    steps = [record for record in lines(exported(project, tmp_path / "other.jsonl")) if record["record"] == "step"]
+    assert steps == [record for record in lines(history) if record["record"] == "step"]

@@ -1,0 +1,168 @@
+"""Old steps leave the archive when the user asks for it, and only then; what items come from stays."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.builders import NOW, answer, call, prompt, result, write_transcript
+
+from .product import Project, hook_command
+
+Write = Callable[[str], None]
+OLD, YOUNG = "oldzebra", "youngzebra"
+
+
+@pytest.fixture
+def archived(project: Project, tmp_path: Path) -> Project:
+    """A project with a session of long ago, in which a test failed, and one of now."""
+    day = 86_400_000
+    path = write_transcript(
+        tmp_path / "old.jsonl",
+        prompt(1, f"Run the tests of {OLD}", session="old", at=NOW - 500 * day),
+        answer(2, call("t1", "Bash", command="pytest -q"), session="old", at=NOW - 500 * day),
+        result(
+            3, "t1", "E   AssertionError: 1 != 2\n1 failed in 0.1s", is_error=True, session="old", at=NOW - 500 * day
+        ),
+        answer(4, f"The {OLD} fails.", session="old", at=NOW - 500 * day),
+    )
+    young = write_transcript(tmp_path / "young.jsonl", prompt(10, f"Look at {YOUNG}", session="young", at=NOW))
+    assert project.run("ingest", str(path), str(young)).code == 0
+    return project
+
+
+def texts(project: Project) -> str:
+    """All that is archived."""
+    return json.dumps(project.export())
+
+
+def test_a_dry_run_tells_what_would_go_and_takes_nothing(archived: Project) -> None:
+    before = texts(archived)
+    would = archived.ask("prune", "--older-than", "2026-01-01", "--dry-run")
+    assert would["is_done"] is False
+    assert would["steps"] == 3
+    assert would["kept"] == 1
+    assert (would["sessions"], would["first"][:4], would["last"][:4]) == (1, "2025", "2025")
+    assert would["bytes"] > 0
+    assert texts(archived) == before
+
+
+def test_nothing_goes_without_a_word_of_the_users(archived: Project) -> None:
+    before = texts(archived)
+    done = archived.run("prune", "--older-than", "2026-01-01")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "--yes" in done.err
+    assert archived.run("prune", "--older-than", "2026-01-01", "--yes", CLAUDECODE="1").code == 2
+    assert texts(archived) == before
+
+
+def test_old_steps_leave_every_byte_and_the_evidence_of_items_stays(archived: Project) -> None:
+    done = archived.ask("prune", "--older-than", "2026-01-01", "--yes")
+    assert (done["steps"], done["is_done"]) == (3, True)
+    assert OLD.encode() not in archived.archive.read_bytes()
+    assert archived.run("search", OLD).out == ""
+    assert YOUNG in texts(archived)
+    (error,) = archived.ask("evidence", "list", "--all")
+    assert "AssertionError" in archived.run("why", error["id"]).out
+    assert archived.run("save").code == 0
+    assert archived.run("validate").code == 0
+    assert "was pruned" in archived.run("recall", "S1").err
+
+
+def test_what_was_pruned_does_not_come_back_with_its_transcript(archived: Project, tmp_path: Path) -> None:
+    assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes((tmp_path / "old.jsonl").read_bytes())
+    assert archived.run("ingest", str(copy), str(tmp_path / "old.jsonl")).code == 0
+    assert OLD not in texts(archived)
+
+
+def test_what_was_pruned_was_not_forgotten(archived: Project) -> None:
+    assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
+    with closing(sqlite3.connect(archived.archive)) as connection:
+        assert connection.execute("SELECT count(*) FROM tombstone").fetchone() == (0,)
+    assert archived.run("forget", "--match", YOUNG).code == 0
+    with closing(sqlite3.connect(archived.archive)) as connection:
+        assert connection.execute("SELECT count(*) FROM tombstone").fetchone() == (1,)
+
+
+def test_items_stay_whatever_is_pruned(archived: Project) -> None:
+    archived.decide("Use SQLite")
+    before = archived.run("export", "--items").out
+    assert archived.run("prune", "--older-than", "1d", "--yes").code == 0
+    assert archived.run("export", "--items").out == before
+
+
+def test_a_policy_lets_go_of_what_is_least_used_down_to_its_size(
+    project: Project, tmp_path: Path, write_settings: Write
+) -> None:
+    day = 86_400_000
+    for number in range(30):
+        noise = " ".join(f"{number}x{word * 7919 % 1000003:06d}" for word in range(20_000))
+        entries = prompt(number * 10 + 1, f"topic{number} {noise}", session=f"s{number}", at=NOW - 400 * day + number)
+        write_transcript(tmp_path / f"s{number}.jsonl", entries)
+    assert project.run("ingest", *(str(tmp_path / f"s{number}.jsonl") for number in range(30))).code == 0
+    assert project.run("recall", "S1").code == 0  # the oldest, and the only one that is used
+    megabytes = project.archive.stat().st_size // 2_000_000
+    write_settings(f"retention_megabytes = {megabytes}\n")
+    done = project.ask("prune", "--policy", "--yes")
+    left = [line["text"].split()[0] for line in project.export()]
+    assert "topic0" in left
+    assert "topic29" in left
+    assert "topic1" not in left
+    assert len(left) + done["steps"] == 30
+    assert project.archive.stat().st_size <= (megabytes + 1) * 1_000_000
+    again = project.ask("prune", "--policy", "--yes")
+    assert again["steps"] <= 1
+
+
+def test_a_policy_leaves_what_is_young(archived: Project, write_settings: Write) -> None:
+    write_settings("retention_megabytes = 1\nretention_spares_days = 3000\n")
+    assert archived.ask("prune", "--policy", "--yes")["steps"] == 0
+
+
+def test_there_is_no_policy_but_the_users_own(archived: Project) -> None:
+    folder = archived.folder / ".claude"
+    folder.mkdir(exist_ok=True)
+    (folder / "unified-state.toml").write_text("retention_megabytes = 1\nretention_spares_days = 0\n", encoding="utf-8")
+    done = archived.run("prune", "--policy", "--yes", UNIFIED_STATE_RETENTION_MEGABYTES="1")
+    assert done.code == 2
+    assert "there is no policy" in done.err
+    assert "retention_megabytes is ignored" in done.err
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "CLAUDE_FLOW_RETENTION_DAYS",
+        "CLAUDE_FLOW_AUTO_OPTIMIZE",
+        "CLAUDE_FLOW_AUTOPILOT_PRUNE",
+        "UNIFIED_STATE_RETENTION_MEGABYTES",
+        "UNIFIED_STATE_RETENTION_SPARES_DAYS",
+    ],
+)
+@pytest.mark.parametrize("value", ["0", "1", "true"])
+def test_no_variable_deletes_anything(archived: Project, tmp_path: Path, variable: str, value: str) -> None:
+    before = texts(archived)
+    for event, part in (
+        ("SessionStart", "brief"),
+        ("UserPromptSubmit", ""),
+        ("PreCompact", ""),
+        ("Stop", ""),
+        ("SessionEnd", ""),
+    ):
+        fields = {"session_id": "old", "transcript_path": str(tmp_path / "old.jsonl"), "source": "startup"}
+        done = archived.execute(hook_command(event, part), archived.event(event, **fields), {variable: value})
+        assert done.code == 0
+    assert texts(archived) == before
+
+
+def test_an_age_that_is_none_is_refused(archived: Project) -> None:
+    for age in ("", "soon", "-3d", "2999-01-01", "180"):
+        done = archived.run("prune", "--older-than", age, "--yes")
+        assert done.code == 2, (age, done)

@@ -1,0 +1,235 @@
+"""The JSON tier beyond the contracts: what lies on the disk, and what a killed process or a full disk leaves there."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from stat import S_IMODE
+from time import sleep
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from unified_state.errors import NewerVersionError, StorageError
+from unified_state.records.history import HistoryQuery, StoredItem, StoredSession, StoredStep, Tombstone
+from unified_state.storage.tiers.json_lines import JsonStore
+from unified_state.storage.tiers.protocol import everything
+
+START = 1_767_225_600_000
+KILLS = 25
+
+APPEND_UNTIL_KILLED = """
+import sys
+from unified_state.records.history import StoredStep
+from unified_state.storage.tiers.json_lines import JsonStore
+folder, run = sys.argv[1:]
+store = JsonStore(folder, "p")
+print("ready", flush=True)
+for batch in range(1000):
+    steps = [
+        StoredStep(session_id=f"s{number % 2}", uuid=f"{run}/{batch}/{number}", block=0, kind="text", at=1, text="x" * 5000)
+        for number in range(6)
+    ]
+    store.append(steps)
+    print(batch, flush=True)
+"""
+
+
+def step(number: int, text: str = "", session: str = "one") -> StoredStep:
+    return StoredStep(
+        session_id=session, uuid=f"u{number}", block=0, kind="text", at=START + number, text=text or f"text {number}"
+    )
+
+
+def item(number: int, alias: str, text: str = "Use JSON") -> StoredItem:
+    return StoredItem(
+        uuid=f"item-{number}",
+        alias=alias,
+        kind="decision",
+        body={"decision": text},
+        status="active",
+        origin="inferred",
+        created_at="2026-01-01T00:00:00.000Z",
+    )
+
+
+def folder_of(store: JsonStore) -> Path:
+    return Path(store.files.folder)
+
+
+def texts(store: JsonStore, session: str = "one") -> list[str]:
+    return [one.text for _, one in store.steps(session)]
+
+
+def test_a_save_does_not_rewrite_what_other_sessions_said(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1), step(2, session="two")])
+    before = {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder_of(store).iterdir()}
+    store.append([step(3)])
+    after = {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder_of(store).iterdir()}
+    assert {name for name in before if before[name] != after[name]} <= {"session-1.jsonl", "keys", "journal"}
+    assert {ino for ino, _ in before.values()} == {ino for ino, _ in after.values()}  # appended to, not replaced
+
+
+def test_all_files_are_private(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path / "new"), "p")
+    store.append([step(1), item(1, "D1"), Tombstone("step", "u1/0", START)])
+    paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
+    assert {S_IMODE(path.stat().st_mode) for path in paths if path.is_dir()} == {0o700}
+    assert {S_IMODE(path.stat().st_mode) for path in paths if path.is_file()} == {0o600}
+
+
+def test_reading_an_empty_store_makes_nothing(tmp_path: Path) -> None:
+    assert list(everything(JsonStore(str(tmp_path / "none"), "p"))) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_torn_tail_is_never_read_and_cut_by_the_next_save(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1)])
+    folder = folder_of(store)
+    sizes = {name: (folder / name).stat().st_size for name in ("keys", "session-1.jsonl")}
+    (folder / "journal").write_text('{"keys":%d,"session-1.jsonl":%d}\n' % tuple(sizes.values()))
+    with (folder / "session-1.jsonl").open("ab") as file:
+        file.write(b'{"n":2,"uuid":"u2","tex')
+    assert texts(JsonStore(str(tmp_path), "p")) == ["text 1"]
+    store.append([step(3)])
+    assert texts(store) == ["text 1", "text 3"]
+    assert b"u2" not in (folder / "session-1.jsonl").read_bytes()
+
+
+def test_half_a_journal_is_of_a_process_that_had_not_begun(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1)])
+    (folder_of(store) / "journal").write_text('{"session-1.jsonl":')
+    assert texts(JsonStore(str(tmp_path), "p")) == ["text 1"]
+
+
+def test_a_killed_writer_leaves_whole_batches_and_none_that_it_acknowledged_is_missing(tmp_path: Path) -> None:
+    chances = random.Random(20_261_122)
+    acknowledged: set[tuple[str, int]] = set()
+    for run in range(KILLS):
+        with subprocess.Popen(
+            [sys.executable, "-c", APPEND_UNTIL_KILLED, str(tmp_path), str(run)], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            sleep(chances.random() * 0.05)
+            process.kill()
+            acknowledged |= {(str(run), int(line)) for line in process.stdout.read().split("\n")[:-1]}
+    store = JsonStore(str(tmp_path), "p")
+    found = [one.uuid.split("/") for name in ("s0", "s1") for one in _all(store, name)]
+    batches = {(run, int(batch)) for run, batch, _ in found}
+    assert acknowledged <= batches
+    assert acknowledged
+    assert len(found) == len(batches) * 6 == store.counts().steps
+
+
+def _all(store: JsonStore, session: str) -> list[StoredStep]:
+    found: list[tuple[int, StoredStep]] = []
+    while page := store.steps(session, found[-1][0] if found else 0):
+        found += page
+    return [one for _, one in found]
+
+
+def test_a_process_that_is_killed_while_it_forgets_leaves_nothing_to_be_read_and_the_next_cleans_up(
+    tmp_path: Path,
+) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "swordfish"), step(2), item(1, "D1", "swordfish")])
+    folder = folder_of(store)
+    with (folder / "tombstones.jsonl").open("ab") as file:  # as after the tombstones, before the cleaning
+        file.write(b'{"what":"step","key":"u1/0","at":1}\n{"what":"item","key":"item-1","at":1}\n')
+    (folder / "cleaning").write_bytes(b"\n")
+    again = JsonStore(str(tmp_path), "p")
+    assert "swordfish" not in repr([*everything(again), *again.search(HistoryQuery("swordfish"))])
+    again.append([step(3)])
+    assert b"swordfish" not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "swordfish"), step(1, "swordfish", "fork"), item(1, "D1", "swordfish"), step(2)])
+    store.append([Tombstone("step", "u1/0", START), Tombstone("item", "item-1", START)])
+    assert b"swordfish" not in b"".join(path.read_bytes() for path in folder_of(store).iterdir())
+    store.append([item(2, "D1")])
+    assert [one.alias for one in store.items()] == ["D2"]  # an alias is never given twice
+
+
+def test_an_item_without_an_alias_is_given_the_next(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([item(1, "D7"), item(2, ""), item(3, "")])
+    assert [(one.alias, one.aliases) for one in store.items()] == [("D7", ()), ("D8", ()), ("D9", ())]
+
+
+def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1)])
+    path = folder_of(store) / "store.json"
+    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2'))
+    with pytest.raises(NewerVersionError, match="has version 2"):
+        JsonStore(str(tmp_path), "p")
+
+
+def test_lines_about_sessions_do_not_pile_up(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    for number in range(450):
+        store.append([StoredSession("one", seen_at=number), StoredSession("two", seen_at=number)])
+    assert len((folder_of(store) / "sessions.jsonl").read_bytes().splitlines()) < 250
+    assert [(one.session_id, one.seen_at) for one in store.sessions()] == [("one", 449), ("two", 449)]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+def test_what_does_not_fit_on_the_disk_is_not_there_at_all(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1)])
+    os.symlink("/dev/full", folder_of(store) / "items.jsonl")
+    with pytest.raises(StorageError, match="No space left"):
+        store.append([step(2), item(1, "D1")])
+    (folder_of(store) / "items.jsonl").unlink()
+    assert texts(store) == ["text 1"]
+    assert store.append([step(2), item(1, "D1")]) == 2
+
+
+def test_a_name_of_a_project_leads_nowhere_else(tmp_path: Path) -> None:
+    for project in ("../other", "a/b", "", "UPPER", "日本", "x" * 300, "nul\0"):
+        with JsonStore(str(tmp_path / "stores"), project) as store:
+            store.append([step(1)])
+            assert folder_of(store).parent == tmp_path / "stores"
+    assert len([path for path in (tmp_path / "stores").iterdir() if path.is_dir()]) == 7
+
+
+@given(st.lists(st.text(), min_size=1, max_size=5), st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+def test_any_text_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, said: list[str], odd: dict[str, object]
+) -> None:
+    store = JsonStore(str(tmp_path_factory.mktemp("store")), "p")
+    given_steps = [step(number, text or "x").replace(unknown=odd) for number, text in enumerate(said)]
+    store.append(given_steps)
+    assert _all(store, "one") == given_steps
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("we planned the migration", "planning migrations"),
+        ("the caches were emptied", "empty cache"),
+        ("import stuff from the libraries", "library"),
+        ("running fast", "run"),
+    ],
+)
+def test_a_search_finds_other_forms_of_a_word(tmp_path: Path, said: str, asked: str) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([*(step(number) for number in range(2, 30)), step(1, said)])
+    assert [hit.step.text for hit in store.search(HistoryQuery(asked))][:1] == [said]
+
+
+def test_a_filter_finds_what_stands_behind_hundreds_of_better_matches(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([*(step(number, "quokka quokka") for number in range(1, 900)), step(950, "the quokka")])
+    assert [hit.step.text for hit in store.search(HistoryQuery("quokka", since=START + 940))] == ["the quokka"]

@@ -1,0 +1,85 @@
+"""`import`: what other programs, machines and people kept, into the archive of this repository."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.interfaces.context import Context
+from unified_state.services.clock import current_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from unified_state.services.importing import Imported
+    from unified_state.services.workspace import Workspace
+
+
+def configure(_name: str, parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="FILE|FOLDER",
+        help="of `export --full`, of claude-flow, of claude-mem, a state file, a transcript or a folder of them",
+    )
+    parser.add_argument("--project", metavar="NAME", help="what claude-mem calls this project (the folder's name)")
+    parser.add_argument("--own", action="store_true", help="a history is your own: what you said there, you said")
+    parser.set_defaults(run=_import)
+
+
+def _import(arguments: Namespace) -> int:
+    from unified_state.errors import UsageError
+    from unified_state.rules.binding import may_decide
+    from unified_state.services.import_formats import TRANSCRIPT, find_format
+
+    context = Context(as_json=arguments.json)
+    transcripts = [path for path in arguments.paths if os.path.isdir(path) or find_format(path) == TRANSCRIPT]
+    workspace = context.workspace(create=True)
+    if arguments.own and not may_decide(workspace.origin):
+        message = "only the user says that a history is theirs"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
+    files = [path for path in arguments.paths if path not in transcripts]
+    done = [_import_file(context, workspace, path, arguments) for path in files]
+    if transcripts:
+        done.append(_ingest(context, workspace, transcripts))
+    context.show(done, "\n".join(one.pop("text") for one in done) if not arguments.json else "")
+    return 0
+
+
+def _import_file(context: Context, workspace: Workspace, path: str, arguments: Namespace) -> dict[str, Any]:
+    from unified_state.services.importing import import_file
+
+    imported = import_file(
+        workspace,
+        path,
+        current_time(),
+        lambda _count: None,
+        project=arguments.project,
+        is_own=arguments.own,
+    )
+    return _shown(context, imported)
+
+
+def _ingest(context: Context, workspace: Workspace, paths: list[str]) -> dict[str, Any]:
+    from unified_state.services.import_formats import TRANSCRIPT
+    from unified_state.services.ingestion import find_transcripts, ingest
+
+    done = ingest(workspace, find_transcripts(paths), current_time(), lambda _count: None)
+    for path in done.skipped:
+        context.say(f"{path} was left out: the folder it ran in is gone; name the file to archive it here")
+    text = f"{done.files} transcripts, {done.added:,} new steps"
+    return {"format": TRANSCRIPT, "records": done.files, "added": done.added, **_text(context, text)}
+
+
+def _shown(context: Context, imported: Imported) -> dict[str, Any]:
+    waiting = f", {imported.proposed:,} items wait for you in `unified-state proposed`" if imported.proposed else ""
+    left = f", {imported.left:,} left as they are here" if imported.left else ""
+    text = f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
+    return {**imported.as_dict(), **_text(context, text)}
+
+
+def _text(context: Context, text: str) -> dict[str, str]:
+    return {} if context.as_json else {"text": text}

@@ -1,0 +1,159 @@
+"""Records of history as the JSON objects of a history file: what is read is what was written, unknown fields too.
+
+A field has its name on disk, one with its usual value is left out; `record` tells what it is. Whoever wrote an object,
+it is checked: what comes out has the types and the choices that the rest of the program relies on.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.enforced import MODES
+from unified_state.records.history import (
+    COMPACTION,
+    ITEM,
+    SESSION,
+    STEP,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
+from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS
+from unified_state.records.origin import ORIGINS
+from unified_state.records.step import KINDS
+from unified_state.rules.enforcing.scopes import read_scope
+from unified_state.rules.state_entries import OTHER_FIELDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from unified_state.records.history import HistoryRecord
+    from unified_state.records.record import Record
+
+RECORD, UNKNOWN = "record", "unknown"
+LINK, TOMBSTONE = "link", "tombstone"
+_CLASSES: dict[str, type[HistoryRecord]] = {
+    SESSION: StoredSession,
+    STEP: StoredStep,
+    ITEM: StoredItem,
+    LINK: StoredLink,
+    COMPACTION: StoredCompaction,
+    TOMBSTONE: Tombstone,
+}
+_NAMES = {cls: name for name, cls in _CLASSES.items()}
+_NAMED = ("session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid")  # what may not be empty where required
+_MOST = 1 << 63
+_STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
+_CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    STEP: {"kind": KINDS},
+    ITEM: {"kind": tuple(ALIAS_LETTERS), "status": _STATUSES, "origin": ORIGINS},
+    TOMBSTONE: {"what": (STEP, ITEM, COMPACTION, SESSION)},
+}
+
+
+def to_object(record: HistoryRecord) -> dict[str, Any]:
+    """The object of a record."""
+    cls: type[Record] = type(record)
+    told = {
+        cls.disk_names[name]: value
+        for name, value in record.as_dict().items()
+        if name in cls.required or value != getattr(cls, name)
+    }
+    return {RECORD: _NAMES[type(record)], **told}
+
+
+def to_record(told: Mapping[str, Any]) -> HistoryRecord:
+    """The record of an object. Raises ValueError, which says what is wrong with it."""
+    name = told.get(RECORD)
+    cls = _CLASSES.get(name) if isinstance(name, str) else None
+    if cls is None:
+        message = f"there is no record {str(name)[:40]!r}"
+        raise ValueError(message)
+    fields = {own: told[disk] for own, disk in cls.disk_names.items() if disk in told}
+    newer = {disk: value for disk, value in told.items() if disk not in cls.disk_names.values() and disk != RECORD}
+    if newer:
+        if UNKNOWN not in cls.disk_names:
+            message = f"a {name} has no field {min(newer)!r}"
+            raise ValueError(message)
+        fields[UNKNOWN] = {**newer, **_checked(cls, UNKNOWN, fields.get(UNKNOWN, {}))}
+    missing = cls.required - fields.keys()
+    if missing:
+        message = f"a {name} needs the field {cls.disk_names[min(missing)]!r}"
+        raise ValueError(message)
+    record = cls(**{own: _checked(cls, own, value) for own, value in fields.items()})
+    _check_choices(str(name), record)
+    return _checked_body(record) if isinstance(record, StoredItem) else record
+
+
+def _checked(cls: type[Record], own: str, value: Any) -> Any:
+    """The value of a field in its type."""
+    wanted = _annotation(cls, own)
+    if wanted.startswith("tuple") and isinstance(value, list):
+        value = tuple(value)
+    if not _fits(wanted, value) or (own in _NAMED and own in cls.required and not value):
+        message = f"{cls.disk_names[own]!r} cannot be {str(value)[:40]!r}"
+        raise ValueError(message)
+    return value
+
+
+def _annotation(cls: type[Record], own: str) -> str:
+    """The annotation of a field, which is a text: the record modules put evaluation off."""
+    for base in cls.__mro__:
+        annotations: dict[str, str] = base.__dict__.get("__annotations__", {})  # noqa: RUF063  # of this class alone
+        if own in annotations:
+            return annotations[own]
+    return "Any"
+
+
+def _fits(wanted: str, value: Any) -> bool:
+    kind, _, rest = wanted.partition(" | ")
+    return rest == "None" if value is None else _TESTS.get(kind, _is_object)(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value < _MOST
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+_TESTS: dict[str, Callable[[Any], bool]] = {
+    "str": _is_text,
+    "bool": lambda value: isinstance(value, bool),
+    "int": _is_number,
+    "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+    "dict[str, str]": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+}
+
+
+def _check_choices(name: str, record: HistoryRecord) -> None:
+    for field, choices in _CHOICES.get(name, {}).items():
+        value = getattr(record, field)
+        if value not in choices:
+            message = f"there is no {name} of the {field} {value[:40]!r}"
+            raise ValueError(message)
+    if isinstance(record, Tombstone) and record.what == STEP and not record.key.rpartition("/")[2].isdecimal():
+        message = f"{record.key[:40]!r} names no step"
+        raise ValueError(message)
+
+
+def _checked_body(item: StoredItem) -> StoredItem:
+    """The item with all fields that its kind has."""
+    body = {**OTHER_FIELDS[item.kind], **item.body}
+    for field, usual in {MAIN_FIELDS[item.kind]: "", **OTHER_FIELDS[item.kind]}.items():
+        if not isinstance(body.get(field), type(usual)):
+            message = f"the {field} of a {item.kind} cannot be {str(body.get(field))[:40]!r}"
+            raise ValueError(message)  # noqa: TRY004  # whoever reads a file asks for one kind of error
+    has_scope = item.kind == CONSTRAINT and (body.get("mode") or body.get("scope"))
+    if has_scope and (body.get("mode") not in MODES or read_scope(body.get("scope")) is None):
+        message = "the scope of a constraint cannot be read"
+        raise ValueError(message)
+    return item if body == item.body else item.replace(body=body)

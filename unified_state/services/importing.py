@@ -1,0 +1,127 @@
+"""Import: what other programs, other machines and other people kept goes into the archive of this repository.
+
+A file is read twice: to its end before anything is written, so that of a damaged one nothing is taken, and again in
+batches that each commit. Every record is known by a name of its own, so an import that was cut off is simply repeated.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import ForeignFileError
+from unified_state.records.history import StoredItem, StoredStep
+from unified_state.records.item import CONSTRAINT
+from unified_state.records.record import Record
+from unified_state.rules.binding import may_decide
+from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, open_records, project_of
+from unified_state.services.import_trust import masked, trusted, untrusted
+from unified_state.services.state_files import rewrite_state_files
+from unified_state.services.working_set_keeping import rebuild_working_sets
+from unified_state.storage.ledger import list_items
+from unified_state.storage.sessions import session_number
+from unified_state.storage.tiers.sqlite import SqliteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from unified_state.records.history import HistoryRecord
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+    Report = Callable[[int], None]
+
+_AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 4_000_000  # hooks wait for one batch at most
+
+
+class Imported(Record):
+    """What the import of one file did: how many records it has, how many were new, and of its items how many wait for
+    the user's word, or were left as they are here.
+    """
+
+    path: str
+    format: str
+    records: int
+    added: int = 0
+    proposed: int = 0
+    left: int = 0
+
+
+def import_file(
+    workspace: Workspace, path: str, now: int, report: Report, *, project: str | None = None, is_own: bool = False
+) -> Imported:
+    """Import one file of any format but transcripts. `project` is the name that another program has for this one;
+    `is_own` says that the file is the user's own history. `report` is told how many records are done.
+    """
+    form = find_format(path)
+    if form == TRANSCRIPT:
+        message = f"{path} is a transcript"
+        raise ForeignFileError(message, "`unified-state ingest` reads transcripts")
+    project = project or os.path.basename(workspace.place.repository.worktree)
+    count = sum(1 for _ in open_records(form, path, project))
+    own = may_decide(workspace.origin) and (is_own or (form == HISTORY and project_of(path) == workspace.place.id))
+
+    def action(archive: Archive) -> Imported:
+        importer = _Importer(workspace, archive, now, is_own=own)
+        for batch in _batches(open_records(form, path, project)):
+            importer.keep(batch)
+            report(len(batch))
+        importer.settle()
+        return Imported(path, form, count, importer.added, importer.proposed, importer.left)
+
+    done = workspace.use(action)
+    if done.added:
+        rewrite_state_files(workspace)
+    return done
+
+
+class _Importer:
+    """Keeps batch after batch in the archive; `settle` brings up to date what is derived from it."""
+
+    def __init__(self, workspace: Workspace, archive: Archive, now: int, *, is_own: bool) -> None:
+        self._archive, self._masker, self._now, self._is_own = archive, workspace.masker, now, is_own
+        self._store = SqliteStore(archive.path, archive=archive)
+        self._known = {item.uuid for item in list_items(archive, CONSTRAINT)}
+        self._sessions: set[str] = set()
+        self.added = self.proposed = self.left = 0
+
+    def keep(self, batch: Iterable[HistoryRecord]) -> None:
+        """Keep a batch, whole or not at all."""
+        kept = [record for told in batch if (record := self._judged(told)) is not None]
+        (news,) = self._archive.row("SELECT coalesce(max(id), 0) FROM news")
+        added = self._store.append(kept)
+        items = [record for record in kept if isinstance(record, StoredItem)]
+        self.added += added
+        if added:
+            self.proposed += sum(item.status == "proposed" for item in items)
+            self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
+        for item in items:  # what was decided elsewhere, long ago, is no news to the sessions at work
+            self._archive.run("DELETE FROM news WHERE id > ? AND item = ?", news, item.uuid)
+
+    def settle(self) -> None:
+        """Make the working sets of the sessions that got steps."""
+        numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
+        for number in numbers:
+            self._archive.run(
+                "UPDATE session SET root = worktree WHERE id = ? AND root IS NULL AND worktree NOT NULL", number
+            )
+        rebuild_working_sets(self._archive, numbers)
+
+    def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
+        clean = masked(record, self._masker)
+        judged = trusted(clean, self._known) if self._is_own else untrusted(clean, self._known, self._now)
+        self.left += judged is None
+        return judged
+
+
+def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:
+    batch: list[HistoryRecord] = []
+    characters = 0
+    for record in records:
+        batch.append(record)
+        characters += len(record.text) if isinstance(record, StoredStep) else 0
+        if len(batch) >= _AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,105 @@
+"""Forgetting in a JSON history: tombstones take what they name out of every file, and keep it from coming back.
+
+What was told beside the history (notes, work, messages that wait) goes where it holds the text, or is of the session.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.interpreter import dump_json
+from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP, Tombstone
+from unified_state.rules.refs import COMPACTION as COMPACTION_REF
+from unified_state.rules.refs import ITEM as ITEM_REF
+from unified_state.rules.refs import parse_ref
+from unified_state.services.enforcement import check_may_lift
+from unified_state.services.json_tier.finding import recall_json, steps_at
+from unified_state.services.json_tier.history import open_history
+from unified_state.services.json_tier.projecting import JsonProjection
+from unified_state.storage.tiers.json_desk import NOTES, PENDING, SUMMARIES, WORK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from unified_state.services.json_tier.history import JsonHistory
+    from unified_state.services.workspace import Workspace
+
+    Holds = Callable[[str], bool]
+
+
+def forget_json(
+    workspace: Workspace, now: int, *, ref: str = "", session_id: str | None = None, text: str | None = None
+) -> tuple[int, int, int]:
+    """Forget everything that holds a text, or else a session, or else what a ref names; how many steps, items and
+    summaries that were.
+    """
+    history = open_history(workspace.place)
+    if text is not None:
+        tombstones, holds = _with_text(history, text, now)
+    elif session_id is not None:
+        tombstones, holds = _of_session(history, session_id, now), lambda _text: False
+    else:
+        tombstones, holds = _at_ref(workspace, history, ref, now)
+    gone = {one.key for one in tombstones if one.what == ITEM}
+    items = [item for item in history.store.items() if item.uuid in gone]
+    check_may_lift(items, workspace.origin)
+    before = history.store.counts()
+    history.store.append(tombstones)
+    history.desk.change(lambda desk: _clean(desk, session_id, holds))
+    after = history.store.counts()
+    texts = {value for item in items for value in item.body.values() if isinstance(value, str)}
+    JsonProjection(history, workspace, now).refresh(lambda said: said in texts or holds(said))
+    return before.steps - after.steps, before.items - after.items, before.compactions - after.compactions
+
+
+def _with_text(history: JsonHistory, text: str, now: int) -> tuple[list[Tombstone], Holds]:
+    if not text.strip():
+        message = "the text to forget is empty"
+        raise UsageError(message, "give a text that stands in what shall go")
+    forms = {text.lower(), dump_json(text)[1:-1].lower()}
+
+    def holds(other: str) -> bool:
+        return any(form in other.lower() for form in forms)
+
+    found = []
+    for session in history.store.sessions():
+        position = 0
+        while page := history.store.steps(session.session_id, position):
+            position = page[-1][0]
+            found += [Tombstone(STEP, f"{step.uuid}/{step.block}", now) for _, step in page if holds(step.text)]
+    items = [item for item in history.store.items() if holds(dump_json(item.body)) or holds(item.quote or "")]
+    found += [Tombstone(ITEM, item.uuid, now) for item in items]
+    cut = [one for one in history.store.compactions() if holds(one.summary or "")]
+    found += [Tombstone(COMPACTION, one.boundary_uuid, now) for one in cut]
+    return found, holds
+
+
+def _of_session(history: JsonHistory, session_id: str, now: int) -> list[Tombstone]:
+    if all(session.session_id != session_id for session in history.store.sessions()):
+        message = f"there is no session {session_id} in the history"
+        raise NotFoundError(message, "`unified-state search` names the sessions it finds")
+    return [Tombstone(SESSION, session_id, now)]
+
+
+def _at_ref(workspace: Workspace, history: JsonHistory, ref: str, now: int) -> tuple[list[Tombstone], Holds]:
+    kind, number = parse_ref(ref)
+    found = recall_json(workspace, ref)  # raises where there is nothing
+    if kind == ITEM_REF:
+        return [Tombstone(ITEM, found["uuid"], now)], lambda _text: False
+    if kind == COMPACTION_REF:
+        boundary = list(history.store.compactions())[number - 1].boundary_uuid
+        return [Tombstone(COMPACTION, boundary, now)], lambda _text: False
+    steps = [step for _, step in steps_at(history, kind, number)]
+    told = {step.text.strip() for step in steps}
+    return [Tombstone(STEP, f"{step.uuid}/{step.block}", now) for step in steps], told.__contains__
+
+
+def _clean(desk: dict[str, Any], session_id: str | None, holds: Holds) -> None:
+    """Take out of the desk what belongs to a session that was forgotten, or holds what was."""
+    desk[PENDING] = [one for one in desk[PENDING] if one[0] != session_id and not holds(one[2])]
+    desk[NOTES] = [one for one in desk[NOTES] if one.get("session_id") != session_id and not holds(one["text"])]
+    for part in (WORK, SUMMARIES):
+        told = {name: value for name, value in desk[part].items() if not holds(dump_json(value))}
+        desk[part] = {name: value for name, value in told.items() if session_id is None or name != session_id}

@@ -1,0 +1,56 @@
+"""Reading a JSON history: the newest steps and turns of a session, what refs stand for.
+
+A step's ref is its position (S123), a turn's that of its first step (T120), a compaction's its place among all (K2).
+They hold as long as the history does: merged into an archive, steps get numbers of its own.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.outlines import outline
+from unified_state.storage.tiers.json_forms import plain
+from unified_state.storage.tiers.json_steps import read_steps
+from unified_state.storage.tiers.json_tables import Tables, session_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.history import StoredStep
+    from unified_state.records.restore import TurnOutline
+    from unified_state.services.json_tier.history import JsonHistory
+
+    Numbered = tuple[int, StoredStep]
+
+_OUTLINED = 600  # steps in which the last turns are looked for
+_STARTS_TURN = b'"starts_turn":true'  # within a text the quotes would be escaped
+
+
+def newest_steps(history: JsonHistory, session_id: str, limit: int) -> list[Numbered]:
+    """The newest steps of a session, in order."""
+    tables = Tables(history.files)
+    if session_id not in tables.sessions:
+        return []
+    lines = history.files.lines(session_file(list(tables.sessions).index(session_id) + 1))
+    return read_steps(history.files, tables, session_id, lines[-limit:])
+
+
+def turns_of(steps: list[Numbered]) -> list[list[Numbered]]:
+    """The turns of a session's own steps; those of subagents are left out."""
+    turns: list[list[Numbered]] = []
+    for number, step in steps:
+        if step.agent is None:
+            if step.starts_turn or not turns:
+                turns.append([])
+            turns[-1].append((number, step))
+    return turns
+
+
+def last_outlines(history: JsonHistory, session_id: str, limit: int) -> tuple[TurnOutline, ...]:
+    """The last turns of a session in short, the newest first."""
+    turns = turns_of(newest_steps(history, session_id, _OUTLINED))[-limit:]
+    outlines = [outline(turn[0][0], turn[0][1].at, [plain(step) for _, step in turn]) for turn in turns]
+    return tuple(reversed(outlines))
+
+
+def count_turns(history: JsonHistory) -> int:
+    """How many turns there are."""
+    sessions = range(1, len(Tables(history.files).sessions) + 1)
+    return sum(history.files.read(session_file(number)).count(_STARTS_TURN) for number in sessions)

@@ -1,0 +1,171 @@
+"""Files that are made of an archive's vectors and can be made again: what they hold, then a trailer of what they were
+made of.
+
+A file is only ever replaced by a whole one, and one that is cut off, damaged, of another archive, or older than a
+forgotten vector counts as none. They lie in a private folder beside the archive, which is theirs alone.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from struct import Struct
+from struct import error as StructError  # noqa: N812
+
+from unified_state.errors import StorageError
+from unified_state.records.record import Record
+from unified_state.storage.atomic_file import PRIVATE, temporary_name
+from unified_state.storage.lock import FileLock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.storage.archive import Archive
+    from unified_state.storage.vectors import VectorModel
+
+SCAN, GRAPH = "bits1", "hnsw1"  # kinds, with the version of their form
+_TRAILER = Struct("<16s32sQQQQQQ")
+_WORD = 8
+_LOCK = "lock"
+
+
+class Made(Record):
+    """What a file was made of: its kind with the version of its form, the model's dimensions and stamp, how many
+    vectors, and the number of the last one. From `checked_from` on, eight bytes a word, no byte may be another than it
+    was.
+    """
+
+    kind: str
+    stamp: str
+    dimensions: int
+    count: int
+    last: int
+    checked_from: int = 0
+
+
+def derived_folder(archive: Archive) -> str:
+    """Where the derived files of an archive lie."""
+    return f"{archive.path}.vectors"
+
+
+def derived_path(archive: Archive, model: VectorModel, kind: str) -> str:
+    """Where a model's file of a kind lies."""
+    return os.path.join(derived_folder(archive), f"{model.number}.{kind}")
+
+
+def derived_lock(archive: Archive) -> FileLock:
+    """What whoever makes derived files holds: of several processes one makes them, and none waits."""
+    folder = derived_folder(archive)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        message = f"{folder} cannot be made: {error.strerror or error}"
+        raise StorageError(message, "check the permissions of the folder") from error
+    return FileLock(os.path.join(folder, _LOCK), 0)
+
+
+def remove_derived(archive: Archive) -> None:
+    """Remove the derived files, the half-written ones too: call it behind the commit that took vectors away."""
+    for name in _names(archive):
+        if name != _LOCK:
+            _remove(os.path.join(derived_folder(archive), name))
+
+
+def remove_worthless(archive: Archive, model: VectorModel) -> None:
+    """Remove what killed processes left half-written, and a model's files that are worth nothing. Hold the lock."""
+    for name in _names(archive):
+        if name.endswith(".tmp"):
+            _remove(os.path.join(derived_folder(archive), name))
+    for kind in (SCAN, GRAPH):
+        path = derived_path(archive, model, kind)
+        if os.path.exists(path) and open_derived(path, kind, model) is None:
+            _remove(path)
+
+
+def _names(archive: Archive) -> list[str]:
+    try:
+        return os.listdir(derived_folder(archive))
+    except FileNotFoundError:
+        return []
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:  # another process was quicker
+        return
+    except OSError as error:
+        message = f"{path} cannot be removed: {error.strerror or error}"
+        raise StorageError(message, "remove it: it may hold what was forgotten, and is made again") from error
+
+
+def publish(path: str, made: Made, write: Callable[[str], None]) -> bool:
+    """Put a file in place whole. False where it was removed meanwhile, as `remove_derived` does."""
+    temporary = temporary_name(path)
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+        try:
+            write(temporary)
+            _finish(temporary, made)
+            os.replace(temporary, path)
+        finally:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror or error}"
+        raise StorageError(message, "free some space or check the permissions of the folder") from error
+    return True
+
+
+def open_derived(path: str, kind: str, model: VectorModel) -> tuple[Made, mmap.mmap] | None:
+    """A file's content and what it was made of; None where there is none that is worth anything."""
+    try:
+        with open(path, "rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # none; an empty one
+        return None
+    try:
+        return _checked(mapped, kind, model), mapped
+    except (StructError, UnicodeDecodeError, _DamagedError):
+        return None
+
+
+class _DamagedError(Exception):
+    """A file that is not what its trailer says, or not what is looked for."""
+
+
+def _checked(mapped: mmap.mmap, kind: str, model: VectorModel) -> Made:
+    end = len(mapped) - _TRAILER.size
+    name, stamp, dimensions, count, last, checked_from, body, checksum = _TRAILER.unpack_from(mapped, max(end, 0))
+    made = Made(name.rstrip(b"\0").decode(), stamp.decode(), dimensions, count, last, checked_from)
+    if (made.kind, made.stamp, made.dimensions, body) != (kind, model.stamp, model.dimensions, end):
+        raise _DamagedError
+    if checked_from > end or checksum != _checksum(mapped, checked_from, end):
+        raise _DamagedError
+    return made
+
+
+def _finish(path: str, made: Made) -> None:
+    """Write the trailer behind a file's content, and bring both to the disk."""
+    os.chmod(path, PRIVATE)
+    with open(path, "r+b") as file:
+        file.write(bytes(-file.seek(0, os.SEEK_END) % _WORD))
+        file.flush()
+        end = file.tell()
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            checksum = _checksum(mapped, made.checked_from, end)
+        trailer = (made.dimensions, made.count, made.last, made.checked_from, end, checksum)
+        file.write(_TRAILER.pack(made.kind.encode(), made.stamp.encode(), *trailer))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _checksum(mapped: mmap.mmap, begin: int, end: int) -> int:
+    """The sum of the words, which numpy gives at the speed of memory."""
+    import numpy as np
+
+    words = np.frombuffer(mapped, "<u8", (end - begin) // _WORD, begin)
+    return int(words.sum(dtype=np.uint64))

@@ -1,0 +1,85 @@
+"""Taking what was forgotten out of the files of a JSON store; and lines that newer ones made superfluous.
+
+Whoever reads leaves it out already, so a process that is killed here only leaves work to the next that writes.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.history import SESSION, STEP
+from unified_state.storage.tiers.json_forms import fields_of, key_of, line_of
+from unified_state.storage.tiers.json_tables import (
+    CLEANING,
+    COMPACTIONS,
+    GONE,
+    ITEMS,
+    LINKS,
+    SESSIONS,
+    TAKEN,
+    Tables,
+    session_file,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.storage.tiers.json_files import LineFiles
+
+_SUPERFLUOUS = 200  # lines about sessions that are known better
+
+
+def clean(files: LineFiles) -> None:
+    """Do what is to be done; call it with the lock held."""
+    if files.read(CLEANING):
+        _note_gone(files)
+        _forget_steps(files)
+        _rewrite_tables(files)
+        files.rewrite(CLEANING, b"")
+    elif len(files.lines(SESSIONS)) > len(sessions := Tables(files).sessions) + _SUPERFLUOUS:
+        files.rewrite(SESSIONS, b"".join(map(line_of, sessions.values())))
+
+
+def _note_gone(files: LineFiles) -> None:
+    """The steps that a tombstone names, whichever sessions have them."""
+    tables = Tables(files)
+    gone = {}
+    for what, key in tables.tombstones:
+        if what == STEP:
+            uuid, _, block = key.rpartition("/")
+            gone[key_of(uuid, int(block) if block.isdecimal() else 0)] = True
+    for number, session_id in enumerate(tables.sessions, 1):
+        forgotten = tables.tombstones.get((SESSION, session_id))
+        if forgotten is not None:
+            fields = map(fields_of, files.lines(session_file(number)))
+            gone |= {key_of(one["uuid"], one["block"]): True for one in fields if one["at"] <= forgotten.at}
+    new = [key + b"\n" for key in gone if key not in tables.gone]
+    if new:
+        files.append({GONE: b"".join(new)})
+
+
+def _forget_steps(files: LineFiles) -> None:
+    tables = Tables(files)
+    pairs = (pair.rpartition(b" ") for pair in tables.places)
+    for number in sorted({int(session) for key, _, session in pairs if key in tables.gone}):
+        name = session_file(number)
+        kept = [line for line in files.lines(name) if not _is_gone(line, tables)]
+        if len(kept) < len(files.lines(name)):
+            files.rewrite(name, b"".join(line + b"\n" for line in kept))
+
+
+def _is_gone(line: bytes, tables: Tables) -> bool:
+    fields = fields_of(line)
+    return key_of(fields["uuid"], fields["block"]) in tables.gone
+
+
+def _rewrite_tables(files: LineFiles) -> None:
+    tables = Tables(files)
+    used = {name for item in tables.items.values() for name in (item.alias, *item.aliases)}
+    taken = sorted(tables.taken - used)
+    items = [line_of({TAKEN: taken})] if taken else []
+    tables_by_name = {
+        ITEMS: items + [line_of(item) for item in tables.items.values()],
+        LINKS: [line_of(link) for link in tables.links.values()],
+        COMPACTIONS: [line_of(compaction) for compaction in tables.compactions.values()],
+        SESSIONS: [line_of(session) for session in tables.sessions.values()],
+    }
+    for name, lines in tables_by_name.items():
+        files.rewrite(name, b"".join(lines))

@@ -1,0 +1,60 @@
+"""What a project without SQLite keeps beside its history: how far transcripts are read, messages they may never hold,
+what sessions work on, notes, and when the state was saved.
+
+One small file, written whole; it lies in the folder of the history and goes with it.
+"""
+
+from __future__ import annotations
+
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.storage.atomic_file import write_atomically, write_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from unified_state.storage.tiers.json_files import LineFiles
+
+DESK = "desk.json"
+CURSORS, PENDING, WORK, NOTES, SAVED, SUMMARIES = "cursors", "pending", "work", "notes", "saved", "summaries"
+_EMPTY: dict[str, type] = {CURSORS: dict, PENDING: list, WORK: dict, NOTES: list, SAVED: dict, SUMMARIES: dict}
+_SURROGATES = "surrogatepass"
+
+
+class Desk:
+    """The file of one project; its parts are plain JSON:
+
+    `cursors` by the transcript's path: session_id, agent, offset, inode; `pending` messages: session_id, kind, text,
+    at; `work` by session: work_item, branch, commit, worktree, pid, seen_at, ended; `notes`: session_id, kind, text,
+    at, done_at; `saved` by the state file's path: at, trigger, git; `summaries` by session: what a hook was told.
+    """
+
+    def __init__(self, files: LineFiles) -> None:
+        self._files = files
+
+    def read(self) -> dict[str, Any]:
+        """What the file holds; each part is there."""
+        content = self._files.read(DESK)
+        try:
+            found = parse_json(content.decode("utf-8", _SURROGATES)) if content else {}
+        except ValueError:
+            found = {}  # the disk changed it: cursors are found again, and the history is in other files
+        told = found if isinstance(found, dict) else {}
+        return {**told, **{name: _part(told.get(name), kind) for name, kind in _EMPTY.items()}}
+
+    def change(self, change: Callable[[dict[str, Any]], None], *, durable: bool = True) -> None:
+        """Change what the file holds. What can be found out again need not wait for the disk."""
+        with self._files:
+            content = self.read()
+            before = dump_json(content)
+            change(content)
+            after = dump_json(content)
+            if after != before:
+                self._files.ensure()
+                write = write_atomically if durable else write_note
+                write(self._files.path(DESK), after.encode("utf-8", _SURROGATES))
+
+
+def _part(value: object, kind: type) -> Any:
+    return value if isinstance(value, kind) else kind()

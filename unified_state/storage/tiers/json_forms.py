@@ -1,0 +1,73 @@
+"""Records as lines of JSON, exactly: what is read is what was written, lone surrogates and unknown fields too.
+
+Fields that have their usual value are left out. A field that this version does not know goes into `unknown`.
+"""
+
+from __future__ import annotations
+
+from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.record import Record
+from unified_state.records.step import Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from unified_state.records.history import StoredSession, StoredStep
+
+    R = TypeVar("R", bound=Record)
+
+_TUPLES = ("files", "aliases")
+_SURROGATES = "surrogatepass"
+
+
+def line_of(value: Record | dict[str, Any], **more: Any) -> bytes:
+    """A line that holds a record, behind what else is to be told of it."""
+    fields = {**more, **(_told(value) if isinstance(value, Record) else value)}
+    return (dump_json(fields) + "\n").encode("utf-8", _SURROGATES)
+
+
+def fields_of(line: bytes) -> dict[str, Any]:
+    """What a line holds."""
+    value: dict[str, Any] = parse_json(line.decode("utf-8", _SURROGATES))
+    return value
+
+
+def record_of(kind: type[R], fields: dict[str, Any]) -> R:
+    """The record of a line's fields."""
+    known = {name: value for name, value in fields.items() if name in kind.disk_names}
+    known |= {name: tuple(known[name]) for name in _TUPLES if name in known}
+    newer = {name: value for name, value in fields.items() if name not in kind.disk_names}
+    if newer and "unknown" in kind.disk_names:
+        known["unknown"] = {**known.get("unknown", {}), **newer}
+    return kind(**known)
+
+
+def plain(step: StoredStep) -> Step:
+    """The step, without whose it is."""
+    return Step(**{name: getattr(step, name) for name in Step.names})
+
+
+def key_of(uuid: str, block: int) -> bytes:
+    """What names a step, on a line of its own."""
+    return f"{dump_json(uuid)} {block}".encode("utf-8", _SURROGATES)
+
+
+def joined(known: StoredSession, told: StoredSession) -> StoredSession:
+    """A session with what was learned last of each field, and its earliest and latest times."""
+    fields = known.as_dict()
+    fields |= {name: value for name, value in told.as_dict().items() if value is not None}
+    for name, choose in (("started_at", min), ("seen_at", max), ("ended_at", max)):
+        times = [at for at in (getattr(known, name), getattr(told, name)) if at is not None]
+        fields[name] = choose(times, default=None)
+    return known.replace(**fields | {"unknown": {**known.unknown, **told.unknown}})
+
+
+def _told(record: Record) -> dict[str, Any]:
+    """The fields that differ from what they usually are."""
+    usual = type(record)
+    return {
+        name: value
+        for name, value in record.as_dict().items()
+        if name in usual.required or value != getattr(usual, name)
+    }

@@ -1,0 +1,112 @@
+"""Nearest vectors by a graph of neighbours (HNSW), for archives in which comparing all bits takes longer.
+
+The file is what usearch writes, and is mapped, not loaded. A graph that a damaged disk has changed could lead usearch
+anywhere in memory, so it is checked when it is opened; the vectors before it are not: they mislead only the search.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from unified_state.errors import MissingExtraError
+from unified_state.records.record import Record
+from unified_state.storage.derived_file import GRAPH, Made, derived_path, open_derived, publish
+from unified_state.storage.vector_numbers import Numbers, identity
+from unified_state.storage.vectors import VectorModel, vectors_after
+
+try:
+    from usearch.index import Index
+except ImportError as error:
+    problem = f"the graph of a large archive's vectors needs usearch, which cannot be loaded: {error}"
+    raise MissingExtraError(problem, "pip install 'unified-state[vectors]'") from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from mmap import mmap
+    from typing import Any
+
+    from unified_state.storage.archive import Archive
+
+_NEIGHBOURS, _LOOKED_AT_TO_ADD, _LOOKED_AT = 24, 128, 512  # usearch's connectivity, expansion_add, expansion_search
+_PROPOSED = 50  # at least: the graph's order is that of float16 sums
+_BATCH = 2_000  # vectors between two looks at the clock
+_HEADER, _NUMBER, _WORD = 8, 2, 8  # bytes before the vectors, of each of their numbers, and of what is checked at once
+
+
+class Graph(Record):
+    """The graph of the vectors up to `last`."""
+
+    index: Index
+    last: int
+    mapped: mmap  # what the index reads lives as long
+
+    def nearest(self, query: Numbers, limit: int) -> list[int]:
+        """The numbers of about the nearest vectors."""
+        matches = self.index.search(query.astype(np.float16), max(_PROPOSED, 2 * limit), threads=1)
+        found: list[int] = matches.keys.tolist()
+        return found
+
+
+def open_graph(archive: Archive, model: VectorModel) -> Graph | None:
+    """The graph as its file has it."""
+    path = derived_path(archive, model, GRAPH)
+    which = identity(path)
+    return _opened(path, which, model) if which else None
+
+
+def extend_graph(archive: Archive, model: VectorModel, has_time: Callable[[], bool]) -> int:
+    """Add vectors to the graph while there is time; the number of the last one."""
+    path = derived_path(archive, model, GRAPH)
+    found = _read(path, model, Index.load)
+    index, begin = (found.index, found.last) if found is not None else (_new_index(model), 0)
+    last = begin
+    while has_time() and (rows := vectors_after(archive, model.number, last, _BATCH)):
+        last = rows[-1][0]
+        vectors = np.frombuffer(b"".join(embedding for _, _, embedding in rows), "<f2")
+        index.add(np.array([number for number, _, _ in rows], np.uint64), vectors.reshape(len(rows), -1), threads=1)
+    if last != begin:
+        checked_from = (_HEADER + len(index) * model.dimensions * _NUMBER) // _WORD * _WORD
+        made = Made(GRAPH, model.stamp, model.dimensions, len(index), last, checked_from)
+        publish(path, made, lambda temporary: _save(index, temporary))
+    return last
+
+
+@lru_cache(maxsize=4)
+def _opened(path: str, _identity: tuple[int, ...], model: VectorModel) -> Graph | None:
+    return _read(path, model, Index.view)
+
+
+def _read(path: str, model: VectorModel, read: Callable[[Index, Any], None]) -> Graph | None:
+    """The graph of a file; None where there is none that this usearch can read."""
+    found = open_derived(path, GRAPH, model)
+    if found is None:
+        return None
+    made, mapped = found
+    index = _new_index(model)
+    try:
+        read(index, mapped)
+    except (RuntimeError, ValueError):  # of another version
+        return None
+    return Graph(index, made.last, mapped) if len(index) == made.count else None
+
+
+def _save(index: Index, path: str) -> None:
+    try:
+        index.save(path)
+    except RuntimeError as error:  # it tells no errno
+        raise OSError(str(error)) from error
+
+
+def _new_index(model: VectorModel) -> Index:
+    return Index(
+        ndim=model.dimensions,
+        metric="ip",  # of unit vectors: the cosine
+        dtype="f16",
+        connectivity=_NEIGHBOURS,
+        expansion_add=_LOOKED_AT_TO_ADD,
+        expansion_search=_LOOKED_AT,
+        enable_key_lookups=False,
+    )
