@@ -18,8 +18,8 @@ class CuttingProxy:
     """`with CuttingProxy(folder) as proxy: …`; `proxy.folder` holds the socket that leads to the one in `folder`;
     it lies in the folder `beside`, or among temporary ones."""
 
-    def __init__(self, folder: str, beside: str | None = None) -> None:
-        self._target = os.path.join(folder, SOCKET)
+    def __init__(self, target: str, beside: str | None = None) -> None:
+        self._target = target
         self.folder = tempfile.mkdtemp(prefix="us-net-", dir=beside)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()

@@ -26,7 +26,7 @@ class LocalPostgres:
     """`with LocalPostgres() as server: …`; `folder` holds its socket."""
 
     def __enter__(self) -> Self:
-        self._home = tempfile.mkdtemp(prefix="us-pg-")
+        self._home = tempfile.mkdtemp(prefix="us-server-")
         os.chmod(self._home, 0o755)  # as root the server is another user's
         self._server = _get_server(os.path.join(self._home, "data"))
         self.folder = str(conninfo_to_dict(self._server.get_uri())["host"])
@@ -39,6 +39,11 @@ class LocalPostgres:
     ) -> None:
         self._server.stop()
         shutil.rmtree(self._home)
+
+    @property
+    def socket(self) -> str:
+        """Where it listens."""
+        return os.path.join(self.folder, ".s.PGSQL.5432")
 
     def dsn(self, folder: str | None = None) -> str:
         """How to reach it: by its own socket, or by one in another folder that leads to it."""

@@ -121,7 +121,7 @@ def run(steps: int, faults: int, seed: int = 1) -> Outcome:
     with (
         tempfile.TemporaryDirectory(prefix="us-outbox-") as name,
         LocalPostgres() as server,
-        CuttingProxy(server.folder) as proxy,
+        CuttingProxy(server.socket) as proxy,
     ):
         world = World(Path(name), server, proxy)
         struck = _strike(world, steps, faults, random.Random(seed))

@@ -10,7 +10,27 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
+
 _KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT", "UNIFIED_STATE_REQUIRE_REAL_CLIENT", "UNIFIED_STATE_REAL_CLIENT")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell all workers of this run where its PostgreSQL server lies, should one be started."""
+    if not hasattr(config, "workerinput"):
+        note_folder()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End that server."""
+    if not hasattr(config, "workerinput"):
+        end_of_run()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> PostgresServer:
+    """The PostgreSQL server of this run."""
+    return shared_server()
 
 
 @pytest.fixture(autouse=True)

@@ -83,10 +83,30 @@ def test_what_counts_in_the_users_own_file_only_is_ignored_elsewhere_and_said(wo
     settings = load_settings(str(worktree), {PREFIX + name.upper(): value})
     assert settings.mask_secrets is True
     assert settings.data_dir == default_data_dir()
+    assert settings.origin[name] == "default"
     assert settings.problems == [
         f"{path}: {name} is ignored; it counts only in {user_file()}",
         f"${PREFIX}{name.upper()}: {name} is ignored; it counts only in {user_file()}",
     ]
+
+
+SECRETS = [setting.name for setting in SETTINGS if setting.is_secret]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_of_the_wrong_type_is_not_quoted(worktree: Path, name: str) -> None:
+    path = write_own(f'{name} = ["postgresql://ada:hunter2@host/db"]\n')
+    assert load_settings(str(worktree), {}).problems == [f"{path}: {name} takes text"]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_no_secret_is_copied_to_where_hooks_read_their_settings(worktree: Path, tmp_path: Path, name: str) -> None:
+    write_own(f'{name} = "hunter2"\nbudget_max = 1500\n')
+    cache = tmp_path / "cache"
+    for _ in range(2):
+        settings = load_hook_settings(str(worktree), str(cache), "", {})
+        assert (settings.budget_max, settings.origin[name]) == (1500, "default")
+    assert "hunter2" not in cache.read_text(encoding="utf-8")
 
 
 def test_a_bad_value_is_one_problem_that_names_it_and_the_weaker_source_counts(worktree: Path) -> None:

@@ -13,7 +13,9 @@ TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 class Setting:
-    """One row of the table: the default gives the type; numbers have a unit and a range."""
+    """One row of the table: the default gives the type; numbers have a unit and a range. A secret one is never shown,
+    and never copied.
+    """
 
     def __init__(
         self,
@@ -26,9 +28,11 @@ class Setting:
         least: int = 0,
         most: int = 10_000_000,
         own_file_only: bool = False,
+        is_secret: bool = False,
     ) -> None:
         self.name, self.default, self.about, self.unit = name, default, about, unit
         self.choices, self.least, self.most, self.own_file_only = choices, least, most, own_file_only
+        self.is_secret = is_secret
 
     @property
     def variable(self) -> str:
@@ -61,7 +65,11 @@ class Setting:
         return number
 
     def _takes(self, value: object, expected: str) -> str:
-        return f"{self.name} takes {expected}, not {value!r}"
+        return f"{self.name} takes {expected}" + ("" if self.is_secret else f", not {value!r}")
+
+    def shown(self, value: object) -> object:
+        """The value as people may see it."""
+        return "(set)" if self.is_secret and value else value
 
 
 SETTINGS = (
@@ -164,7 +172,13 @@ SETTINGS = (
         about="Whether this archive is replicated to a PostgreSQL server, by `unified-state sync`.",
         own_file_only=True,
     ),
-    Setting("postgres_dsn", "", "Which server: `postgresql://HOST/DATABASE`.", own_file_only=True),
+    Setting(
+        "postgres_dsn",
+        "",
+        "Which server: `postgresql://HOST/DATABASE`, or `embedded:` for one of your own.",
+        own_file_only=True,
+        is_secret=True,
+    ),
     Setting("postgres_organisation", "default", "The organisation whose history it is there.", own_file_only=True),
     Setting("postgres_member", "", "Your name there; empty: that of your account here.", own_file_only=True),
     Setting(

@@ -137,7 +137,7 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
     settings = Settings()
     if any(marks):
         known = _read_compiled(cache, marks)
-        compiled = known or {"marks": marks, "values": [_read_toml(path, settings) for path in paths]}
+        compiled = known or {"marks": marks, "values": [_public(_read_toml(path, settings)) for path in paths]}
         own, project = compiled["values"]
         settings.apply(own, paths[0], own_file=True)
         settings.apply(project, paths[1])
@@ -160,6 +160,11 @@ def hook_data_dir(cache: str) -> str:
     if known is None and os.access(os.path.dirname(cache), os.W_OK):
         _write_compiled(cache, compiled)
     return str(compiled["data_dir"])
+
+
+def _public(values: dict[str, object]) -> dict[str, object]:
+    """The values without the secret ones, of which there is no second copy on the disk."""
+    return {name: value for name, value in values.items() if name not in _BY_NAME or not _BY_NAME[name].is_secret}
 
 
 def _mark(path: str) -> list[int] | None:

@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from psycopg import connect
 
 from benchmarks.cutting_proxy import CuttingProxy
-from benchmarks.local_postgres import ROLE, LocalPostgres
+from tests.postgres_server import OWNER, PostgresServer
 from unified_state.records.history import HistoryRecord
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.protocol import everything
@@ -28,17 +29,27 @@ PASSWORD = "kerfuffle-4711"
 Settings = Callable[..., None]
 
 
+class Server(NamedTuple):
+    """A database on the run's server."""
+
+    postgres: PostgresServer
+    database: str
+
+    def dsn(self) -> str:
+        """How to reach it."""
+        return self.postgres.dsn(self.database)
+
+
 @pytest.fixture(scope="module")
-def server() -> Iterator[LocalPostgres]:
-    """A server that all tests share; each has an organisation of its own."""
-    with LocalPostgres() as running:
-        yield running
+def server(postgres: PostgresServer) -> Server:
+    """A database that all tests here share; each has an organisation of its own."""
+    return Server(postgres, postgres.database())
 
 
 @pytest.fixture
-def proxy(server: LocalPostgres) -> Iterator[CuttingProxy]:
+def proxy(postgres: PostgresServer) -> Iterator[CuttingProxy]:
     """The network between the product and the server."""
-    with CuttingProxy(server.folder) as running:
+    with CuttingProxy(str(postgres.folder / f".s.PGSQL.{postgres.port}")) as running:
         yield running
 
 
@@ -49,7 +60,7 @@ def organisation(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def configure(write_settings: Callable[[str], None], server: LocalPostgres, organisation: str) -> Settings:
+def configure(write_settings: Callable[[str], None], server: Server, organisation: str) -> Settings:
     """Writes the user's own settings, so that they name the server."""
 
     def write(dsn: str = "", member: str = "ada", **others: bool) -> None:
@@ -69,7 +80,7 @@ def project(project: Project, git: Callable[..., str]) -> Project:
 
 
 @pytest.fixture
-def stored(server: LocalPostgres, organisation: str) -> Callable[[], list[HistoryRecord]]:
+def stored(server: Server, organisation: str) -> Callable[[], list[HistoryRecord]]:
     """What the server holds of the project."""
 
     def read() -> list[HistoryRecord]:
@@ -129,7 +140,7 @@ def test_without_a_server_a_sync_says_so(project: Project) -> None:
     assert told_in_one_line(project.run("sync"))
 
 
-def test_a_repository_cannot_name_a_server(project: Project, server: LocalPostgres, tmp_path: Path) -> None:
+def test_a_repository_cannot_name_a_server(project: Project, server: Server, tmp_path: Path) -> None:
     settings = project.folder / ".claude" / "unified-state.toml"
     settings.parent.mkdir(exist_ok=True)
     settings.write_text(
@@ -164,7 +175,7 @@ def test_a_server_that_takes_nothing_in_loses_nothing(
     project: Project,
     configure: Settings,
     stored: Callable[[], list[HistoryRecord]],
-    server: LocalPostgres,
+    server: Server,
     refusal: str,
 ) -> None:
     configure()
@@ -253,9 +264,9 @@ def test_a_server_that_is_down_is_not_knocked_on_at_every_turn(
 
 
 def test_a_run_in_the_background_ends_itself_whatever_the_server_does(
-    project: Project, configure: Settings, proxy: CuttingProxy
+    project: Project, configure: Settings, server: Server, proxy: CuttingProxy
 ) -> None:
-    configure(f"host={proxy.folder} user={ROLE} dbname={ROLE} connect_timeout=0")
+    configure(f"host={proxy.folder} user={OWNER} dbname={server.database} connect_timeout=0")
     project.decide("Warm the cache")
     proxy.is_silent = True
     code = (
@@ -275,8 +286,9 @@ def test_environment_of_a_client_leads_history_nowhere(
     configure: Settings,
     proxy: CuttingProxy,
     stored: Callable[[], list[HistoryRecord]],
+    server: Server,
 ) -> None:
-    configure(f"dbname={ROLE} user={ROLE}", sync_in_background=True)
+    configure(f"dbname={server.database} user={OWNER}", sync_in_background=True)
     path = Transcript("s1", cwd=str(project.folder))
     path.prompt("why is the cache cold")
     given = project.event("Stop", session_id="s1", transcript_path=str(path.write(tmp_path / "s1.jsonl")))
@@ -314,11 +326,11 @@ def test_ones_own_hits_are_not_told_twice(project: Project, tmp_path: Path, conf
 
 @pytest.mark.parametrize("how", ["down", "silent"])
 def test_a_server_that_does_not_answer_costs_a_search_one_line(
-    project: Project, tmp_path: Path, configure: Settings, proxy: CuttingProxy, how: str
+    project: Project, tmp_path: Path, configure: Settings, server: Server, proxy: CuttingProxy, how: str
 ) -> None:
     proxy.is_silent = how == "silent"
     place = proxy.folder if how == "silent" else "127.0.0.1 port=1"
-    configure(f"host={place} user={ROLE} dbname={ROLE} connect_timeout=0")
+    configure(f"host={place} user={OWNER} dbname={server.database} connect_timeout=0")
     speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
     done = project.run("search", "--team", "flux")
     assert (done.code, done.err.count("\n")) == (0, 1)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.cutting_proxy import CuttingProxy
-from benchmarks.local_postgres import ROLE, LocalPostgres
+from tests.postgres_server import OWNER, PostgresServer
 from unified_state.storage.tiers.postgres.opening import open_postgres
 
 from .conversation import Conversation
@@ -18,36 +18,30 @@ from .product import Product
 from .scenario import Scenario
 
 PATIENCE = 90  # seconds; a run ends itself within one minute
+VISIBLE = "/var/tmp"
 REMOTE = "git@github.com:acme/app.git"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[LocalPostgres]:
-    """A server outside the sandboxes."""
-    with LocalPostgres() as running:
-        yield running
-
-
 @pytest.fixture
-def connected(scenario: Scenario, server: LocalPostgres) -> Iterator[CuttingProxy]:
-    """The only way from the sandbox to the server: a socket in the scenario's folder."""
-    with CuttingProxy(server.folder, beside=str(scenario.folder)) as proxy:
+def connected(scenario: Scenario, postgres: PostgresServer) -> Iterator[CuttingProxy]:
+    """The only way from the sandbox to the server: a socket that is not hidden, with a path as short as one may be."""
+    with CuttingProxy(str(postgres.folder / f".s.PGSQL.{postgres.port}"), beside=VISIBLE) as proxy:
         config = scenario.home / ".config" / "unified-state" / "config.toml"
         config.parent.mkdir(parents=True)
         config.write_text(
             "postgres_enabled = true\nsync_in_background = true\n"
-            f'postgres_dsn = "host={proxy.folder} user={ROLE} dbname={ROLE}"\n'
-            f'postgres_organisation = "{scenario.folder.name}"\npostgres_member = "ada"\n',
+            f'postgres_dsn = "host={proxy.folder} user={OWNER} dbname=shared"\n'
+            f'postgres_organisation = "{scenario.folder.parent.name}"\npostgres_member = "ada"\n',
             encoding="utf-8",
         )
         scenario.run_program("git", "remote", "add", "origin", REMOTE)
         yield proxy
 
 
-def on_the_server(scenario: Scenario, server: LocalPostgres, session_id: str) -> list[str]:
+def on_the_server(scenario: Scenario, postgres: PostgresServer, session_id: str) -> list[str]:
     """The texts of a session that the server has."""
     with open_postgres(
-        server.dsn(), "github.com/acme/app", organisation=scenario.folder.name, member="ada", environ={}
+        postgres.dsn(), "github.com/acme/app", organisation=scenario.folder.parent.name, member="ada", environ={}
     ) as store:
         return [step.text for _, step in store.steps(session_id)]
 
@@ -72,19 +66,19 @@ def servers(product: Product) -> list[dict[str, object]]:
 
 
 def test_a_client_that_ends_at_once_has_its_turn_on_the_server(
-    scenario: Scenario, connected: CuttingProxy, server: LocalPostgres
+    scenario: Scenario, connected: CuttingProxy, postgres: PostgresServer
 ) -> None:
     product = installed(scenario)
     before = processes(scenario)
     run = scenario.prompt("first")
     wait_for_processes(scenario, before)
-    assert on_the_server(scenario, server, run.session_id)[:1] == ["first"]
+    assert on_the_server(scenario, postgres, run.session_id)[:1] == ["first"]
     product.run("sync")
     here = [line["text"] for line in product.export(run.session_id)]
-    assert on_the_server(scenario, server, run.session_id) == here
+    assert on_the_server(scenario, postgres, run.session_id) == here
 
 
-def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy, server: LocalPostgres) -> None:
+def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy, postgres: PostgresServer) -> None:
     product = installed(scenario)
     before = processes(scenario)
     with Conversation(scenario) as conversation:
@@ -94,7 +88,7 @@ def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy
         session_id = conversation.session_id
     wait_for_processes(scenario, before)
     product.run("sync")
-    texts = on_the_server(scenario, server, session_id)
+    texts = on_the_server(scenario, postgres, session_id)
     assert [text for text in texts if text.startswith("prompt")] == [f"prompt {number}" for number in range(5)]
     assert [server["failures"] for server in servers(product)] == [0]
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
 from unified_state.storage.tiers.contracts import CONTRACTS, Contract
 from unified_state.storage.tiers.json_lines import JsonStore
+from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.postgres_server import PostgresServer
     from unified_state.storage.tiers.contracts import OpenStore
 
 
@@ -26,6 +29,12 @@ def _json(folder: Path) -> OpenStore:
 
 
 _TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
+def test_postgresql_keeps_every_contract(postgres: PostgresServer, contract: Contract) -> None:
+    organisation = uuid4().hex  # a place of its own for each
+    contract.check(lambda project: open_postgres(postgres.dsn(), project, organisation=organisation, member="ada"))
 
 
 @pytest.mark.parametrize("tier", _TIERS)

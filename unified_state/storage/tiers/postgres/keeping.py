@@ -40,7 +40,8 @@ def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forge
     changed = [session for name, session in kept.items() if name in known and session != known[name]]
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO unified_state.session (project, author, number, session_id, record) VALUES (%s, %s, %s, %s, %s)",
+            "INSERT INTO unified_state.session (project, author, number, session_id, record) "
+            "VALUES (%s, %s, %s, %s, %s)",
             [
                 [*own, last + number, to_text(session.session_id), encode(session)]
                 for number, session in enumerate(made, 1)

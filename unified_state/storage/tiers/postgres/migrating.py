@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from psycopg import Error
 from psycopg.errors import InsufficientPrivilege
 
 from unified_state.errors import NewerVersionError, StorageError
@@ -26,6 +25,7 @@ def migrate(connection: Connection[Any], server: Server) -> None:
     if connection.info.server_version < _OLDEST:
         message = f"{server} is PostgreSQL {connection.info.server_version // 10_000}, which is too old"
         raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
+    _check_role(connection, server)
     if schema_version(connection, server) == SCHEMA_VERSION:
         return
     try:
@@ -40,6 +40,16 @@ def migrate(connection: Connection[Any], server: Server) -> None:
     except InsufficientPrivilege as error:
         message = f"{server} has no schema of ours yet, and this user may not make it: {server.scrubbed(str(error))}"
         raise StorageError(message, "its owner opens it once, and admits the others") from None
+
+
+def _check_role(connection: Connection[Any], server: Server) -> None:
+    """Row security holds for everybody but those whom the server lets pass by it."""
+    (passes,) = connection.execute(
+        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    ).fetchone() or (False,)
+    if passes:
+        message = f"{server}: the user {connection.info.user!r} is a superuser, whom no row security holds back"
+        raise StorageError(message, "connect as an ordinary role that owns the database")
 
 
 def schema_version(connection: Connection[Any], server: Server) -> int:

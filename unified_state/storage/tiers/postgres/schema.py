@@ -29,7 +29,7 @@ def _policies() -> str:
     here = "project = (SELECT unified_state.project())"
     mine = f"{here} AND author = (SELECT unified_state.author()) AND (SELECT unified_state.may_write())"
     readable = f"{here} AND author = ANY ((SELECT unified_state.readable())::integer[])"
-    conditions = {table: readable for table in HISTORY_TABLES}
+    conditions = dict.fromkeys(HISTORY_TABLES, readable)
     conditions["step_words"] = f"{readable} AND words @@ unified_state.wanted()"
     statements = [
         f"ALTER TABLE unified_state.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
@@ -48,6 +48,4 @@ def _policies() -> str:
 
 
 _GRANTED = ", ".join(f"unified_state.{table}" for table in HISTORY_TABLES)
-MIGRATIONS = (
-    TENANTS + ENTERING.replace("{history}", _GRANTED) + HISTORY + _partitions() + SEARCH + _policies(),
-)
+MIGRATIONS = (TENANTS + ENTERING.replace("{history}", _GRANTED) + HISTORY + _partitions() + SEARCH + _policies(),)

@@ -76,7 +76,7 @@ BEGIN
                     WHERE call.project = here AND call.session = s.session AND call.number < s.number
                         AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
                         AND lower(call.tool) = lower(of_tool)))
-            ORDER BY w.number DESC LIMIT most) AS passing;
+            ORDER BY w.number + 0 DESC LIMIT most) AS passing;
     ELSIF expected > 20000 THEN
         PERFORM set_config('enable_bitmapscan', 'off', true);
         SELECT array_agg(number) INTO found FROM (
@@ -84,7 +84,8 @@ BEGIN
         PERFORM set_config('enable_bitmapscan', 'on', true);
     ELSE
         SELECT array_agg(number) INTO found FROM (
-            SELECT number FROM unified_state.step_words WHERE project = here ORDER BY number DESC LIMIT most) AS met;
+            SELECT number FROM unified_state.step_words WHERE project = here
+            ORDER BY number + 0 DESC LIMIT most) AS met;  -- not by the index on numbers, but by that on words
     END IF;
     RETURN coalesce(found, '{}');
 END $$;

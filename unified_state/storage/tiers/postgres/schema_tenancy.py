@@ -117,4 +117,11 @@ BEGIN
 END $$;
 
 REVOKE ALL ON FUNCTION unified_state.admit FROM PUBLIC;
+
+-- Whether the others of one's organisation may read one's history: everybody's own word.
+CREATE FUNCTION unified_state.share(whether boolean) RETURNS void LANGUAGE sql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE unified_state.member SET shares = whether
+    WHERE organisation = current_setting('unified_state.organisation', true) AND id = unified_state.author()
+$$;
 """

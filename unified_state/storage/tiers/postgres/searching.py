@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 150  # that hold all words; and twice as many that hold the rarest
 _MOST = 1_000
+_TIMEOUT = "SET LOCAL statement_timeout = '20s'"
 _SEARCH = f"""
 WITH asked AS (
     SELECT array_agg(number) AS sessions FROM unified_state.session
@@ -61,6 +62,7 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
         "candidates": max(_CANDIDATES, limit),
         "limit": limit,
     }
+    connection.execute(_TIMEOUT)
     rows = connection.execute(_SEARCH, given).fetchall()
     return [
         HistoryHit(step=step_of(from_text(session) or "", row), score=score, said_by=from_text(member))

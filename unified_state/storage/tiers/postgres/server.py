@@ -54,6 +54,9 @@ def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: boo
     which an agent's client started. Raises SettingError.
     """
     given = _parse(dsn)
+    if not any(map(environ.get, ("PGHOST", "RUVECTOR_HOST"))) and not given:
+        message = "postgres_dsn names no server"
+        raise SettingError(message, "write postgresql://USER@HOST/DATABASE there, in your own settings file")
     account = _from_environment(environ, _ACCOUNTS)
     if "host" not in given and "hostaddr" not in given and "service" not in given:
         place = _from_environment(environ, _PLACES)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
-import psycopg
-from psycopg.conninfo import make_conninfo
-from psycopg_pool import ConnectionPool
 
 from unified_state.storage.tiers.postgres.appending import append
+from unified_state.storage.tiers.postgres.connections import Connections
 from unified_state.storage.tiers.postgres.failures import failures
 from unified_state.storage.tiers.postgres.migrating import migrate
 from unified_state.storage.tiers.postgres.reading import Reader, pages
 from unified_state.storage.tiers.postgres.searching import search
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
@@ -38,10 +35,7 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.server import Server
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
-_MOST_CONNECTIONS = 4
-_WAIT = 30.0  # seconds for a connection
-_OPTIONS = "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000"
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what fails is raised, and said once
+T = TypeVar("T")
 
 
 class PostgresStore:
@@ -49,31 +43,23 @@ class PostgresStore:
 
     def __init__(self, server: Server, asker: Asker) -> None:
         self._server, self._asker = server, asker
-        conninfo = make_conninfo(
-            **{**server.parameters, "options": f"{server.parameters['options']} {_OPTIONS}".strip()}
-        )
-        with failures(server):
-            with psycopg.connect(conninfo, autocommit=True) as connection:
+        self._connections = Connections(server.parameters)
+        try:
+            with failures(server), self._connections.one() as connection:
                 migrate(connection, server)
                 asker.enter(connection, server)
-        self._pool = ConnectionPool(
-            conninfo,
-            kwargs={"autocommit": True},
-            min_size=0,
-            max_size=_MOST_CONNECTIONS,
-            timeout=_WAIT,
-            check=ConnectionPool.check_connection,
-            open=True,
-        )
+        except BaseException:
+            self._connections.close()
+            raise
 
     @contextmanager
     def _transaction(self) -> Iterator[tuple[Connection[Any], list[int]]]:
-        with failures(self._server), self._pool.connection() as connection, connection.transaction():
+        with failures(self._server), self._connections.one() as connection, connection.transaction():
             readable = self._asker.ask(connection)
             own = self._asker.author
             yield connection, [own, *(author for author in readable if author != own)]
 
-    def _read(self, read: Callable[[Reader], Any]) -> Any:
+    def _read(self, read: Callable[[Reader], T]) -> T:
         with self._transaction() as (connection, readable):
             return read(Reader(connection, self._asker.project, readable))
 
@@ -125,7 +111,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """Let go of the connections."""
-        self._pool.close()
+        self._connections.close()
 
     def __enter__(self) -> Self:
         return self

@@ -6,11 +6,11 @@ Everything that is text comes back exactly.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, overload
 from zlib import compress, decompress
 
 from unified_state.interpreter import dump_ascii_json, parse_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -22,6 +22,10 @@ _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 _UUID_BYTES = 16
 
 
+@overload
+def to_text(value: str) -> str: ...
+@overload
+def to_text(value: None) -> None: ...
 def to_text(value: str | None) -> str | None:
     """A text that the server takes: what it would refuse is escaped, and so is the escape."""
     if value is None:
@@ -29,6 +33,10 @@ def to_text(value: str | None) -> str | None:
     return _REFUSED.sub(lambda found: r"\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", value)
 
 
+@overload
+def from_text(stored: str) -> str: ...
+@overload
+def from_text(stored: None) -> None: ...
 def from_text(stored: str | None) -> str | None:
     """The text again."""
     if stored is None or "\\" not in stored:

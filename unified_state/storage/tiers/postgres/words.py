@@ -9,6 +9,7 @@ tenants apart.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from unicodedata import combining, normalize
 
@@ -34,10 +35,8 @@ def searched_text(step: StoredStep) -> str:
         return ""
     text = step.text
     if step.kind == TOOL_CALL:
-        try:
+        with suppress(ValueError):  # half of a JSON is searched as it is
             text = strings_of(parse_json(text))
-        except ValueError:
-            pass
         text = f"{step.tool or ''}\n{text}"
     words = " ".join(_words(text[:_LONGEST_TEXT]))
     return words[:_LONGEST_TEXT]

