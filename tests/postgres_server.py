@@ -58,11 +58,14 @@ class PostgresServer:
 
         return psycopg.connect(self.dsn(database, user), autocommit=True)
 
-    def database(self, name: str = "", template: str = "template1") -> str:
-        """Make an empty database, or a copy; its name."""
+    def database(self, name: str = "", *, has_vectors: bool = True) -> str:
+        """Make an empty database, with the extension `vector` or without; its name."""
         name = name or f"db_{uuid4().hex[:12]}"
         with self.admin() as connection:
-            connection.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} TEMPLATE "{template}"')
+            connection.execute(f'CREATE DATABASE "{name}" OWNER {OWNER}')
+        if has_vectors:
+            with self.admin(name) as connection:
+                connection.execute("CREATE EXTENSION vector")
         return name
 
     def cut_off(self, database: str) -> None:

@@ -98,7 +98,7 @@ HistoryRecord = StoredSession | StoredStep | StoredItem | StoredLink | StoredCom
 
 class HistoryQuery(Record):
     """What is looked for: any text, never read as operators. `since` and before `until` are in milliseconds; `vector`
-    is the query's embedding, for a store that has vectors.
+    is the query's embedding by `model`, for a store that has vectors.
     """
 
     text: str
@@ -109,6 +109,7 @@ class HistoryQuery(Record):
     since: int | None = None
     until: int | None = None
     vector: Sequence[float] | None = None
+    model: str | None = None
 
 
 class HistoryHit(Record):

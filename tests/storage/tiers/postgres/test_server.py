@@ -46,7 +46,9 @@ def test_a_dsn_without_anything_names_no_server() -> None:
 
 
 def test_the_seeds_variables_complete_a_server() -> None:
-    found = find("", RUVECTOR_HOST="h", RUVECTOR_PORT="5433", RUVECTOR_DATABASE="d", RUVECTOR_USER="u", RUVECTOR_PASSWORD="p")
+    found = find(
+        "", RUVECTOR_HOST="h", RUVECTOR_PORT="5433", RUVECTOR_DATABASE="d", RUVECTOR_USER="u", RUVECTOR_PASSWORD="p"
+    )
     assert [found[name] for name in ("host", "port", "dbname", "user", "password")] == ["h", "5433", "d", "u", "p"]
 
 

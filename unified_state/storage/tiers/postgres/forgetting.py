@@ -49,6 +49,7 @@ class Forgetting:
         self._run = connection.execute
         self._cursor = connection.cursor
         self._own = [asker.project, asker.author]
+        self._has_vectors = asker.has_vectors
         self._sessions: dict[str, int] = {}
         self._others: set[tuple[str, str]] = set()
         self._gone: set[int] = set()
@@ -164,7 +165,9 @@ class Forgetting:
 
     def _take(self, numbers: list[int]) -> None:
         self._run("SELECT set_config('unified_state.wanted', %s, true)", [_ALL_WORDS])
-        for table, column in (("step", "number"), ("step_words", "number"), ("step_copy", "step")):
+        tables = [("step", "number"), ("step_words", "number"), ("step_copy", "step")]
+        tables += [("step_vector", "number")] if self._has_vectors else []
+        for table, column in tables:
             self._run(f"DELETE FROM unified_state.{table} WHERE {_OWN} AND {column} = ANY(%s)", [*self._own, numbers])
         self.taken += len(numbers)
 

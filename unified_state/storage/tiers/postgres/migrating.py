@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from psycopg.errors import InsufficientPrivilege
+from contextlib import suppress
+
+from psycopg.errors import InsufficientPrivilege, UndefinedFile
 
 from unified_state.errors import NewerVersionError, StorageError
-from unified_state.storage.tiers.postgres.schema import MIGRATIONS, VERSION
+from unified_state.storage.tiers.postgres.schema import MIGRATIONS, VERSION, vectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,14 +22,31 @@ _OLDEST = 140000  # PostgreSQL 14
 _LOCK = 0x756E6966  # the advisory lock under which the schema changes: "unif"
 
 
+_WANTING = """
+SELECT to_regclass('unified_state.step_vector') IS NULL AND pg_has_role(nspowner, 'USAGE')
+    AND EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')
+FROM pg_namespace WHERE nspname = 'unified_state'
+"""
+
+
+_EXTENSION = """
+SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'
+    AND to_regtype(extnamespace::regnamespace || '.halfvec') IS NOT NULL  -- from version 0.7 on
+"""
+
+
 def migrate(connection: Connection[Any], server: Server) -> None:
     """Make or complete the schema. Raises NewerVersionError where a newer version of us made it."""
     if connection.info.server_version < _OLDEST:
         message = f"{server} is PostgreSQL {connection.info.server_version // 10_000}, which is too old"
         raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
     _check_role(connection, server)
-    if schema_version(connection, server) == SCHEMA_VERSION:
-        return
+    if schema_version(connection, server) < SCHEMA_VERSION:
+        _apply(connection, server)
+    _add_vectors(connection)
+
+
+def _apply(connection: Connection[Any], server: Server) -> None:
     try:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
@@ -40,6 +59,21 @@ def migrate(connection: Connection[Any], server: Server) -> None:
     except InsufficientPrivilege as error:
         message = f"{server} has no schema of ours yet, and this user may not make it: {server.scrubbed(str(error))}"
         raise StorageError(message, "its owner opens it once, and admits the others") from None
+
+
+def _add_vectors(connection: Connection[Any]) -> None:
+    """Make the table of vectors where the server has the extension, or can have it, and this user may."""
+    (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
+    if not wanting:
+        return
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        with suppress(InsufficientPrivilege, UndefinedFile), connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
+        row = connection.execute(_EXTENSION).fetchone()
+        if wanting and row is not None:
+            connection.execute(vectors(row[0]))
 
 
 def _check_role(connection: Connection[Any], server: Server) -> None:

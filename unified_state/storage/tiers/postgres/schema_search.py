@@ -7,6 +7,18 @@ for what the policy itself says. So the policy of `step_words` holds the match: 
 
 from __future__ import annotations
 
+# What a step has to be, by what a query asks; `nearest` has the same, with its own names for what is asked.
+PASSES = """(of_kind IS NULL OR s.kind = of_kind)
+    AND (since IS NULL OR s.at >= since) AND (until IS NULL OR s.at < until)
+    AND (sessions IS NULL OR s.session = ANY (sessions) OR EXISTS (
+        SELECT 1 FROM unified_state.step_copy AS c
+        WHERE c.project = s.project AND c.step = s.number AND c.session = ANY (sessions)))
+    AND (of_tool IS NULL OR lower(s.tool) = lower(of_tool) OR EXISTS (
+        SELECT 1 FROM unified_state.step AS call
+        WHERE call.project = s.project AND call.session = s.session AND call.number < s.number
+            AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
+            AND lower(call.tool) = lower(of_tool)))"""
+
 # Words are stemmed, none is dropped. They come in lower case and without signs: see `words.py`.
 SEARCH = """
 CREATE TEXT SEARCH DICTIONARY unified_state.stem (TEMPLATE = pg_catalog.snowball, Language = english);
@@ -66,16 +78,7 @@ BEGIN
         SELECT array_agg(number) INTO found FROM (
             SELECT w.number FROM unified_state.step_words AS w
             JOIN unified_state.step AS s ON s.project = here AND s.number = w.number
-            WHERE w.project = here AND (of_kind IS NULL OR s.kind = of_kind)
-                AND (since IS NULL OR s.at >= since) AND (until IS NULL OR s.at < until)
-                AND (sessions IS NULL OR s.session = ANY (sessions) OR EXISTS (
-                    SELECT 1 FROM unified_state.step_copy AS c
-                    WHERE c.project = here AND c.step = s.number AND c.session = ANY (sessions)))
-                AND (of_tool IS NULL OR lower(s.tool) = lower(of_tool) OR EXISTS (
-                    SELECT 1 FROM unified_state.step AS call
-                    WHERE call.project = here AND call.session = s.session AND call.number < s.number
-                        AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
-                        AND lower(call.tool) = lower(of_tool)))
+            WHERE w.project = here AND {passes}
             ORDER BY w.number + 0 DESC LIMIT most) AS passing;
     ELSIF expected > 20000 THEN
         PERFORM set_config('enable_bitmapscan', 'off', true);

@@ -58,6 +58,13 @@ CREATE FUNCTION unified_state.readable() RETURNS integer[] LANGUAGE sql STABLE S
         AND (member.id = self.id OR (self.id IS NOT NULL AND organisation.shares AND member.shares))
 $$;
 
+CREATE FUNCTION unified_state.name_of(author integer) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT name FROM unified_state.member
+    WHERE organisation = current_setting('unified_state.organisation', true) AND id = author
+        AND author = ANY (unified_state.readable())
+$$;
+
 CREATE FUNCTION unified_state.project() RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
     SELECT id FROM unified_state.project
@@ -113,6 +120,12 @@ BEGIN
     IF may_write THEN
         EXECUTE format('GRANT UPDATE (last) ON unified_state.project TO %I', of_role);
         EXECUTE format('GRANT INSERT, UPDATE, DELETE ON {history} TO %I', of_role);
+    END IF;
+    IF to_regclass('unified_state.step_vector') IS NOT NULL THEN
+        EXECUTE format('GRANT SELECT ON unified_state.step_vector TO %I', of_role);
+        IF may_write THEN
+            EXECUTE format('GRANT INSERT, UPDATE, DELETE ON unified_state.step_vector TO %I', of_role);
+        END IF;
     END IF;
 END $$;
 

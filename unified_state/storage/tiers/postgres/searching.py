@@ -7,6 +7,7 @@ from __future__ import annotations
 from unified_state.records.history import HistoryHit
 from unified_state.storage.tiers.postgres.reading import STEP_COLUMNS, step_of
 from unified_state.storage.tiers.postgres.values import from_text, to_number, to_text
+from unified_state.storage.tiers.postgres.vectors import vector_text
 from unified_state.storage.tiers.postgres.words import searched_words
 
 TYPE_CHECKING = False
@@ -21,22 +22,27 @@ if TYPE_CHECKING:
 _CANDIDATES = 150  # that hold all words; and twice as many that hold the rarest
 _MOST = 1_000
 _TIMEOUT = "SET LOCAL statement_timeout = '20s'"
-_SEARCH = f"""
-WITH asked AS (
-    SELECT array_agg(number) AS sessions FROM unified_state.session
-    WHERE project = %(project)s AND author = ANY(%(readable)s) AND session_id = %(session)s
-), matched AS (
-    SELECT matching.step AS number, matching.score FROM asked, unified_state.matching(%(words)s::text[],
-        CASE WHEN %(session)s::text IS NULL THEN NULL ELSE coalesce(sessions, '{{}}') END,
+_MATCHED = """
+    SELECT matching.step AS number, matching.score FROM asked, unified_state.matching(%(words)s::text[], sessions,
         %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
-), scaled AS (
+"""
+_NEAR = """
+    SELECT nearest.step AS number, nearest.score FROM asked, unified_state.nearest(%(vector)s, %(dimensions)s,
+        %(model)s, sessions, %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
+"""
+_SCALED = """
     SELECT number, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1)
-        AS score FROM matched
-), best AS (
-    SELECT number, sum(score) AS score FROM scaled GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
+        AS score FROM {}
+"""
+_SEARCH = """
+WITH asked AS (
+    SELECT CASE WHEN %(session)s::text IS NULL THEN NULL ELSE coalesce(array_agg(number), '{{}}') END AS sessions
+    FROM unified_state.session
+    WHERE project = %(project)s AND author = ANY(%(readable)s) AND session_id = %(session)s
+), {parts}, best AS (
+    SELECT number, sum(score) AS score FROM ({scaled}) AS scaled GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
 )
-SELECT best.score, coalesce(%(session)s::text, session_id), (SELECT name FROM unified_state.member
-    WHERE organisation = current_setting('unified_state.organisation') AND id = step.author), {STEP_COLUMNS} FROM best
+SELECT best.score, coalesce(%(session)s::text, session_id), unified_state.name_of(step.author), {columns} FROM best
 JOIN unified_state.step ON step.project = %(project)s AND step.number = best.number
 JOIN unified_state.session ON session.project = step.project AND session.author = step.author
     AND session.number = step.session
@@ -46,14 +52,21 @@ ORDER BY best.score DESC, best.number DESC
 
 def search(connection: Connection[Any], asker: Asker, readable: list[int], query: HistoryQuery) -> list[HistoryHit]:
     """The steps that match best, best first, at most 1,000."""
-    words = searched_words(query.text)
     limit = min(query.limit, _MOST)
-    if not words or limit < 1:
+    words, vector = searched_words(query.text), query.vector if asker.has_vectors else None
+    parts = {"matched": _MATCHED} if words else {}
+    if vector is not None:
+        parts["near"] = _NEAR
+    if not parts or limit < 1:
         return []
+    connection.execute(_TIMEOUT)
     given = {
         "project": asker.project,
         "readable": readable,
         "words": [f"'{word}':*" if begins else f"'{word}'" for word, begins in words],
+        "vector": None if vector is None else vector_text(vector),
+        "dimensions": None if vector is None else len(vector),
+        "model": to_text(query.model),
         "session": to_text(query.session_id),
         "kind": to_text(query.kind),
         "tool": to_text(query.tool),
@@ -62,9 +75,13 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
         "candidates": max(_CANDIDATES, limit),
         "limit": limit,
     }
-    connection.execute(_TIMEOUT)
-    rows = connection.execute(_SEARCH, given).fetchall()
+    statement = _SEARCH.format(
+        parts=", ".join(f"{name} AS ({part})" for name, part in parts.items()),
+        scaled=" UNION ALL ".join(map(_SCALED.format, parts)),
+        columns=STEP_COLUMNS,
+    )
+    rows = connection.execute(statement, given).fetchall()
     return [
-        HistoryHit(step=step_of(from_text(session) or "", row), score=score, said_by=from_text(member))
+        HistoryHit(step=step_of(from_text(session), row), score=score, said_by=from_text(member))
         for score, session, member, *row in rows
     ]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-
 from unified_state.storage.tiers.postgres.appending import append
 from unified_state.storage.tiers.postgres.connections import Connections
 from unified_state.storage.tiers.postgres.failures import failures
 from unified_state.storage.tiers.postgres.migrating import migrate
 from unified_state.storage.tiers.postgres.reading import Reader, pages
 from unified_state.storage.tiers.postgres.searching import search
+from unified_state.storage.tiers.postgres.vectors import add_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Any, Self
 
@@ -104,6 +104,18 @@ class PostgresStore:
         """The steps that match best."""
         with self._transaction() as (connection, readable):
             return search(connection, self._asker, readable, query)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the server can search by vectors: it has the extension `vector`, and its owner opened it since."""
+        return self._asker.has_vectors
+
+    def add_vectors(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
+        """Keep the vectors of one's own steps, each named by uuid and block, of a model; how many are new. Without the
+        extension none is kept.
+        """
+        with self._transaction() as (connection, _):
+            return add_vectors(connection, self._asker, model, vectors)
 
     def counts(self) -> Counts:
         """How much there is."""

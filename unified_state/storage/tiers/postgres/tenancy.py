@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from unified_state.storage.tiers.postgres.server import Server
 
+_HAS_VECTORS = "SELECT to_regclass('unified_state.step_vector') IS NOT NULL"
 _ASK = "SELECT unified_state.ask(%s, %s, %s)"
 
 
@@ -25,6 +26,7 @@ class Asker:
         self._names = [to_text(organisation), to_text(project), to_text(member)]
         self.organisation, self.member = organisation, member
         self.project = self.author = 0
+        self.has_vectors = False
 
     def enter(self, connection: Connection[Any], server: Server) -> None:
         """Take one's place, and make it where it is new and that is allowed. Raises StorageError."""
@@ -34,6 +36,7 @@ class Asker:
             if row is None or None in row:
                 row = self._make_place(connection, server)
             self.project, self.author = row
+            (self.has_vectors,) = connection.execute(_HAS_VECTORS).fetchone() or (False,)
 
     def _make_place(self, connection: Connection[Any], server: Server) -> tuple[int, int]:
         try:

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.postgres_server import PostgresServer
+from unified_state.records.history import HistoryQuery, StoredStep, Tombstone
+from unified_state.storage.tiers.contracts.contract import step, texts, uuid
+
+if TYPE_CHECKING:
+    from tests.storage.tiers.postgres.conftest import OpenAs
+    from unified_state.storage.tiers.postgres.store import PostgresStore
+
+MODEL = "minilm 1"
+
+
+def vector(*numbers: float, dimensions: int = 384) -> list[float]:
+    return [*numbers, *[0.0] * (dimensions - len(numbers))]
+
+
+def found(store: PostgresStore, text: str, asked: list[float], **filters: object) -> list[str]:
+    query = HistoryQuery(text=text, vector=asked, **{"model": MODEL, **filters})  # type: ignore[arg-type]
+    return texts([hit.step for hit in store.search(query)])
+
+
+@pytest.fixture
+def store(open_as: OpenAs) -> PostgresStore:
+    """Three steps with vectors that tell apart what their words do not."""
+    opened = open_as()
+    opened.append([step(1, "about cats"), step(2, "about dogs"), step(3, "about nothing", session_id="two")])
+    directions = [vector(1, 0), vector(0, 1), vector(-1, 0)]
+    assert opened.add_vectors(MODEL, [(uuid(number), 0, one) for number, one in enumerate(directions, 1)]) == 3
+    return opened
+
+
+def test_what_is_near_is_found_without_a_word_in_common(store: PostgresStore) -> None:
+    assert found(store, "felines", vector(1, 0.1))[0] == "about cats"
+    assert found(store, "", vector(0, 1))[0] == "about dogs"
+
+
+def test_words_and_vectors_add_up(store: PostgresStore) -> None:
+    assert found(store, "dogs", vector(0.6, 0.5))[0] == "about dogs"
+    assert found(store, "about", vector(0.6, 0.5))[0] == "about cats"
+
+
+def test_filters_hold_for_vectors_too(store: PostgresStore) -> None:
+    assert found(store, "", vector(1, 0), session_id="two") == ["about nothing"]
+    assert found(store, "", vector(1, 0), kind="thinking") == []
+
+
+def test_a_vector_is_kept_once_and_only_of_a_step_of_ones_own(store: PostgresStore) -> None:
+    assert store.add_vectors(MODEL, [(uuid(1), 0, vector(1)), (uuid(99), 0, vector(1))]) == 0
+
+
+@pytest.mark.parametrize("dimensions", [256, 384, 768])
+def test_only_vectors_of_one_model_are_compared(store: PostgresStore, dimensions: int) -> None:
+    store.add_vectors("another 1", [(uuid(3), 0, vector(1, dimensions=dimensions))])
+    assert found(store, "", vector(1, dimensions=dimensions), model="another 1") == ["about nothing"]
+    assert found(store, "", vector(1), limit=1) == ["about cats"]
+
+
+def test_the_vector_of_what_is_forgotten_goes_with_it(
+    store: PostgresStore, postgres: PostgresServer, organisation: str
+) -> None:
+    store.append([Tombstone("step", f"{uuid(1)}/0", 1)])
+    assert "about cats" not in found(store, "", vector(1))
+    with postgres.connect() as connection, connection.transaction():
+        connection.execute("SELECT unified_state.ask(%s, 'p', 'ada')", [organisation])
+        assert connection.execute("SELECT count(*) FROM unified_state.step_vector").fetchone() == (2,)
+
+
+def test_another_tenants_vectors_are_not_found(store: PostgresStore, open_as: OpenAs, organisation: str) -> None:
+    for other in (open_as(of=f"{organisation}-2"), open_as(project="another")):
+        other.append([step(7, "mine")])
+        assert found(other, "", vector(1)) == []
+        assert other.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 0
+
+
+def test_the_index_finds_what_an_exact_search_finds(open_as: OpenAs, postgres: PostgresServer) -> None:
+    numbers = random.Random(5)
+    centres = [[numbers.gauss(0, 1) for _ in range(256)] for _ in range(20)]
+    made = {number: [place + numbers.gauss(0, 0.7) for place in numbers.choice(centres)] for number in range(1, 1501)}
+    store = open_as()
+    store.append([step(number) for number in made])
+    store.add_vectors(MODEL, [(uuid(number), 0, one) for number, one in made.items()])
+    hits = asked = 0
+    for _ in range(10):
+        query = [place + numbers.gauss(0, 0.7) for place in numbers.choice(centres)]
+        nearest = sorted(made, key=lambda number: -_cosine(made[number], query))[:10]
+        answer = store.search(HistoryQuery(text="", vector=query, model=MODEL))
+        hits += len({hit.step.uuid for hit in answer} & {uuid(number) for number in nearest})
+        asked += 10
+    assert hits / asked >= 0.95
+
+
+def _cosine(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True)) / (
+        sum(a * a for a in one) ** 0.5 * sum(b * b for b in other) ** 0.5
+    )
+
+
+def test_without_the_extension_all_but_vectors_works_and_it_can_come_later(
+    postgres: PostgresServer, open_as: OpenAs
+) -> None:
+    database = postgres.database(has_vectors=False)  # and its owner may not make the extension
+    store = open_as(dbname=database)
+    assert not store.has_vectors
+    assert store.append([step(1, "swordfish")]) == 1
+    assert store.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 0
+    assert found(store, "swordfish", vector(1)) == ["swordfish"]
+    with postgres.admin(database) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    later = open_as(dbname=database)
+    assert later.has_vectors
+    assert later.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 1
+    assert found(later, "", vector(1)) == ["swordfish"]
+    assert isinstance(later.find_steps(uuid(1))[0], StoredStep)
+
+
+def test_a_member_admitted_before_there_were_vectors_may_use_them(
+    postgres: PostgresServer, open_as: OpenAs, organisation: str
+) -> None:
+    database, role = postgres.database(has_vectors=False), postgres.role()
+    open_as(dbname=database, of="elsewhere")
+    with postgres.connect(database) as owner:
+        owner.execute("SELECT unified_state.admit(%s, %s, 'ada')", [role, organisation])
+    assert not open_as(dbname=database, user=role).has_vectors
+    with postgres.admin(database) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    open_as(dbname=database, of="elsewhere")
+    store = open_as(dbname=database, user=role)
+    store.append([step(1, "swordfish")])
+    assert store.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 1
+    assert found(store, "", vector(1)) == ["swordfish"]

@@ -1,0 +1,64 @@
+"""The vectors of steps, where the server has the extension `vector`. Everything else works without it.
+
+They are no migration: the extension may come years after the schema. Each vector names its model, and only vectors of
+one model are compared.
+"""
+
+from __future__ import annotations
+
+# The lengths of the vectors of the models that we know: MiniLM's and wordllama's. Others are compared one by one.
+INDEXED_DIMENSIONS = (256, 384)
+
+VECTORS = """
+SELECT '[1]'::{schema}.halfvec;  -- loads the extension, whose settings are named below
+
+CREATE TABLE unified_state.step_vector (
+    project bigint NOT NULL,
+    author integer NOT NULL,
+    number bigint NOT NULL,
+    model text NOT NULL,
+    dimensions integer NOT NULL,
+    embedding {schema}.halfvec NOT NULL,
+    PRIMARY KEY (project, number, model)
+) PARTITION BY HASH (project);
+
+CREATE FUNCTION unified_state.nearest(
+    asked text, of_dimensions integer, of_model text, sessions bigint[], of_kind text, of_tool text, since bigint,
+    until bigint, most integer
+) RETURNS TABLE (step bigint, score double precision) LANGUAGE plpgsql
+    SET search_path = pg_catalog, {schema} SET hnsw.ef_search = 200 SET hnsw.iterative_scan = relaxed_order AS $$
+DECLARE
+    here bigint := unified_state.project();
+    is_filtered boolean := coalesce(sessions::text, of_kind, of_tool, since::text, until::text) IS NOT NULL;
+BEGIN
+    RETURN QUERY EXECUTE format(
+        'SELECT v.number, 1 - (v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s)) '
+        'FROM unified_state.step_vector AS v ' || CASE WHEN is_filtered THEN
+            'JOIN unified_state.step AS s ON s.project = v.project AND s.number = v.number ' ELSE '' END ||
+        'WHERE v.project = %2$s AND v.dimensions = %1$s AND ($2 IS NULL OR v.model = $2) ' ||
+        CASE WHEN is_filtered THEN 'AND {passes} ' ELSE '' END ||
+        'ORDER BY v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $3', of_dimensions, here)
+        USING asked, of_model, most, sessions, of_kind, of_tool, since, until;
+END $$;
+"""
+
+VECTOR_INDEX = """
+CREATE INDEX step_vector_{dimensions} ON unified_state.step_vector
+    USING hnsw ((embedding::{schema}.halfvec({dimensions})) {schema}.halfvec_cosine_ops)
+    WHERE dimensions = {dimensions};
+"""
+
+# Whoever may use the steps may use their vectors.
+VECTOR_GRANTS = """
+DO $$
+DECLARE
+    given record;
+BEGIN
+    FOR given IN SELECT grantee, privilege_type FROM information_schema.role_table_grants
+        WHERE table_schema = 'unified_state' AND table_name = 'step'
+            AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> current_user
+    LOOP
+        EXECUTE format('GRANT %s ON unified_state.step_vector TO %I', given.privilege_type, given.grantee);
+    END LOOP;
+END $$;
+"""

@@ -1,0 +1,48 @@
+"""Vectors of steps on the server: taken in by COPY, each once for its model."""
+
+from __future__ import annotations
+
+from unified_state.storage.tiers.postgres.values import to_key, to_number, to_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from psycopg import Connection
+
+    from unified_state.storage.tiers.postgres.tenancy import Asker
+
+_INCOMING = """
+CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_vectors (uuid bytea, block bigint, dimensions integer, embedding text)
+ON COMMIT DELETE ROWS
+"""
+_INSERT = """
+INSERT INTO unified_state.step_vector (project, author, number, model, dimensions, embedding)
+SELECT step.project, step.author, step.number, %(model)s, dimensions, embedding::{schema}.halfvec
+FROM pg_temp.unified_state_vectors AS incoming
+JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author)s
+    AND step.uuid = incoming.uuid AND step.block = incoming.block
+ON CONFLICT DO NOTHING
+"""
+_SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
+
+
+def add_vectors(
+    connection: Connection[Any], asker: Asker, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]
+) -> int:
+    """Keep vectors of the asker's own steps, each by the entry's uuid and the block; how many are new."""
+    if not asker.has_vectors:
+        return 0
+    (schema,) = connection.execute(_SCHEMA).fetchone() or ("public",)
+    connection.execute(_INCOMING)
+    with connection.cursor().copy("COPY pg_temp.unified_state_vectors FROM STDIN") as copy:
+        for uuid, block, vector in vectors:
+            copy.write_row((to_key(uuid), to_number(block), len(vector), vector_text(vector)))
+    given = {"project": asker.project, "author": asker.author, "model": to_text(model)}
+    return connection.execute(_INSERT.format(schema=schema), given).rowcount
+
+
+def vector_text(vector: Sequence[float]) -> str:
+    """A vector as the server reads it."""
+    return f"[{','.join(f'{number:.5g}' for number in vector)}]"
