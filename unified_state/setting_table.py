@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PREFIX = "UNIFIED_STATE_"
+OFF, STATIC, MINILM = "off", "static", "minilm"  # what a search by meaning goes by
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -17,7 +18,7 @@ class Setting:
     and never copied.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a row of the table below, where each is named
         self,
         name: str,
         default: Any,
@@ -132,6 +133,13 @@ SETTINGS = (
     Setting("session_hours", 24, "How long the state file shows a session that has gone quiet.", unit="hours"),
     Setting(
         "share_state_file", default=False, about="Whether git may see the state file; else it is excluded locally."
+    ),
+    Setting(
+        "search_vectors",
+        OFF,
+        "Whether a search goes by meaning too: off, a quick static model, or MiniLM. `unified-state embed` makes the "
+        "vectors; both need the extra `vectors`.",
+        choices=(OFF, STATIC, MINILM),
     ),
     Setting(
         "prompt_milliseconds",

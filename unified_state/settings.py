@@ -46,6 +46,7 @@ class Settings:
     recent_minutes: int
     session_hours: int
     share_state_file: bool
+    search_vectors: str
     prompt_milliseconds: int
     retention_megabytes: int
     retention_spares_days: int

@@ -1,4 +1,7 @@
-"""A disk that is full or may not be written to: hooks stay silent, commands say it in one line, nothing is lost."""
+"""A disk that is full or may not be written to: hooks stay silent, commands say it in one line, nothing is lost.
+
+Where it is the disk of the archive, what was to go there is kept beside the state file until there is room.
+"""
 
 from __future__ import annotations
 
@@ -61,17 +64,19 @@ def read_only(project: Project, *folders: Path) -> Iterator[Project]:
         yield Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
 
 
-def test_on_a_full_disk_commands_say_so_hooks_stay_silent_and_all_is_done_when_there_is_room_again(
+def test_on_a_full_disk_commands_go_on_elsewhere_and_say_so_and_all_is_merged_when_there_is_room_again(
     known: Project, session: tuple[Transcript, str]
 ) -> None:
     written, path = session
     with full_disk(known, known.home) as project:
-        for arguments in CHANGES:
-            assert told_in_one_line(done := project.run(*arguments)), done
+        _is_kept_elsewhere(project)
         _hooks_do_no_harm(project, path)
         assert [item["decision"] for item in project.ask("decision", "list")] == ["before"]
+        assert "is not shown yet" in project.run("decision", "list").err
         subprocess.run([*project.prefix, "rm", str(project.home / "ballast")], check=True)
-        assert project.decide("after") == "D2"
+        assert project.decide("after") == "D3"
+        shown = [item["decision"] for item in project.ask("decision", "list")]
+        assert shown == ["before", "while it cannot be written", "after"]
         assert project.hook("PreCompact", transcript_path=path).code == 0
         assert kept(project.export("s")) == said(written.content)
 
@@ -106,16 +111,17 @@ def test_in_a_project_that_can_no_longer_be_written_to_commands_say_so(
     assert known.state()["decisions"][0]["decision"] == "before"
 
 
-def test_a_data_folder_that_can_no_longer_be_written_to_is_said_and_no_second_archive_is_begun(
+def test_with_a_data_folder_that_can_no_longer_be_written_to_all_goes_on_elsewhere_and_no_second_archive_is_begun(
     known: Project, session: tuple[Transcript, str]
 ) -> None:
     written, path = session
     with read_only(known, known.data) as project:
-        for arguments in CHANGES:
-            assert told_in_one_line(done := project.run(*arguments)), done
+        _is_kept_elsewhere(project)
         _hooks_do_no_harm(project, path)
         assert [item["id"] for item in project.ask("decision", "list")] == ["D1"]
-    assert known.decide("after") == "D2"
+    assert known.decide("after") == "D3"
+    assert len(known.archives) == 1
+    assert list(known.folder.rglob("*.db")) == list(known.folder.rglob("*.jsonl")) == []
     assert known.hook("PreCompact", transcript_path=path).code == 0
     assert kept(known.export("s")) == said(written.content)
 
@@ -183,6 +189,26 @@ def _works(project: Project, session: tuple[Transcript, str]) -> None:
     assert kept(project.export("s")) == said(written.content)
 
 
+def test_where_nothing_can_be_written_anywhere_commands_say_so(known: Project, session: tuple[Transcript, str]) -> None:
+    _, path = session
+    with read_only(known, known.data, known.folder) as project:
+        for arguments in CHANGES:
+            assert told_in_one_line(done := project.run(*arguments)), done
+        _hooks_do_no_harm(project, path)
+    assert known.decide("after") == "D2"
+
+
+def _is_kept_elsewhere(project: Project) -> None:
+    """What is new is kept and said in one line; what the archive has cannot be changed."""
+    decide, save, resolve = CHANGES
+    for arguments in (decide, save):
+        done = project.run(*arguments)
+        assert (done.code, done.err.count("\n")) == (0, 1), done
+        assert "joins the archive once that can be used" in done.err
+    assert told_in_one_line(done := project.run(*resolve)), done
+    assert "Q1 lies in the archive, which cannot be used now" in done.err
+
+
 def _hooks_do_no_harm(project: Project, path: str) -> None:
     for event in HOOKS:
         part = "brief" if event == "SessionStart" else ""
@@ -199,3 +225,14 @@ def _try_all(project: Project) -> bool:
     recorded = [item["decision"] for item in project.ask("decision", "list")]
     assert recorded == ["before", *(["while it cannot be written"] if ends[0].code == 0 else [])]
     return ends[0].code == 0
+
+
+def test_on_a_full_disk_embed_says_so_and_goes_on_when_there_is_room_again(
+    project: Project, session: tuple[Transcript, str]
+) -> None:
+    project.ask("ingest", session[1])
+    with full_disk(project, project.home) as full:
+        assert told_in_one_line(done := full.run("embed", "--model", "static")), done
+        subprocess.run([*full.prefix, "rm", str(full.home / "ballast")], check=True)
+        assert full.ask("embed", "--model", "static")["vectors"] > 0
+        assert len(full.export()) == len(project.export())

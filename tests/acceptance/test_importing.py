@@ -298,3 +298,21 @@ def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, projec
     imported(project, history, "--own")
     steps = [record for record in lines(exported(project, tmp_path / "other.jsonl")) if record["record"] == "step"]
     assert steps == [record for record in lines(history) if record["record"] == "step"]
+
+
+def test_a_history_goes_into_files_of_json_and_comes_back(
+    theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    one = exported(theirs, tmp_path / "one.jsonl")
+    mine = make_project("mine")
+    settings = mine.home / ".config" / "unified-state"
+    settings.mkdir(parents=True)
+    (settings / "config.toml").write_text('tier = "json"\n', encoding="utf-8")
+    imported(mine, one, "--own")
+    assert not mine.archives
+    assert "**sessions**" in mine.run("search", "sessions").out
+    back = exported(mine, tmp_path / "two.jsonl")
+    assert len(lines(back)) == len(lines(one))
+    other = make_project("other")
+    imported(other, back, "--own")
+    assert lines(exported(other, tmp_path / "three.jsonl")) == lines(back)

@@ -46,6 +46,8 @@ def commands(path: str) -> list[tuple[str, ...]]:
         ("ingest", path),
         ("export",),
         ("search", "cache"),
+        ("embed", "--model", "static"),
+        ("embed", "--model", "minilm"),
         ("recall", "T1"),
         ("restore", "--transcript", path),
         ("status",),
@@ -67,6 +69,19 @@ def test_everything_works_where_there_is_no_network(project: Project, path: str)
     assert cut_off.log() == ""
     assert kept(cut_off.export("s")) == said(Path(path).read_bytes())
     assert {arguments: done for arguments in commands(path) if (done := cut_off.run(*arguments)).code} == {}
+
+
+@pytest.mark.parametrize("model", ["static", "minilm"])
+def test_a_search_by_meaning_works_where_there_is_no_network_and_asks_for_no_socket(
+    project: Project, path: str, model: str
+) -> None:
+    cut_off = Project(project.folder, project.home, without_network())
+    main = REFUSE + "from unified_state.interfaces.cli import main\nmain(sys.argv[1:])"
+    for arguments in (("ingest", path), ("embed",), ("search", "cache")):
+        done = cut_off.execute(
+            (sys.executable, "-c", main, *arguments), "", {"UNIFIED_STATE_SEARCH_VECTORS": model, "HF_HUB_OFFLINE": "0"}
+        )
+        assert (done.code, done.err) == (0, ""), done
 
 
 def test_nobody_ever_asks_for_a_socket(project: Project, path: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import run_at_once
-from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
+from unified_state.errors import ArchiveUnavailableError, DamagedFileError, NewerVersionError, StorageError
 from unified_state.interpreter import DatabaseError
 from unified_state.storage.archive import Archive, storage_error
 
@@ -216,7 +216,7 @@ def test_an_error_of_sqlite_says_what_to_do(code: int | None, hint: str) -> None
     if code is not None:
         error.sqlite_errorcode = code
     found = storage_error(error, "a.db")
-    assert type(found) is StorageError
+    assert type(found) is ArchiveUnavailableError
     assert str(found) == f"the archive a.db cannot be used: something; {hint}"
 
 

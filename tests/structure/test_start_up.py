@@ -14,7 +14,20 @@ from unified_state.services.manager import UnifiedStateManager
 from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"pydantic", "git", "tiktoken", "jsonschema", "filelock", "rich", "shtab", "mcp"}
+HEAVY = {
+    "pydantic",
+    "git",
+    "tiktoken",
+    "jsonschema",
+    "filelock",
+    "rich",
+    "shtab",
+    "mcp",
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "usearch",
+}
 # Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
 # itself loads functools and collections.)
 TOO_DEAR_FOR_HOOKS = HEAVY | {
@@ -84,8 +97,9 @@ def modules_of_command(*arguments: str) -> set[str]:
 
 
 def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_milliseconds(
-    repository: Path, transcript: Path
+    repository: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "minilm")  # is for who searches, never for a hook
     boundary = {**ENTRY, "type": "system", "subtype": "compact_boundary", "uuid": "1", "compactMetadata": {}}
     said = {**ENTRY, "message": {"role": "user", "content": "the flux capacitor"}, "timestamp": "2025-12-31T00:00:00Z"}
     transcript.write_text("".join(json.dumps(entry) + "\n" for entry in (said, boundary)), encoding="utf-8")
@@ -174,6 +188,7 @@ def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> 
         ("decision", "list", "--json"),
         ("proposed",),
         ("context",),
+        ("search", "SQLite"),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )

@@ -49,6 +49,7 @@ COMMANDS = {
     "ingest": ("archive", "archive sessions from transcript files or folders"),
     "import": ("importing", "take in what other programs, machines or people kept"),
     "export": ("archive", "print the archive as JSON Lines, one step (or item) a line"),
+    "embed": ("embed", "make vectors of what steps mean, for searches by meaning"),
     "search": ("search", "find turns, steps and items"),
     "recall": ("archive", "print an item, a turn, a step or a compaction whole"),
     "why": ("provenance", "where an item comes from: the words, the turn around them, what became of it"),

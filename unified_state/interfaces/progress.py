@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-_WORTH_A_BAR = 5_000  # of whatever is counted; less is done before a bar is drawn
+_WORTH_A_BAR = 5_000  # of what is quick; less is done before a bar is drawn
 
 
 class progress_bar:  # noqa: N801  # used like the functions of contextlib, whose import would cost a millisecond
-    """`with progress_bar("archiving", total) as advance: … advance(done)`."""
+    """`with progress_bar("archiving", total) as advance: … advance(done)`. From `least` on it is worth a bar."""
 
-    def __init__(self, title: str, total: int) -> None:
-        self._title, self._total = title, total
+    def __init__(self, title: str, total: int, least: int = _WORTH_A_BAR) -> None:
+        self._title, self._total, self._least = title, total, least
         self._bar: Any = None
 
     def __enter__(self) -> Callable[[int], None]:
-        if self._total < _WORTH_A_BAR or not sys.stderr.isatty():
+        if self._total < self._least or not sys.stderr.isatty():
             return lambda _count: None
         from rich.console import Console
         from rich.progress import Progress

@@ -15,7 +15,6 @@ _NO_LIMIT = 1_000_000
 
 def state_banner(workspace: Workspace, now: int) -> str:
     """The state of a workspace as text."""
-
     if workspace.no_archive is not None:
         from unified_state.services.json_tier.status import json_banner
 

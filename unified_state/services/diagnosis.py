@@ -18,6 +18,7 @@ from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import SYNC_RUN, last_runs, read_log
 from unified_state.services.hook_diagnosis import check_hooks
 from unified_state.services.json_tier.places import FOLDER, waiting_folders
+from unified_state.services.meaning_check import check_meaning
 from unified_state.services.server_check import check_servers
 from unified_state.services.workspace import JSON_TIER
 from unified_state.storage.damage import is_healthy
@@ -59,6 +60,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         _compiled(),
         *_settings(settings),
         *check_enforcement(place),
+        *check_meaning(place, settings),
         *check_servers(place, settings),
         _versions(),
     ]

@@ -15,6 +15,7 @@ from unified_state.rules.query_dates import begin_of
 from unified_state.rules.querying import words_of
 from unified_state.rules.refs import STEP, TURN, parse_ref
 from unified_state.services.searching import search
+from unified_state.setting_table import OFF
 from unified_state.storage.accesses import note_accesses
 from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.full_text import Filters
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.services.excerpting import Part
+    from unified_state.services.meaning import Reader
     from unified_state.services.workspace import Workspace
 
 _ACCESS = 0.1  # what a hit of a search weighs; what is recalled weighs 1
@@ -60,9 +62,12 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
         from unified_state.services.json_tier.finding import find_json
 
         return find_json(workspace, wanted, filters)
+    reader = _reader(workspace)
 
     def action(archive: Archive) -> list[Hit]:
-        hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
+        if reader is not None and not reader.knows(archive):
+            workspace.report("searched by words alone: no step has a vector yet; `unified-state embed` makes them")
+        hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader)
         if not hits and wanted.tool is not None:
             _refuse_unknown_tool(archive, wanted.tool)
         steps = [number for kind, number in map(parse_ref, [hit.ref for hit in hits[:_NOTED]]) if kind == STEP]
@@ -106,13 +111,16 @@ def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """The best hits of all repositories, best first. An archive that cannot be read is told."""
     filters = filters_of(wanted, now)
+    reader = _reader(workspace)
     found: list[FoundIn] = []
     unknown: NotFoundError | None = None
     is_known = False
     for path in _archives(workspace):
         try:
             with Archive(path) as archive:
-                hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters)
+                hits = search(
+                    archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
+                )
                 found += [FoundIn(archive=path, worktree=_worktree(archive), hit=hit) for hit in hits]
                 is_known = True
         except NotFoundError as error:  # the session is another repository's
@@ -123,6 +131,19 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
         raise unknown
     # Scores are of one archive each; how much of the query a hit has is the same measure in all.
     return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
+
+
+def _reader(workspace: Workspace) -> Reader | None:
+    """What reads queries by their meaning, where the user turned it on. Without it a search is by words alone."""
+    if workspace.settings.search_vectors == OFF:
+        return None
+    try:
+        from unified_state.services.meaning import open_reader  # and with it numpy: only for who wants it
+
+        return open_reader(workspace.settings.search_vectors)
+    except UnifiedStateError as error:
+        workspace.report(f"searched by words alone: {error}")
+        return None
 
 
 def filters_of(wanted: Wanted, now: int) -> Filters:

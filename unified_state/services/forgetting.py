@@ -24,7 +24,7 @@ from unified_state.services.requoting import drop_quotes
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
-from unified_state.storage.derived_file import remove_derived
+from unified_state.storage.derived_file import remove_stale
 from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.pending import write_pending
@@ -169,12 +169,12 @@ def _forget(
 
 
 def tidy(archive: Archive) -> None:
-    """Merge the index, so that deleted words leave it, write the file anew without its free pages, and remove the files
-    that were made of it.
+    """Remove what was made of vectors that are gone, merge the index, so that deleted words leave it, and write the
+    archive anew without its free pages.
     """
+    remove_stale(archive)
     archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
     archive.run("VACUUM")
-    remove_derived(archive)
 
 
 def _words(archive: Archive, step: int) -> str:

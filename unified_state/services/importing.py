@@ -16,10 +16,11 @@ from unified_state.rules.binding import may_decide
 from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, open_records, project_of
 from unified_state.services.import_trust import masked, trusted, untrusted
 from unified_state.services.state_files import rewrite_state_files
+from unified_state.services.stores import use_store
 from unified_state.services.working_set_keeping import rebuild_working_sets
-from unified_state.storage.ledger import list_items
-from unified_state.storage.sessions import session_number
-from unified_state.storage.tiers.sqlite import SqliteStore
+from unified_state.storage.ledger import PROPOSED
+from unified_state.storage.news import last_news, take_back_news
+from unified_state.storage.sessions import root_at_worktree, session_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from unified_state.records.history import HistoryRecord
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
+    from unified_state.storage.tiers.protocol import HistoryStore
 
     Report = Callable[[int], None]
 
@@ -61,50 +63,52 @@ def import_file(
     count = sum(1 for _ in open_records(form, path, project))
     own = may_decide(workspace.origin) and (is_own or (form == HISTORY and project_of(path) == workspace.place.id))
 
-    def action(archive: Archive) -> Imported:
-        importer = _Importer(workspace, archive, now, is_own=own)
+    def action(store: HistoryStore, archive: Archive | None) -> Imported:
+        importer = _Importer(workspace, store, archive, now, is_own=own)
         for batch in _batches(open_records(form, path, project)):
             importer.keep(batch)
             report(len(batch))
         importer.settle()
         return Imported(path, form, count, importer.added, importer.proposed, importer.left)
 
-    done = workspace.use(action)
+    done = use_store(workspace, action)
     if done.added:
         rewrite_state_files(workspace)
     return done
 
 
 class _Importer:
-    """Keeps batch after batch in the archive; `settle` brings up to date what is derived from it."""
+    """Keeps batch after batch in the store; `settle` brings up to date what the archive derives from it."""
 
-    def __init__(self, workspace: Workspace, archive: Archive, now: int, *, is_own: bool) -> None:
-        self._archive, self._masker, self._now, self._is_own = archive, workspace.masker, now, is_own
-        self._store = SqliteStore(archive.path, archive=archive)
-        self._known = {item.uuid for item in list_items(archive, CONSTRAINT)}
+    def __init__(
+        self, workspace: Workspace, store: HistoryStore, archive: Archive | None, now: int, *, is_own: bool
+    ) -> None:
+        self._store, self._archive, self._masker = store, archive, workspace.masker
+        self._now, self._is_own = now, is_own
+        self._known = {item.uuid for item in store.items() if item.kind == CONSTRAINT}
         self._sessions: set[str] = set()
         self.added = self.proposed = self.left = 0
 
     def keep(self, batch: Iterable[HistoryRecord]) -> None:
         """Keep a batch, whole or not at all."""
         kept = [record for told in batch if (record := self._judged(told)) is not None]
-        (news,) = self._archive.row("SELECT coalesce(max(id), 0) FROM news")
-        added = self._store.append(kept)
         items = [record for record in kept if isinstance(record, StoredItem)]
-        self.added += added
+        last = last_news(self._archive) if self._archive else 0
+        added = self._store.append(kept)
+        if self._archive:  # what was decided elsewhere, long ago, is no news to the sessions at work
+            take_back_news(self._archive, last, [item.uuid for item in items])
         if added:
-            self.proposed += sum(item.status == "proposed" for item in items)
+            self.added += added
+            self.proposed += sum(item.status == PROPOSED for item in items)
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
-        for item in items:  # what was decided elsewhere, long ago, is no news to the sessions at work
-            self._archive.run("DELETE FROM news WHERE id > ? AND item = ?", news, item.uuid)
 
     def settle(self) -> None:
         """Make the working sets of the sessions that got steps."""
+        if self._archive is None:
+            return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
-            self._archive.run(
-                "UPDATE session SET root = worktree WHERE id = ? AND root IS NULL AND worktree NOT NULL", number
-            )
+            root_at_worktree(self._archive, number)
         rebuild_working_sets(self._archive, numbers)
 
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:

@@ -27,9 +27,9 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
     """What the ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        found, *others = items_called(archive, ref) or [find_item(archive, ref)]
-        also = {"also": [other.alias for other in others]} if others else {}  # they were called so before a merge
-        return {**_item(archive, found), **also}
+        found = find_item(archive, ref)
+        others = [other.alias for other in items_called(archive, ref) if other.uuid != found.uuid]
+        return {**_item(archive, found), **({"also": others} if others else {})}  # they were called so before a merge
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
 
 

@@ -12,6 +12,7 @@ from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import Record
 from unified_state.rules.cutting import one_line
 from unified_state.rules.indexing import index_text
+from unified_state.rules.meaning import MOST_MEANT, fused
 from unified_state.rules.querying import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.rules.raising import MOST_RAISED, Raising, lowered
 from unified_state.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from unified_state.records.item import LedgerItem
+    from unified_state.services.meaning import Meant, Reader
     from unified_state.storage.archive import Archive
 
 MOST_HITS = 1_000
@@ -35,6 +37,7 @@ _LOOKED_AT = 3_000  # characters of a step round its first matching word
 _SNIPPET = 240
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # one that has all words stands above any step
 _HALF = 0.5
+_FUSED = _WHOLE_ITEM / (_WHOLE_ITEM + MOST_MEANT)  # keeps what meaning is added to below an item that has all words
 
 
 class _Query(Record):
@@ -45,13 +48,14 @@ class _Query(Record):
     having: dict[str, int]
     steps: int
     now: int
+    meant: Meant | None = None
 
     @property
     def words(self) -> list[str]:
         return list(self.weights)
 
 
-def search(
+def search(  # noqa: PLR0913  # three say what is looked for, the others how, and have defaults
     archive: Archive,
     query: str,
     limit: int,
@@ -61,10 +65,11 @@ def search(
     filters: Filters | None = None,
     words: Sequence[str] | None = None,
     candidates: int = _CANDIDATES,
+    reader: Reader | None = None,
 ) -> list[Hit]:
     """The best hits, best first, at most 1,000. Any text is a query; its words are looked for (or those of them that
     are given), never read as operators. `now` is what "yesterday" is seen from; `candidates` is how many steps are
-    scored at least. Raises NotFoundError for a session that is not known.
+    scored at least; with a `reader`, the meaning counts too. Raises NotFoundError for a session that is not known.
     """
     filters = filters or Filters()
     if session_id is not None:
@@ -73,6 +78,8 @@ def search(
     limit = min(limit, MOST_HITS)
     if not asked.weights or limit < 1:
         return []
+    if reader is not None:
+        asked = asked.replace(meant=reader.read(archive, query, asked.having, asked.steps))
     hits = _items(archive, asked, session_id, filters)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, session_id, filters, limit, max(candidates, limit))
@@ -98,11 +105,16 @@ def _steps(
     archive: Archive, asked: _Query, session_id: str | None, filters: Filters, limit: int, candidates: int
 ) -> list[Hit]:
     matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates))
+    if asked.meant is not None:
+        matches.update(asked.meant.nearest(filters, candidates))
     placed = _with_neighbours(archive, matches)
     texts = {number: readable(found.step) for number, found in placed.items()}
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked.words)
+    cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
     scores = relevance(looked, asked.weights)
+    if asked.meant is not None:
+        scores = fused(scores, looked, cosines, asked.meant.trust)
     accessed = access_weights(archive, matches, asked.now)
     said = [(text, looked[number].counts) for number, text in texts.items()]
     raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
@@ -117,6 +129,7 @@ def _steps(
         best.setdefault(placed[number].step.uuid, number)
     chosen = list(best.values())[:limit]
     words = _as_written([regions[number] for number in chosen], asked.words)
+    scale = _FUSED if cosines else 1.0
     return [
         Hit(
             ref=f"S{number}",
@@ -124,9 +137,9 @@ def _steps(
             uuids=(placed[number].step.uuid,),
             session_id=session_id or placed[number].session_id,
             timestamp=to_text(placed[number].step.at),
-            score=round(totals[number], 4),
+            score=round(totals[number] * scale, 4),
             snippet=snippet(one_line(regions[number]), words, _SNIPPET),
-            coverage=round(coverage(looked[number], looked, asked.weights), 2),
+            coverage=round(max(coverage(looked[number], looked, asked.weights), cosines.get(number, 0.0)), 2),
         )
         for number in chosen
     ]

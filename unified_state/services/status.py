@@ -8,6 +8,7 @@ from unified_state.records.record import Record
 from unified_state.services.health import health_line
 from unified_state.storage.outbox_servers import ServerState, server_states
 from unified_state.storage.shortened import Savings, read_savings
+from unified_state.storage.vector_models import VectorCount, vector_counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Status(Record):
     saved_at: str | None
     health: str | None
     lean: Savings
+    vectors: tuple[VectorCount, ...]
     copied_from: str | None = None
     servers: tuple[ServerState, ...] = ()
 
@@ -66,6 +68,7 @@ def read_status(workspace: Workspace, now: int) -> Status:
             saved_at=saved[0] if saved else None,
             health=health_line(place.folder, now),
             lean=read_savings(archive),
+            vectors=vector_counts(archive),
             copied_from=place.copied_from,
             servers=tuple(server_states(archive)),
         )

@@ -12,9 +12,14 @@ if TYPE_CHECKING:
 _FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a word which tells something
 
 
+def tells_something(having: int, steps: int) -> bool:
+    """Whether a word that so many of all steps have tells one from another."""
+    return having <= max(_FEW, steps * _COMMON)
+
+
 def telling_words(archive: Archive, text: str) -> list[str]:
     """The words of a text that tell what it is about, in order."""
     words = [word for word in query_words(text) if word not in CHATTER]
     steps = count_steps(archive)
     having = count_having(archive, words, steps)
-    return [word for word in words if having[word] <= max(_FEW, steps * _COMMON)]
+    return [word for word in words if tells_something(having[word], steps)]

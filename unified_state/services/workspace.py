@@ -15,7 +15,6 @@ from unified_state.errors import (
 )
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
-from unified_state.services.json_tier.places import waiting_folders
 from unified_state.services.place import KEY_FILE
 from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.enforcement import read_stamp
@@ -88,7 +87,18 @@ class Workspace:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        return not (os.path.exists(self.place.archive_path) or waiting_folders(self.place))
+        return not (os.path.exists(self.place.archive_path) or self.waiting())
+
+    def waiting(self) -> list[str]:
+        """The folders in which files of JSON hold a history: there are none unless something went wrong once, or the
+        tier is or was json.
+        """
+        beside = os.path.join(self.place.repository.worktree, ".claude", "unified-state")
+        if not (os.path.isdir(os.path.join(self.place.folder, JSON_TIER)) or os.path.isdir(beside)):
+            return []
+        from unified_state.services.json_tier.places import waiting_folders
+
+        return waiting_folders(self.place)
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
@@ -104,7 +114,7 @@ class Workspace:
                 self._set_aside(error)
             return self._use(action)
         except UNAVAILABLE as error:
-            waiting = waiting_folders(self.place)
+            waiting = self.waiting()
             if waiting:
                 error.hint = f"{error.hint}; what was recorded meanwhile is kept in {waiting[0]}"
             raise
@@ -113,7 +123,7 @@ class Workspace:
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            if waiting_folders(self.place):
+            if self.waiting():
                 self._merge_back(archive)
             return self._settled(archive, action(archive))
 

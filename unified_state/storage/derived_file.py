@@ -65,29 +65,29 @@ def derived_lock(archive: Archive) -> FileLock:
     return FileLock(os.path.join(folder, _LOCK), 0)
 
 
-def remove_derived(archive: Archive) -> None:
-    """Remove the derived files, the half-written ones too: call it behind the commit that took vectors away."""
-    for name in _names(archive):
-        if name != _LOCK:
-            _remove(os.path.join(derived_folder(archive), name))
-
-
-def remove_worthless(archive: Archive, model: VectorModel) -> None:
-    """Remove what killed processes left half-written, and a model's files that are worth nothing. Hold the lock."""
-    for name in _names(archive):
-        if name.endswith(".tmp"):
-            _remove(os.path.join(derived_folder(archive), name))
-    for kind in (SCAN, GRAPH):
-        path = derived_path(archive, model, kind)
-        if os.path.exists(path) and open_derived(path, kind, model) is None:
+def remove_stale(archive: Archive) -> None:
+    """Remove the files that were made before a vector was taken away, and those that were never finished: call it
+    behind the commit that took it away. A process that is making one finds it gone, or finds so itself (`refresh`).
+    """
+    folder = derived_folder(archive)
+    if not os.path.isdir(folder):
+        return
+    stamps = {stamp.encode() for (stamp,) in archive.rows("SELECT stamp FROM vector_model")}
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if name != _LOCK and _stamp(path) not in stamps:
             _remove(path)
 
 
-def _names(archive: Archive) -> list[str]:
+def _stamp(path: str) -> bytes:
+    """The stamp that a file carries, if it is one."""
     try:
-        return os.listdir(derived_folder(archive))
-    except FileNotFoundError:
-        return []
+        with open(path, "rb") as file:
+            file.seek(-_TRAILER.size, os.SEEK_END)
+            stamp: bytes = _TRAILER.unpack(file.read())[1]
+    except (OSError, StructError):
+        return b""
+    return stamp
 
 
 def _remove(path: str) -> None:
@@ -101,7 +101,7 @@ def _remove(path: str) -> None:
 
 
 def publish(path: str, made: Made, write: Callable[[str], None]) -> bool:
-    """Put a file in place whole. False where it was removed meanwhile, as `remove_derived` does."""
+    """Put a file in place whole. False where it was removed meanwhile, as `remove_stale` does."""
     temporary = temporary_name(path)
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))

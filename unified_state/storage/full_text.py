@@ -95,6 +95,20 @@ def _ranked(archive: Archive, query: str, newest: int, filters: Filters, limit: 
     return list(islice((number for (number,) in rows if _names(archive, number, filters.file)), limit))
 
 
+def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) -> list[int]:
+    """Those of the steps that pass the filters, in the order in which they are given."""
+    conditions, values = _conditions(filters)
+    where = "".join(f" AND {condition}" for condition in conditions)
+    rows = archive.execute(
+        f"SELECT step.id FROM step JOIN turn ON turn.id = step.turn WHERE step.id IN ({', '.join(map(str, numbers))})"
+        f" AND kind NOT NULL{where}",
+        values,
+    )
+    passing = {number for (number,) in rows}
+    file = filters.file
+    return [number for number in numbers if number in passing and (file is None or _names(archive, number, file))]
+
+
 def _names(archive: Archive, number: int, file: str) -> bool:
     """Whether a step names a file as it is written: to the index, tests.py is test.py."""
     step = find_step(archive, number)

@@ -6,6 +6,8 @@ from unified_state.records.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unified_state.storage.archive import Archive
 
 _BY_OTHERS = (
@@ -39,3 +41,15 @@ def take_news(archive: Archive, session: int) -> list[News]:
     know_news(archive, session)
     first = dict(reversed(rows))
     return [News(uuid, was_active=not first[uuid]) for uuid in dict.fromkeys(uuid for uuid, _ in rows)]
+
+
+def last_news(archive: Archive) -> int:
+    """The number of the newest."""
+    return int(archive.row("SELECT coalesce(max(id), 0) FROM news")[0])
+
+
+def take_back_news(archive: Archive, after: int, items: Sequence[str]) -> None:
+    """What came of some items since then is no news to anybody."""
+    with archive.transaction():
+        for uuid in items:
+            archive.run("DELETE FROM news WHERE id > ? AND item = ?", after, uuid)

@@ -73,7 +73,12 @@ EVERYTHING = tuple(
     f"{statement} AND outbox_server.id = ?1"
     for statement in (
         _note("what", "key", ", tombstone WHERE true", is_gone=True),
-        _note("'step'", _STEP_KEY.format("step"), ", step WHERE kind IS NULL", is_gone=True),
+        _note(
+            "'step'",
+            _STEP_KEY.format("step"),
+            ", step WHERE kind IS NULL AND id NOT IN (SELECT step FROM pruned)",
+            is_gone=True,
+        ),
         _note("'item'", "uuid", ", item WHERE true"),
         _note("'link'", _LINK_KEY.format("item_link"), ", item_link WHERE true"),
         _note("'compaction'", "boundary_uuid", ", compaction WHERE boundary_uuid NOT NULL"),

@@ -82,6 +82,11 @@ def note_root(archive: Archive, session: int, cwd: str) -> None:
         archive.run("UPDATE session SET root = ? WHERE id = ?", worktree if inside else cwd, session)
 
 
+def root_at_worktree(archive: Archive, session: int) -> None:
+    """Where a session's paths are relative to is not known for one that came from elsewhere: its worktree."""
+    archive.run("UPDATE session SET root = worktree WHERE id = ? AND root IS NULL AND worktree NOT NULL", session)
+
+
 def count_tool_calls(archive: Archive, session: int, added: int) -> None:
     """Count the tool calls of a session."""
     if added:

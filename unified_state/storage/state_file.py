@@ -56,7 +56,7 @@ class StateFile:
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
                 message = f"{self.path} is damaged: {section} is no list of objects"
                 raise DamagedFileError(message, "it is set aside and written anew from the archive")
-        return StateContent(json=state, is_ours=_digest(raw) == self._known_digest())
+        return StateContent(json=state, is_ours=_digest(raw) == _known_digest(self._digest_path))
 
     def update(self, change: Callable[[StateContent], State]) -> State:
         """Write what `change` makes of the file's content, under the file's lock; a damaged file is set aside first."""
@@ -85,10 +85,17 @@ class StateFile:
             else:
                 write_atomically(self.path, _encode(fields))
 
+    def trust(self, digest_path: str) -> None:
+        """Take the file for ours if it is as the digest says that lies elsewhere, where it was written last."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            raw = self._read()
+            if raw is not None and _digest(raw) == _known_digest(digest_path):
+                self._write(raw)
+
     def _write(self, raw: bytes) -> None:
         if raw != self._read():
             write_atomically(self.path, raw)
-        if _digest(raw) != self._known_digest():
+        if _digest(raw) != _known_digest(self._digest_path):
             write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
 
     def _read(self) -> bytes | None:
@@ -112,13 +119,6 @@ class StateFile:
             raise DamagedFileError(message, "it is set aside and written anew from the archive")
         return value
 
-    def _known_digest(self) -> str | None:
-        try:
-            with open(self._digest_path, encoding="ascii", errors="replace") as file:
-                return file.read(_DIGITS)
-        except FileNotFoundError:
-            return None
-
     def _set_aside(self) -> str:
         number = 1
         while os.path.lexists(aside := f"{self.path.removesuffix('.json')}.damaged-{number}.json"):
@@ -135,6 +135,14 @@ def written_state_files(folder: str) -> list[str]:
             with open(os.path.join(folder, name), "rb") as file:
                 paths.append(os.fsdecode(file.read()[_DIGITS:].strip()))
     return paths
+
+
+def _known_digest(path: str) -> str | None:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read(_DIGITS)
+    except FileNotFoundError:
+        return None
 
 
 def _depth(value: Any) -> int:

@@ -6,6 +6,9 @@ anywhere in memory, so it is checked when it is opened; the vectors before it ar
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +19,11 @@ from unified_state.storage.derived_file import GRAPH, Made, derived_path, open_d
 from unified_state.storage.vector_numbers import Numbers, identity
 from unified_state.storage.vectors import VectorModel, vectors_after
 
+if sys.platform == "linux":
+    # usearch holds a C++ library inside, which onnxruntime, loaded later, would take for its own, and crash. Not where
+    # the system's is there first, for all.
+    with suppress(OSError):  # onnxruntime needs it: where it is not, neither is onnxruntime
+        ctypes.CDLL("libstdc++.so.6", ctypes.RTLD_GLOBAL)
 try:
     from usearch.index import Index
 except ImportError as error:
@@ -58,20 +66,23 @@ def open_graph(archive: Archive, model: VectorModel) -> Graph | None:
 
 
 def extend_graph(archive: Archive, model: VectorModel, has_time: Callable[[], bool]) -> int:
-    """Add vectors to the graph while there is time; the number of the last one."""
+    """Add vectors to the graph while there is time; the number of the last one that its file has now."""
     path = derived_path(archive, model, GRAPH)
+    known = open_graph(archive, model)
+    if known is not None and not vectors_after(archive, model.number, known.last, 1):
+        return known.last
     found = _read(path, model, Index.load)
-    index, begin = (found.index, found.last) if found is not None else (_new_index(model), 0)
+    index, begin = (_new_index(model), 0) if found is None else (found.index, found.last)
     last = begin
-    while has_time() and (rows := vectors_after(archive, model.number, last, _BATCH)):
+    while rows := vectors_after(archive, model.number, last, _BATCH):
         last = rows[-1][0]
         vectors = np.frombuffer(b"".join(embedding for _, _, embedding in rows), "<f2")
         index.add(np.array([number for number, _, _ in rows], np.uint64), vectors.reshape(len(rows), -1), threads=1)
-    if last != begin:
-        checked_from = (_HEADER + len(index) * model.dimensions * _NUMBER) // _WORD * _WORD
-        made = Made(GRAPH, model.stamp, model.dimensions, len(index), last, checked_from)
-        publish(path, made, lambda temporary: _save(index, temporary))
-    return last
+        if not has_time():
+            break
+    checked_from = (_HEADER + len(index) * model.dimensions * _NUMBER) // _WORD * _WORD
+    made = Made(GRAPH, model.stamp, model.dimensions, len(index), last, checked_from)
+    return last if publish(path, made, lambda temporary: _save(index, temporary)) else begin
 
 
 @lru_cache(maxsize=4)

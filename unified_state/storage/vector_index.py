@@ -12,7 +12,7 @@ import os
 from itertools import chain
 
 from unified_state.errors import StorageError
-from unified_state.storage.derived_file import GRAPH, derived_lock, derived_path, remove_derived, remove_worthless
+from unified_state.storage.derived_file import GRAPH, derived_lock, derived_path, remove_stale
 from unified_state.storage.vector_numbers import Numbers, matrix, unit
 from unified_state.storage.vector_scan import extend_scan, open_scan
 from unified_state.storage.vectors import VectorModel, read_model, vectors_after, vectors_at
@@ -41,28 +41,28 @@ def nearest(archive: Archive, model: int, query: Sequence[float] | Numbers, limi
     return [(step, cosine) for cosine, step in best]
 
 
-def refresh(archive: Archive, model: int, has_time: Callable[[], bool]) -> bool:
+def refresh(archive: Archive, model: int, has_time: Callable[[], bool], *, graph_from: int = GRAPH_FROM) -> bool:
     """Bring the derived files up to the archive, as far as there is time; whether they are. Of several processes one
-    does it, and the others go on without.
+    does it, and the others go on without. From so many vectors on there is a graph.
     """
     known = read_model(archive, model)
     try:
         with derived_lock(archive):
-            done = _refresh(archive, known, has_time)
+            done = _refresh(archive, known, has_time, graph_from)
     except StorageError as error:
         if isinstance(error.__cause__, TimeoutError):
             return False
         raise
     if read_model(archive, model) != known:  # something was forgotten meanwhile
-        remove_derived(archive)
+        remove_stale(archive)
         return False
     return done
 
 
-def _refresh(archive: Archive, model: VectorModel, has_time: Callable[[], bool]) -> bool:
-    remove_worthless(archive, model)
+def _refresh(archive: Archive, model: VectorModel, has_time: Callable[[], bool], graph_from: int) -> bool:
+    remove_stale(archive)
     scan = extend_scan(archive, model)
-    if scan.count < GRAPH_FROM:
+    if scan.count < graph_from:
         return True
     from unified_state.storage.vector_graph import extend_graph  # loads usearch
 

@@ -81,6 +81,20 @@ def test_a_search_has_the_hits_of_the_command(here: Path, keep: Keep, capsys: py
     assert len({hit["ref"] for hit in found["hits"] + rest["hits"]}) == 8
 
 
+def test_a_search_by_meaning_finds_other_words_and_notes_where_it_cannot(
+    here: Path, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "static")
+    keep(prompt(1, "the login page is broken"))
+    found = answer(here, "archive_search", query="users cannot sign in")
+    assert found["hits"] == []
+    assert found["notes"] == ["searched by words alone: no step has a vector yet; `unified-state embed` makes them"]
+    assert run(["embed"]) == 0
+    found = answer(here, "archive_search", query="users cannot sign in")
+    assert [hit["ref"] for hit in found["hits"]] == ["S1"]
+    assert "notes" not in found
+
+
 def test_why_is_that_of_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     UnifiedStateManager(here).add_decision("Use SQLite", "one file")
     assert without_page(answer(here, "why", ref="D1")) == printed(capsys, "why", "D1")
@@ -202,4 +216,4 @@ def test_a_search_for_the_team_without_a_server_says_so_beside_ones_own_hits(her
     found = answer(here, "archive_search", query="parser", team=True)
     assert [hit["ref"] for hit in found["hits"]] == ["S1"]
     assert found["team"] == []
-    assert found["team_problem"].startswith("no server is configured")
+    assert found["notes"][0].startswith("no server is configured")

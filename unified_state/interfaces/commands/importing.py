@@ -75,7 +75,7 @@ def _ingest(context: Context, workspace: Workspace, paths: list[str]) -> dict[st
 
 
 def _shown(context: Context, imported: Imported) -> dict[str, Any]:
-    waiting = f", {imported.proposed:,} items wait for you in `unified-state proposed`" if imported.proposed else ""
+    waiting = f", {imported.proposed:,} proposed (`unified-state proposed`)" if imported.proposed else ""
     left = f", {imported.left:,} left as they are here" if imported.left else ""
     text = f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
     return {**imported.as_dict(), **_text(context, text)}

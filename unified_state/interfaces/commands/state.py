@@ -98,6 +98,10 @@ def _status_text(status: Status) -> str:
     ]
     if status.lean.outputs:
         lines.append(f"lean       {savings_line(status.lean)}")
+    lines += [
+        f"vectors    {count.steps:,} of {status.steps:,} steps by {count.model} ({count.version})"
+        for count in status.vectors
+    ]
     lines += [f"server     {server_line(server, now)}" for server in status.servers]
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")

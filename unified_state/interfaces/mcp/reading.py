@@ -60,13 +60,17 @@ class ReadingTools:
         """
         end = offset + limit
         wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
+        notes: list[str] = []
         workspace = self._project.reading()
+        workspace.report = notes.append
         hits = [hit.as_dict() for hit in find(workspace, wanted, current_time())]
         shown, page = page_of_entries(hits[:end], offset)
         if page.next_offset is None and len(hits) > end:
             page = page.replace(next_offset=end)
-        answer = {"hits": shown, **_paged(page.replace(total=len(hits)))}
-        return {**answer, **_of_team(workspace, wanted.replace(limit=limit))} if team and not offset else answer
+        answer: dict[str, Any] = {"hits": shown, **_paged(page.replace(total=len(hits)))}
+        if team and not offset:
+            answer["team"] = _of_team(workspace, wanted.replace(limit=limit))
+        return {**answer, "notes": notes} if notes else answer
 
     def archive_get_turn(
         self,
@@ -108,8 +112,8 @@ class ReadingTools:
         return _texts(found, offset)
 
 
-def _of_team(workspace: Workspace, wanted: Wanted) -> dict[str, Any]:
-    """What others archived, with who said it; where the server cannot tell, one line says why."""
+def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
+    """What others archived, with who said it; where the server cannot tell, one line is reported."""
     from unified_state.services.team_search import find_in_team
     from unified_state.services.team_server import team_server
     from unified_state.settings import environment
@@ -117,9 +121,9 @@ def _of_team(workspace: Workspace, wanted: Wanted) -> dict[str, Any]:
     try:
         hits = find_in_team(workspace, team_server(workspace, environment()), wanted, current_time())
     except UnifiedStateError as error:
-        return {"team": [], "team_problem": str(error)}
-    shown, _ = page_of_entries([hit.as_dict() for hit in hits], 0)
-    return {"team": shown}
+        workspace.report(str(error))
+        return []
+    return page_of_entries([hit.as_dict() for hit in hits], 0)[0]
 
 
 def state_page(project: Project, offset: int) -> dict[str, Any]:

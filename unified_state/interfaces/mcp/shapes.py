@@ -98,12 +98,12 @@ class TeamHit(TypedDict):
 
 
 class Hits(TypedDict):
-    """What a search finds, the best first; `team_problem` says why the team's server was of no help."""
+    """What a search finds, the best first; `notes` say how it could have found more."""
 
     hits: list[Hit]
     page: Page
     team: NotRequired[list[TeamHit]]
-    team_problem: NotRequired[str]
+    notes: NotRequired[list[str]]
 
 
 class Explained(TypedDict):

@@ -125,7 +125,9 @@ class _Merge:
                     f"{item.alias}, recorded while the archive could not be used, is {kept.alias} now: "
                     f"another {item.alias} is there; `unified-state recall {item.alias}` tells of both"
                 )
-        place = self._workspace.place
+        place, folder = self._workspace.place, history.files.folder
+        for path in filter(os.path.exists, written_state_files(folder)):
+            StateFile(path, digest_path_of(place.folder, path)).trust(digest_path_of(folder, path))
         paths = {place.state_path, *written_state_files(place.folder)} if names else set()
         for path in sorted(filter(os.path.exists, paths)):
             StateFile(path, digest_path_of(place.folder, path)).rename(names)

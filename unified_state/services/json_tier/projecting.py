@@ -28,7 +28,7 @@ from unified_state.rules.state_reading import drop_texts, keep_unknown, read_sec
 from unified_state.rules.timestamps import to_text
 from unified_state.services.json_tier.carrying import carried_items
 from unified_state.services.pending import is_running
-from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
+from unified_state.services.place import EXCLUDED, NAME, digest_path_of, exclude_from_git
 from unified_state.storage.state_file import StateFile
 from unified_state.storage.tiers.json_desk import NOTES, SAVED, WORK
 from unified_state.storage.tiers.json_tables import Tables
@@ -54,7 +54,11 @@ class JsonProjection:
         self._history = history
         self._workspace = workspace
         self._now = now
-        self._file = StateFile(workspace.place.state_path, workspace.place.digest_path)
+        path = workspace.place.state_path
+        self._before = StateFile(path, workspace.place.digest_path)
+        # Beside the archive nothing may be written now.
+        beside = digest_path_of(history.files.folder, path)
+        self._file = StateFile(path, beside) if history.is_fallback else self._before
 
     def present(self) -> dict[str, Any]:
         """What the file says now; nothing where it is damaged, which the next write sets aside."""
@@ -66,10 +70,10 @@ class JsonProjection:
     def trusted(self) -> dict[str, Any]:
         """The same, of a file that nobody else has written to."""
         try:
-            content = self._file.load()
+            found = [file.load() for file in (self._file, self._before)]
         except DamagedFileError:
             return {}
-        return content.json or {} if content.is_ours else {}
+        return next((content.json or {} for content in found if content.is_ours), {})
 
     def save(self, trigger: str, git: GitState) -> State:
         """Write the file with a fresh git state."""
@@ -85,6 +89,8 @@ class JsonProjection:
         if not os.path.lexists(place.state_path):
             shared = NAME if self._workspace.settings.share_state_file else None
             exclude_from_git(place, [name for name in EXCLUDED if name != shared])
+        if self._history.is_fallback:
+            self._history.files.ensure()
         return self._file.update(lambda content: self._changed(content, leaves))
 
     def _changed(self, content: StateContent, leaves: Callable[[str], bool] | None) -> State:

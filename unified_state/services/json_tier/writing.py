@@ -143,7 +143,7 @@ class JsonWriter:
             present = JsonProjection(self._history, self._workspace, 0).present()
             if any(item.alias == ref.upper() for item in carried_items(present, (), 0)):
                 message = f"{ref} lies in the archive, which cannot be used now"
-                raise StorageError(message, self._history.reason or "set tier to sqlite to change it")
+                raise NotFoundError(message, self._history.reason or "set tier to sqlite to change it")
             message = f"there is no item {ref}"
             raise NotFoundError(message, "`unified-state search` finds items and turns")
         if found[0].kind != kind:

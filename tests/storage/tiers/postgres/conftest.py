@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -28,7 +28,7 @@ def open_as(postgres: PostgresServer, organisation: str) -> Iterator[OpenAs]:
     with ExitStack() as stack:
 
         def opened(
-            member: str = "ada", project: str = "p", of: str = "", dsn: str = "", **parameters: object
+            member: str = "ada", project: str = "p", of: str = "", dsn: str = "", **parameters: Any
         ) -> PostgresStore:
             return stack.enter_context(
                 open_postgres(

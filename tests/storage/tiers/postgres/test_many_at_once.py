@@ -13,6 +13,7 @@ from unified_state.storage.tiers.postgres.migrating import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from tests.storage.tiers.postgres.conftest import OpenAs
+    from unified_state.records.history import StoredStep
 
 ROOT = Path(__file__).parents[4]
 WRITERS, BATCHES, BATCH = 8, 5, 20
@@ -64,12 +65,11 @@ def test_who_reads_on_misses_nothing_that_others_append_meanwhile(open_as: OpenA
     threads = [Thread(target=write, args=(number,)) for number in range(1, 5)]
     for thread in threads:
         thread.start()
-    seen: list[str] = []
-    after = 0
+    seen: set[str] = set()
+    page: list[tuple[int, StoredStep]] = []
     while any(thread.is_alive() for thread in threads):
-        for after, one in store.steps("one", after, 7):
-            seen.append(one.uuid)
-    while page := store.steps("one", after):
-        for after, one in page:
-            seen.append(one.uuid)
-    assert sorted(seen) == sorted(step(number * 100 + one).uuid for number in range(1, 5) for one in range(20))
+        page = store.steps("one", page[-1][0] if page else 0, 7) or page
+        seen |= {one.uuid for _, one in page}
+    while page := store.steps("one", page[-1][0] if page else 0):
+        seen |= {one.uuid for _, one in page}
+    assert seen == {step(number * 100 + one).uuid for number in range(1, 5) for one in range(20)}

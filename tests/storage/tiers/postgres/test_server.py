@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from psycopg.conninfo import make_conninfo
 from unified_state.errors import SettingError
 from unified_state.storage.tiers.postgres.server import Server, find_server
 
+SEED = {"HOST": "h", "PORT": "5433", "DATABASE": "d", "USER": "u", "PASSWORD": "p"}
 EVIL = {
     "PGHOST": "evil.example",
     "PGHOSTADDR": "203.0.113.9",
@@ -20,44 +23,42 @@ EVIL = {
 }
 
 
-def find(dsn: str, trusts_environment: bool = True, **environ: str) -> dict[str, str]:
+def find(dsn: str, environ: dict[str, str], *, trusts_environment: bool = True) -> dict[str, str]:
     return find_server(dsn, environ, trusts_environment=trusts_environment).parameters
 
 
 def test_no_environment_leads_a_named_server_elsewhere() -> None:
-    found = find("postgresql://ada@db.example/history", **EVIL)
+    found = find("postgresql://ada@db.example/history", EVIL)
     assert (found["host"], found["hostaddr"], found["port"]) == ("db.example", "", "")
     assert (found["dbname"], found["options"], found["sslmode"]) == ("history", "", "require")
 
 
 @pytest.mark.parametrize("variables", [{"PGHOST": "db.example"}, {"RUVECTOR_HOST": "db.example"}])
 def test_the_users_own_environment_may_name_the_server(variables: dict[str, str]) -> None:
-    assert find("", **variables)["host"] == "db.example"
+    assert find("", variables)["host"] == "db.example"
 
 
 def test_the_environment_of_an_agents_client_may_not() -> None:
     with pytest.raises(SettingError, match="names no host"):
-        find("dbname=history", trusts_environment=False, **EVIL)
+        find("dbname=history", EVIL, trusts_environment=False)
 
 
 def test_a_dsn_without_anything_names_no_server() -> None:
     with pytest.raises(SettingError, match="names no server"):
-        find("")
+        find("", {})
 
 
 def test_the_seeds_variables_complete_a_server() -> None:
-    found = find(
-        "", RUVECTOR_HOST="h", RUVECTOR_PORT="5433", RUVECTOR_DATABASE="d", RUVECTOR_USER="u", RUVECTOR_PASSWORD="p"
-    )
-    assert [found[name] for name in ("host", "port", "dbname", "user", "password")] == ["h", "5433", "d", "u", "p"]
+    found = find("", {f"RUVECTOR_{name}": value for name, value in SEED.items()})
+    assert [found[name] for name in ("host", "port", "dbname", "user", "password")] == list(SEED.values())
 
 
 def test_the_servers_own_variables_come_before_the_seeds() -> None:
-    assert find("host=h", PGUSER="ada", RUVECTOR_USER="bob")["user"] == "ada"
+    assert find("host=h", {"PGUSER": "ada", "RUVECTOR_USER": "bob"})["user"] == "ada"
 
 
 def test_what_the_dsn_says_stays() -> None:
-    found = find("postgresql://ada:own@h:5433/d", PGUSER="bob", PGPASSWORD="theirs", PGPORT="1")
+    found = find("postgresql://ada:own@h:5433/d", {"PGUSER": "bob", "PGPASSWORD": "theirs", "PGPORT": "1"})
     assert [found[name] for name in ("port", "dbname", "user", "password")] == ["5433", "d", "ada", "own"]
 
 
@@ -76,12 +77,12 @@ def test_what_the_dsn_says_stays() -> None:
     ],
 )
 def test_tls_is_asked_of_every_server_elsewhere_unless_the_dsn_says_otherwise(dsn: str, mode: str) -> None:
-    assert find(dsn, PGSSLMODE="allow")["sslmode"] == mode
+    assert find(dsn, {"PGSSLMODE": "allow"})["sslmode"] == mode
 
 
 @pytest.mark.parametrize("variables", [{"PGSSLMODE": "require"}, {"RUVECTOR_SSL": "true"}])
 def test_the_environment_can_ask_for_more_tls(variables: dict[str, str]) -> None:
-    assert find("host=localhost", **variables)["sslmode"] == "require"
+    assert find("host=localhost", variables)["sslmode"] == "require"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_the_environment_can_ask_for_more_tls(variables: dict[str, str]) -> None
 )
 def test_a_dsn_that_cannot_be_read_is_not_quoted(dsn: str) -> None:
     with pytest.raises(SettingError) as raised:
-        find(dsn)
+        find(dsn, {})
     assert "hunter2" not in str(raised.value)
     assert raised.value.__context__ is None or raised.value.__suppress_context__
 
@@ -105,10 +106,8 @@ def test_a_dsn_that_cannot_be_read_is_not_quoted(dsn: str) -> None:
 @given(st.text(), st.text("abc123", min_size=3))
 def test_no_dsn_is_anything_but_read_or_refused_and_no_password_is_shown(text: str, password: str) -> None:
     for dsn in (text, "host=h " + text):
-        try:
+        with suppress(SettingError):
             find_server(dsn, {}, trusts_environment=True)
-        except SettingError:
-            pass
     server = find_server("host=h user=u", {"PGPASSWORD": "~" + password}, trusts_environment=True)
     assert "~" + password not in f"{server} {server!r} {server.scrubbed(f'it was ~{password}')}"
 

@@ -11,13 +11,14 @@ from tests.postgres_server import PostgresServer
 from unified_state.errors import StorageError
 from unified_state.records.history import Counts, HistoryQuery, StoredCompaction, StoredLink, Tombstone
 from unified_state.storage.tiers.contracts.contract import decision, session, step, steps_of, texts, uuid
-from unified_state.storage.tiers.postgres.schema import HISTORY_TABLES
+from unified_state.storage.tiers.postgres.schema_history import HISTORY_TABLES
 from unified_state.storage.tiers.protocol import everything
 
 if TYPE_CHECKING:
     from tests.storage.tiers.postgres.conftest import OpenAs
+    from unified_state.records.history import HistoryRecord
 
-SECRET = [
+SECRET: list[HistoryRecord] = [
     session(),
     step(1, "the swordfish of ada"),
     step(1, "the swordfish of ada", session_id="fork"),
@@ -123,10 +124,11 @@ def test_nothing_of_another_tenant_can_be_changed_or_put_in(
         claim(connection, f"{organisation}-2", "p", "ada")
         assert connection.execute(f"UPDATE unified_state.{table} SET author = 1 WHERE project = {hers}").rowcount == 0
         assert connection.execute(f"DELETE FROM unified_state.{table} WHERE project = {hers}").rowcount == 0
+        connection.execute(
+            "INSERT INTO unified_state.common_word VALUES (%s, unified_state.author(), 'x', 1)", [theirs]
+        )
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(f"UPDATE unified_state.{table} SET project = {hers} WHERE project = {theirs}")
-            if table == "common_word":  # there is none to be moved
-                connection.execute("INSERT INTO unified_state.common_word VALUES (%s, 1, 'x', 1)", [hers])
     assert list(everything(ada)) == before
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from math import hypot
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,9 +97,7 @@ def test_the_index_finds_what_an_exact_search_finds(open_as: OpenAs, postgres: P
 
 
 def _cosine(one: list[float], other: list[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True)) / (
-        sum(a * a for a in one) ** 0.5 * sum(b * b for b in other) ** 0.5
-    )
+    return sum(a * b for a, b in zip(one, other, strict=True)) / hypot(*one) / hypot(*other)
 
 
 def test_without_the_extension_all_but_vectors_works_and_it_can_come_later(

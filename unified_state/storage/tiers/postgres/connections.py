@@ -30,7 +30,7 @@ class Connections:
         given = {**parameters, "options": f"{parameters.get('options', '')} {_OPTIONS}".strip(), "autocommit": True}
         failed: list[tuple[float, Error]] = []
 
-        class Told(Connection[Any]):
+        class Told(Connection[tuple[Any, ...]]):
             """A connection whose failure to come about is noted."""
 
             @classmethod
@@ -42,7 +42,7 @@ class Connections:
                     raise
 
         self._failed = failed
-        self._pool = ConnectionPool(
+        self._pool: ConnectionPool[Connection[Any]] = ConnectionPool(
             connection_class=Told,
             kwargs=given,
             min_size=0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import suppress
 
 from unified_state.errors import MissingExtraError, StorageError
 from unified_state.settings import default_data_dir
@@ -50,11 +51,11 @@ def start_embedded(folder: str) -> str:
 
 def _prepare(connection: Connection[Any]) -> None:
     """Make a database and its owner, who is no superuser: row security would not hold for one."""
+    from psycopg.errors import DuplicateDatabase, UniqueViolation
+
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(1)")
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [_NAME]).fetchone() is None:
             connection.execute(f"CREATE ROLE {_NAME} LOGIN")
-    try:
+    with suppress(DuplicateDatabase, UniqueViolation):  # made before, or by another process in this moment
         connection.execute(f"CREATE DATABASE {_NAME} OWNER {_NAME}")
-    except (DuplicateDatabase, UniqueViolation):
-        pass  # made before, or by another process in this moment

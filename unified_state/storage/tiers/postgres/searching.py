@@ -42,7 +42,8 @@ WITH asked AS (
 ), {parts}, best AS (
     SELECT number, sum(score) AS score FROM ({scaled}) AS scaled GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
 )
-SELECT best.score, coalesce(%(session)s::text, session_id), unified_state.name_of(step.author), {columns} FROM best
+SELECT best.score, coalesce(%(session)s::text, session_id), unified_state.name_of(step.author), {columns}
+FROM best
 JOIN unified_state.step ON step.project = %(project)s AND step.number = best.number
 JOIN unified_state.session ON session.project = step.project AND session.author = step.author
     AND session.number = step.session

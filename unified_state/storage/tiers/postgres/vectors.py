@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
 _INCOMING = """
-CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_vectors (uuid bytea, block bigint, dimensions integer, embedding text)
-ON COMMIT DELETE ROWS
+CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_vectors (
+    uuid bytea, block bigint, dimensions integer, embedding text
+) ON COMMIT DELETE ROWS
 """
 _INSERT = """
 INSERT INTO unified_state.step_vector (project, author, number, model, dimensions, embedding)

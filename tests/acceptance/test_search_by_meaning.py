@@ -1,0 +1,104 @@
+"""Search by meaning as its users have it: `embed` away from the hooks, killed, twice at once, on a full disk; and what
+happens where its packages are missing.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .product import PROGRAM, Project, archive_is_whole, told_in_one_line
+from .striking import command_struck_at, run_struck
+from .transcripts import Transcript
+
+MEANING = {"UNIFIED_STATE_SEARCH_VECTORS": "static"}
+TURNS = 60
+WITHOUT = "import sys; sys.modules['numpy'] = None; from unified_state.interfaces.cli import main; main(sys.argv[1:])"
+
+
+@pytest.fixture
+def archived(project: Project, tmp_path: Path) -> Project:
+    """A project with a session of some hundred steps."""
+    written = Transcript("s")
+    written.prompt("the login page is broken")
+    for number in range(TURNS):
+        written.turn(number)
+    project.ask("ingest", str(written.write(tmp_path / "s.jsonl")))
+    return project
+
+
+def missing(project: Project) -> int:
+    """How many steps with a text have no vector."""
+    (count,) = project.ask("status")["vectors"]
+    return len([step for step in project.export() if step.get("text") != ""]) - int(count["steps"])
+
+
+def test_embed_then_search_finds_what_was_said_in_other_words(archived: Project) -> None:
+    assert archived.ask("search", "users cannot sign in") == []
+    done = archived.ask("embed", "--model", "static")
+    assert done["vectors"] == done["added"] > 2 * TURNS
+    found = archived.run("search", "users cannot sign in", **MEANING)
+    assert "the login page is broken" in found.out.splitlines()[0]
+    assert found.err == ""
+
+
+def test_without_a_model_embed_asks_for_one(archived: Project) -> None:
+    done = archived.run("embed")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "--model minilm" in done.err
+
+
+def test_a_killed_run_leaves_a_whole_archive_and_the_next_one_does_the_rest(archived: Project) -> None:
+    for point in range(1, 200, 9):
+        killed = run_struck(
+            command_struck_at(point, archived.archive.parent, "embed", "--model", "static", "--limit", "70"),
+            archived.folder,
+        )
+        assert killed in {0, -9}
+    assert archive_is_whole(archived.archive)
+    done = archived.ask("embed", "--model", "static")
+    assert archive_is_whole(archived.archive)
+    assert missing(archived) == 0
+    assert done["vectors"] <= done["steps"]
+
+
+def test_of_runs_at_once_none_does_harm_and_no_step_has_two(archived: Project) -> None:
+    command = [*PROGRAM, "embed", "--model", "static", "--json"]
+    runs = [
+        subprocess.Popen(command, cwd=archived.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    told = [(run.communicate(), run.returncode) for run in runs]
+    assert {code for _, code in told} <= {0, 1}
+    assert all("another process is making vectors" in error for (_, error), code in told if code)
+    assert missing(archived) == 0
+
+
+def test_where_its_packages_are_missing_it_is_one_line_and_search_goes_on_by_words(archived: Project) -> None:
+    command = (sys.executable, "-c", WITHOUT)
+    assert told_in_one_line(done := archived.execute([*command, "embed", "--model", "static"], "", {})), done
+    assert "pip install 'unified-state[vectors]'" in done.err
+    searched = archived.execute([*command, "search", "login page"], "", MEANING)
+    assert searched.code == 0
+    assert "**login**" in searched.out
+    assert searched.err.startswith("unified-state: searched by words alone: ")
+    assert searched.err.count("\n") == 1
+
+
+def test_doctor_tells_what_a_search_by_meaning_lacks(archived: Project) -> None:
+    def check(*command: str) -> tuple[bool, str]:
+        done = archived.execute([*command, "doctor", "--json"], "", MEANING)
+        (found,) = [check for check in json.loads(done.out) if check["name"] == "search by meaning"]
+        return found["ok"], found["message"]
+
+    assert check(*PROGRAM) == (False, "no step has a vector of the model static as it is now")
+    archived.ask("embed", "--model", "static")
+    assert check(*PROGRAM) == (True, "by the model static")
+    ok, told = check(sys.executable, "-c", WITHOUT)
+    assert not ok
+    assert "packages that are not installed" in told
+    assert "search by meaning" not in archived.run("doctor").out

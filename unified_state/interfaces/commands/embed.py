@@ -1,0 +1,65 @@
+"""`embed`: the steps of the archive get vectors of what they mean."""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.interfaces.context import Context
+from unified_state.setting_table import MINILM, OFF, STATIC
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+_WORTH_A_BAR = 100  # steps: some seconds
+
+
+def configure(_name: str, parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--model", choices=[MINILM, STATIC], help="default: the setting search_vectors")
+    parser.add_argument("--limit", type=_count, metavar="N", help="at most so many steps, the newest without a vector")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_embed)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_count.__name__ = "number"  # argparse names the function in its message
+
+
+def _embed(arguments: Namespace) -> int:
+    from contextlib import ExitStack
+
+    from unified_state.interfaces.progress import progress_bar
+
+    context = Context(as_json=arguments.json)
+    workspace = context.workspace(create=False)
+    if workspace.is_empty:
+        message = "nothing is archived here yet"
+        raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
+    setting = workspace.settings.search_vectors
+    name = arguments.model or setting
+    if name == OFF:
+        message = "no model is chosen"
+        raise UsageError(message, f"say --model {MINILM} or --model {STATIC}, or set search_vectors")
+    from unified_state.services.embedding import embed  # loads numpy
+
+    with ExitStack() as stack:
+
+        def begin(total: int) -> Callable[[int], None]:
+            return stack.enter_context(progress_bar("making vectors", total, _WORTH_A_BAR))
+
+        done = embed(workspace, name, arguments.limit, begin)
+    unreadable = f"; {done.unreadable:,} hold nothing that it can read" if done.unreadable else ""
+    context.show(
+        done.as_dict(),
+        f"{done.added:,} new vectors: {done.vectors:,} of {done.steps:,} steps have one of {done.model}{unreadable}",
+    )
+    if setting != name:
+        context.say(f'searches do not use them yet; set search_vectors = "{name}"')
+    return 0

@@ -1,0 +1,102 @@
+"""Embedding: the steps of an archive get vectors of what they mean, the newest first, in small batches.
+
+Each batch is committed by itself, so a run that is ended goes on where it stopped. One run at a time; a vector is only
+kept for the text that it was made of. Never done by a hook.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import StorageError
+from unified_state.records.record import Record
+from unified_state.sources.models import open_model
+from unified_state.storage.lock import FileLock
+from unified_state.storage.steps import find_placed, readable
+from unified_state.storage.vector_index import refresh
+from unified_state.storage.vector_models import count_embeddable, drop_other_versions
+from unified_state.storage.vectors import add_vectors, count_vectors, model_number, steps_without
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from unified_state.services.workspace import Workspace
+    from unified_state.sources.models import Model
+    from unified_state.storage.archive import Archive
+
+    Report = Callable[[int], None]
+    Texts = list[tuple[int, str]]
+
+_BATCH = 64  # steps that are lost at most where a run is killed: some seconds of work
+_LOCK = "embed.lock"
+
+
+class Embedded(Record):
+    """What a run did: vectors added, and steps that hold nothing the model can read. Then what there is now: vectors
+    of the model, and steps.
+    """
+
+    model: str
+    version: str
+    added: int
+    unreadable: int
+    vectors: int
+    steps: int
+
+
+def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
+    """Give vectors of a model to at most so many steps that have none; to all of them where there is no limit.
+
+    `begin` is told how many there are to do, and gives what is told of each batch. The vectors of other versions of the
+    model stay until all steps have one of this version. Raises StorageError where another run is at it.
+    """
+    model = open_model(name)
+    path = os.path.join(workspace.place.folder, _LOCK)
+    try:
+        with FileLock(path, 0):
+            return workspace.use(lambda archive: _embed(archive, model, limit, begin))
+    except StorageError as error:
+        if isinstance(error.__cause__, TimeoutError):
+            message = "another process is making vectors for this repository"
+            raise StorageError(message, "it goes on where one was ended; wait for it") from error
+        raise
+
+
+def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
+    number = model_number(archive, model.name, model.version, model.dimensions)
+    missing = max(0, count_embeddable(archive) - count_vectors(archive, number))
+    report = begin(missing if limit is None else min(limit, missing))
+    added = unreadable = 0
+    for batch in _batches(archive, number, limit):
+        vectors = model.encode([text for _, text in batch])
+        found = [(*one, vector) for one, vector in zip(batch, vectors, strict=True) if vector is not None]
+        unreadable += len(batch) - len(found)
+        added += _keep(archive, number, found)
+        report(len(batch))
+    if limit is None:
+        drop_other_versions(archive, number)
+    refresh(archive, number, lambda: True)
+    return Embedded(
+        model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)
+    )
+
+
+def _batches(archive: Archive, number: int, limit: int | None) -> Iterator[Texts]:
+    """The steps without a vector, as their texts are when it is their turn."""
+    done, before = 0, None
+    while limit is None or done < limit:
+        size = _BATCH if limit is None else min(_BATCH, limit - done)
+        batch = steps_without(archive, number, size) if before is None else steps_without(archive, number, size, before)
+        if not batch:
+            return
+        yield batch
+        done, before = done + len(batch), batch[-1][0]
+
+
+def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) -> int:
+    """Store the vectors of a batch, but for steps whose text was forgotten or masked meanwhile."""
+    with archive.transaction(durable=False):
+        now = find_placed(archive, [step for step, _, _ in found])
+        same = [(step, vector) for step, text, vector in found if step in now and readable(now[step].step) == text]
+        return add_vectors(archive, number, same)

@@ -1,0 +1,75 @@
+"""Meaning: what a query means, as a vector, and which steps of an archive mean nearly the same.
+
+Only where the user turned it on, and never in a hook: a model takes a second to load. Where it cannot be had, a search
+goes on by words alone, and says so.
+"""
+
+from __future__ import annotations
+
+from unified_state.rules.meaning import without
+from unified_state.services.telling_words import tells_something
+from unified_state.sources.models import open_model
+from unified_state.storage.full_text import Filters, those_passing
+from unified_state.storage.vector_index import nearest
+from unified_state.storage.vector_models import find_model
+from unified_state.storage.vector_numbers import Numbers, matrix, unit
+from unified_state.storage.vectors import read_vectors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from unified_state.sources.models import Model
+    from unified_state.storage.archive import Archive
+
+_BEYOND = 10  # times as many as are wanted are looked at where filters will leave some out
+
+
+class Meant:
+    """A query by its vector, among the vectors of one model in one archive."""
+
+    def __init__(self, archive: Archive, model: int, vector: Numbers, trust: float) -> None:
+        self._archive, self._model, self._vector, self.trust = archive, model, vector, trust
+
+    def nearest(self, filters: Filters, limit: int) -> list[int]:
+        """The steps that pass the filters and mean most nearly the same, the nearest first."""
+        many = limit if filters == Filters() else limit * _BEYOND
+        found = [step for step, _ in nearest(self._archive, self._model, self._vector, many)]
+        return those_passing(self._archive, found, filters)[:limit]
+
+    def cosines(self, steps: Collection[int]) -> dict[int, float]:
+        """How near those of the steps are that have a vector, from -1 to 1."""
+        found = read_vectors(self._archive, self._model, list(steps))
+        cosines = matrix(list(found.values()), len(self._vector)) @ self._vector
+        return dict(zip(found, cosines.tolist(), strict=True))
+
+
+class Reader:
+    """Reads queries with a model."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def knows(self, archive: Archive) -> bool:
+        """Whether an archive has vectors of the model."""
+        return find_model(archive, self._model.name, self._model.version) is not None
+
+    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> Meant | None:
+        """What a query means, each of whose words so many of all steps have. It is read as it stands and without the
+        words that tell no step from another, names of speakers for one. None where the archive has no vector of the
+        model, or the model can make nothing of the query.
+        """
+        number = find_model(archive, self._model.name, self._model.version)
+        if number is None:
+            return None
+        common = {word for word, count in having.items() if not tells_something(count, steps)}
+        vectors = [vector for vector in self._model.encode([query, without(query, common)]) if vector is not None]
+        if not vectors:
+            return None
+        vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)
+        return Meant(archive, number, vector, self._model.trust)
+
+
+def open_reader(model: str) -> Reader:
+    """What reads queries with a model."""
+    return Reader(open_model(model))

@@ -1,0 +1,25 @@
+"""The store of a workspace's history, whichever tier it has."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+    from unified_state.storage.tiers.protocol import HistoryStore
+
+    T = TypeVar("T")
+
+
+def use_store(workspace: Workspace, action: Callable[[HistoryStore, Archive | None], T]) -> T:
+    """What the action makes of the store; it is also given the archive, where that is the store."""
+    if workspace.no_archive is not None:
+        from unified_state.services.json_tier.history import open_history
+
+        return action(open_history(workspace.place).store, None)
+    from unified_state.storage.tiers.sqlite import SqliteStore
+
+    return workspace.use(lambda archive: action(SqliteStore(archive.path, archive=archive), archive))

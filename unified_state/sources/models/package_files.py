@@ -1,0 +1,53 @@
+"""Files in other packages, found without importing these: what they hold is wanted, not their code.
+
+A file that is not as it was installed is refused, since a model with a damaged weight answers as readily as a whole
+one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64encode
+from importlib.metadata import PackageNotFoundError, distribution
+
+from unified_state.errors import DamagedFileError, StorageError
+
+_DIGITS = 12  # of the digest that names a version
+
+
+class PackageFile:
+    """A file of an installed package: its path, and its content's digest. Raises ModuleNotFoundError where the package
+    is not installed, DamagedFileError where the file is not the one that was installed.
+    """
+
+    def __init__(self, package: str, name: str) -> None:
+        try:
+            found = distribution(package)
+        except PackageNotFoundError as error:
+            message = f"the package {package} is not there"
+            raise ModuleNotFoundError(message, name=package) from error
+        self.path = str(found.locate_file(name))
+        self.digest = _digest(self.path)
+        recorded = next((file.hash for file in found.files or () if str(file) == name), None)
+        if recorded is not None and recorded.mode == "sha256" and recorded.value != _as_recorded(self.digest):
+            message = f"{self.path} is not as it was installed"
+            raise DamagedFileError(message, f"pip install --force-reinstall --no-deps {package}")
+
+
+def version_of(*files: PackageFile) -> str:
+    """A name for the content of files: another one for any other content."""
+    return hashlib.sha256(b"".join(file.digest for file in files)).hexdigest()[:_DIGITS]
+
+
+def _digest(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise StorageError(message, "pip install --force-reinstall 'unified-state[vectors]'") from error
+
+
+def _as_recorded(digest: bytes) -> str:
+    """A digest as the list of a package's files has it."""
+    return urlsafe_b64encode(digest).decode().rstrip("=")

@@ -1,0 +1,50 @@
+"""The models whose vectors an archive holds. A search only asks; what it finds out changes nothing."""
+
+from __future__ import annotations
+
+from unified_state.records.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.storage.archive import Archive
+
+
+class VectorCount(Record):
+    """How many steps have a vector of a model, in one version of it."""
+
+    model: str
+    version: str
+    steps: int
+
+
+def find_model(archive: Archive, name: str, version: str) -> int | None:
+    """The number of a model whose vectors lie here; None where there is none of them."""
+    row = archive.row(
+        "SELECT id FROM vector_model WHERE name = ? AND version = ? "
+        "AND EXISTS (SELECT 1 FROM vector WHERE model = vector_model.id)",
+        name,
+        version,
+    )
+    return None if row is None else int(row[0])
+
+
+def vector_counts(archive: Archive) -> tuple[VectorCount, ...]:
+    """How many vectors there are of each model."""
+    rows = archive.rows(
+        "SELECT name, version, count(*) FROM vector JOIN vector_model ON vector_model.id = model GROUP BY model"
+    )
+    return tuple(VectorCount(name, version, count) for name, version, count in rows)
+
+
+def count_embeddable(archive: Archive) -> int:
+    """How many steps there are whose text was not forgotten."""
+    return int(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0])
+
+
+def drop_other_versions(archive: Archive, model: int) -> None:
+    """Remove the vectors of all other versions of a model."""
+    archive.run(
+        "DELETE FROM vector WHERE model IN (SELECT other.id FROM vector_model AS other JOIN vector_model AS this "
+        "ON this.name = other.name WHERE this.id = ?1 AND other.id <> ?1)",
+        model,
+    )
