@@ -35,6 +35,7 @@ from unified_state.services.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.storage.archive import Archive
 from unified_state.storage.outbox_servers import is_run_due, server_states
+from unified_state.storage.pruned import choose_older, prune_some
 from unified_state.storage.sessions import session_number
 from unified_state.storage.shortened import Output, archive_output, note_shortened
 from unified_state.storage.tiers.protocol import HistoryStore, everything
@@ -351,6 +352,30 @@ def test_two_servers_are_each_told_everything(
     synced()
     sync(workspace, Server("another server", lambda: SqliteStore(other)), lambda: NOW)
     assert [repr(record) for record in held(other)] == [repr(record) for record in held(server_path)]
+
+
+def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned(
+    keep: Keep, workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    keep(prompt(1, "sent"))
+    synced()
+    keep(prompt(2, "waits"))
+    assert choose_older(archive, NOW + 1_000_000).steps == 1
+    prune_some(archive)
+    synced()
+    assert texts(workspace.place.archive_path) == ["waits"]
+    assert texts(server_path) == ["sent", "waits"]
+
+
+def test_a_server_that_is_met_after_a_prune_is_not_told_that_anything_was_forgotten(
+    keep: Keep, archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    keep(prompt(1, "old"), prompt(2, "new"))
+    choose_older(archive, NOW + 1_500)
+    prune_some(archive)
+    synced()
+    with SqliteStore(server_path) as store:
+        assert list(store.tombstones()) == []
 
 
 def down() -> HistoryStore:

@@ -124,5 +124,6 @@ def test_no_table_with_texts_is_left_out(archive: Archive) -> None:
             "tombstone",
             "vector",
             "vector_model",
+            "pruned",
         ),
     }

@@ -76,7 +76,7 @@ EVERYTHING = tuple(
         _note(
             "'step'",
             _STEP_KEY.format("step"),
-            ", step WHERE kind IS NULL AND id NOT IN (SELECT step FROM pruned)",
+            ", step WHERE kind IS NULL AND step.id NOT IN (SELECT step FROM pruned)",
             is_gone=True,
         ),
         _note("'item'", "uuid", ", item WHERE true"),
