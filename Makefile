@@ -38,6 +38,10 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.tool_outputs
 	$(RUN)/python -m benchmarks.lean_cost
 
+# Whether everything reaches a server once, whatever happens on the way.
+outbox: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.outbox $(OPTIONS)
+
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.hindcast $(DATA) $(OPTIONS)

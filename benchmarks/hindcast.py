@@ -8,12 +8,12 @@ and the same in every run. docs/explanation/how-it-is-measured.md tells what the
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.arguments import described
 from benchmarks.hindcast_baselines import BASELINES, within
 from benchmarks.hindcast_cases import Case, find_cases
 from benchmarks.hindcast_measures import measure
@@ -30,7 +30,7 @@ SUMMARY, OURS = "summary", "unified-state"
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure all cases of a folder and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tokens", type=int, nargs="+", default=BUDGETS)
     parser.add_argument("--json", action="store_true")

@@ -9,7 +9,6 @@ machines.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -20,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.arguments import described
 from benchmarks.generated import write_transcript
 from benchmarks.side_by_side import clean_environment
 
@@ -57,7 +57,7 @@ def _node() -> float:
 
 def main() -> None:
     """Measure a generated transcript, and those that are named."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("paths", nargs="*", metavar="TRANSCRIPT|FOLDER")
     parser.add_argument("--messages", type=int, default=50_000)
     options = parser.parse_args()

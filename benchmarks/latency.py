@@ -10,7 +10,6 @@ The status line at most 2.5 x a bare Python.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import os
@@ -26,76 +25,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.arguments import described
 from benchmarks.generated import Generator, line, write_many_turns, write_transcript
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
-from unified_state.services.hook_table import hook_groups
+from benchmarks.world import PROGRAM, World
 from unified_state.services.status_line_table import with_status_line
 from unified_state.settings import default_data_dir
-
-PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
-
-
-class World:
-    """A home and a repository of their own, and the hooks as `install` would write them."""
-
-    def __init__(self, folder: Path, files: int = 1) -> None:
-        self.folder = folder
-        self.home, self.project = folder / "home", folder / "project"
-        self.home.mkdir(parents=True)
-        self.project.mkdir()
-        self.environment = clean_environment(HOME=str(self.home), GIT_CONFIG_NOSYSTEM="1")
-        for number in range(files):
-            path = self.project / f"d{number // 500}" / f"f{number}.txt"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(f"{number}\n", encoding="utf-8")
-        for command in (
-            ["git", "init", "--quiet"],
-            ["git", "add", "."],
-            [
-                "git",
-                "-c",
-                "user.name=n",
-                "-c",
-                "user.email=e@example.invalid",
-                "commit",
-                "--quiet",
-                "--message",
-                "first",
-            ],
-        ):
-            subprocess.run(command, cwd=self.project, env=self.environment, check=True)
-
-    def hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> tuple[list[str], bytes]:
-        """The command line of a hook, and its stdin."""
-        (group,) = hook_groups(default_data_dir())[event]
-        handler = next(h for h in group["hooks"] if not part or h["args"][-1] == part)
-        given = {"session_id": transcript.stem, "transcript_path": str(transcript), "cwd": str(self.project)}
-        stdin = json.dumps({**given, "hook_event_name": event, **fields}).encode()
-        return [handler["command"], *handler["args"]], stdin
-
-    def archive(self, transcript: Path) -> None:
-        """Archive a transcript to its end, as the hooks would have by and by, and begin a compaction."""
-        command = [PROGRAM, "ingest", str(transcript)]
-        subprocess.run(command, cwd=self.project, env=self.environment, check=True, capture_output=True)
-        self.run_hook("PreCompact", transcript, trigger="manual")
-
-    def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> None:
-        """Run a hook once, untimed."""
-        command, stdin = self.hook(event, transcript, part, **fields)
-        subprocess.run(command, input=stdin, env=self.environment, check=True, capture_output=True)
-
-    def contender(
-        self,
-        name: str,
-        event: str,
-        transcript: Path,
-        part: str = "",
-        prepare: Callable[[], None] = lambda: None,
-        **fields: str,
-    ) -> Contender:
-        """A hook as one side of a comparison."""
-        command, stdin = self.hook(event, transcript, part, **fields)
-        return Contender(name, command, lambda: stdin, prepare, self.environment)
 
 
 def growing(transcript: Path) -> Callable[[], None]:
@@ -213,7 +148,7 @@ def api(world: World, rounds: int) -> None:
 
 def main() -> None:
     """Build the worlds, run the comparisons, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--quick", action="store_true", help="smaller transcripts and repositories")
     options = parser.parse_args()

@@ -9,11 +9,11 @@ and the same in every run. docs/explanation/how-it-is-measured.md tells what the
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import defaultdict
 from pathlib import Path
 
+from benchmarks.arguments import described
 from benchmarks.lean_measures import FILES, OTHERS, Sums, group_of, measure, tokens_of
 from benchmarks.lean_methods import Form, clearing, heads_and_tails, short_forms, whole
 from benchmarks.lean_report import table
@@ -34,7 +34,7 @@ Tables = dict[str, dict[str, Sums]]
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure all sessions of a folder and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--halves", action="store_true", help="every second session apart from the others")
     parser.add_argument("--as-printed", action="store_true", help="count only lines that were written again as printed")

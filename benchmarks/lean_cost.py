@@ -7,11 +7,11 @@ Target: at most 30 ms for each megabyte of what is shortened.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
 
+from benchmarks.arguments import described
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from unified_state.rules.shortening.levels import MIDDLE
 from unified_state.rules.shortening.shorten import shorten
@@ -49,7 +49,7 @@ def milliseconds(command: str, output: str, rounds: int) -> float:
 
 def main() -> None:
     """Print a row for each kind of output, then compare the loading."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     print(f"{'':24}{'30 KB':>10}{'1 MB':>10}{'10 MB':>10}   ms/MB of 10 MB")

@@ -10,7 +10,6 @@ tells what the measures mean.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -20,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.arguments import described
 from benchmarks.averages import average
 from benchmarks.bm25 import Bm25
 from benchmarks.locomo_data import CATEGORIES, Conversation, Question, load_conversations, write_transcripts
@@ -51,7 +51,7 @@ class Found(NamedTuple):
 
 def main(arguments: list[str] | None = None) -> int:
     """Ask all questions of a file and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--walk", action="store_true", help="also order the hits by a random walk between them")

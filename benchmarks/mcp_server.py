@@ -8,7 +8,6 @@ the SDK's own import.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -18,8 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.latency import PROGRAM, World
+from benchmarks.arguments import described
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
+from benchmarks.world import PROGRAM, World
 
 PROBE: dict[str, Any] = {
     "_meta": {
@@ -81,7 +81,7 @@ def started(world: World) -> float:
 
 def main() -> None:
     """Measure, and print."""
-    parser = argparse.ArgumentParser()
+    parser = described(__doc__)
     parser.add_argument("--rounds", type=int, default=11)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:

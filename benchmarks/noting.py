@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.arguments import described
 from benchmarks.generated import write_transcript
 from benchmarks.side_by_side import Contender, clean_environment, compare
 from benchmarks.temporary_project import temporary_workspace
@@ -37,7 +38,7 @@ def archive(paths: list[str], *, without: bool) -> None:
 
 def main() -> None:
     """Compare on a generated transcript, or on those that are named."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("paths", nargs="*", metavar="TRANSCRIPT")
     parser.add_argument("--messages", type=int, default=5_000)
     parser.add_argument("--rounds", type=int, default=9)

@@ -7,14 +7,14 @@ Target: at most 0.1 x node -e 0 over the hook of `install`.
 
 from __future__ import annotations
 
-import argparse
-import subprocess
 import tempfile
 from pathlib import Path
 
+from benchmarks.arguments import described
 from benchmarks.generated import write_transcript
-from benchmarks.latency import PROGRAM, World, growing
+from benchmarks.latency import growing
 from benchmarks.side_by_side import Contender, compare, node
+from benchmarks.world import PROGRAM, World
 from unified_state.services.hook_table import plugin_hooks
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +29,7 @@ def prompt(folder: Path, name: str, *, with_install: bool = False, has_program: 
     if has_program:
         world.archive(transcript)
     if with_install:
-        subprocess.run([PROGRAM, "install"], cwd=world.project, env=world.environment, check=True, capture_output=True)
+        world.run("install")
     (group,) = plugin_hooks()["hooks"][EVENT]
     _, stdin = world.hook(EVENT, transcript, prompt="go on")
     environment = {
@@ -54,7 +54,7 @@ def installed(folder: Path, name: str) -> Contender:
 
 def main() -> None:
     """Print the table; each row is a whole process, with one new turn to archive where it does."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--rounds", type=int, default=41)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

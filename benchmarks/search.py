@@ -10,7 +10,6 @@ steps takes some minutes; in a FOLDER they are kept for the next run.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.arguments import described
 from benchmarks.long_archive import BEGIN, write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node, ratio
 from unified_state.rules.querying import query_words
@@ -55,7 +55,7 @@ _MOST_SCORED = 60_000  # matches that one process can hold
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the archive, ask every query, print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--steps", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--folder", type=Path, help="an existing one, in which the archive is kept")

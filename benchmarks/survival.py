@@ -10,21 +10,20 @@ by a summary that does say it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.arguments import described
+from benchmarks.real_client import needed_client, temporary_scenario
 from benchmarks.survival_story import COMPACTIONS, CURRENT, DISTORTED, ITEMS, KEPT, SUPERSEDED, Plan, plan
 from tests.real_client.conversation import Conversation
 from tests.real_client.installed import restores, rows
 from tests.real_client.messages import Request
-from tests.real_client.product import Product
-from tests.real_client.sandbox import unavailable
-from tests.real_client.scenario import Scenario, find_client
+from tests.real_client.scenario import Scenario
+from tests.sandboxed.product import Product
 from unified_state.services.counting import count_tokens
 
 OURS, SUMMARY, SEED = "unified-state", "summary only", "seed"
@@ -49,15 +48,11 @@ class Outcome(NamedTuple):
 
 def main(arguments: list[str] | None = None) -> int:
     """Play the sessions and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--sessions", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    client = find_client()
-    problem = unavailable() or ("no real client: make .venv/real-client" if client is None else "")
-    if problem or client is None:
-        print(problem, file=sys.stderr)
-        return 1
+    client = needed_client()
     outcomes = [outcome for seed in range(options.sessions) for outcome in play(client, seed)]
     if options.json:
         print(json.dumps([outcome._asdict() for outcome in outcomes], indent=1))
@@ -68,10 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def play(client: Path, seed: int) -> Iterator[Outcome]:
     """One session with its compactions."""
-    with (
-        tempfile.TemporaryDirectory(prefix="unified-state-") as folder,
-        Scenario(Path(folder) / "w", client) as scenario,
-    ):
+    with temporary_scenario(client) as scenario:
         product = Product(scenario)
         product.run("install")
         refs = _record(product)

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unified_state.services.masking import KEY_FILE
-from unified_state.services.place import locate
+from unified_state.services.place import KEY_FILE, locate
 from unified_state.services.workspace import Workspace
 from unified_state.settings import Settings
 

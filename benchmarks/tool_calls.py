@@ -8,14 +8,13 @@ adds nothing at all.
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
 import tempfile
 from pathlib import Path
 
-from benchmarks.latency import PROGRAM, World
+from benchmarks.arguments import described
 from benchmarks.side_by_side import Contender, compare, node
+from benchmarks.world import World
 
 CONSTRAINTS = 50
 _LONG = "cat > notes.md <<'EOF'\n" + "git push and other words of a long text\n" * 500 + "EOF\ngit add notes.md"
@@ -30,7 +29,7 @@ CALLS = {
 
 def main() -> None:
     """Forbid, and compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
@@ -54,13 +53,7 @@ def forbid(world: World) -> None:
         ]
         chosen = "command:git push --force" if number == 0 else scope[number % 3]
         add = ["constraint", "add", f"Rule {number} of this project", "--source", "the team", "--mode", "deny"]
-        subprocess.run(
-            [PROGRAM, *add, "--scope", chosen],
-            cwd=world.project,
-            env=world.environment,
-            check=True,
-            capture_output=True,
-        )
+        world.run(*add, "--scope", chosen)
 
 
 def _contender(world: World, name: str, command: list[str], tool: str, given: dict[str, str]) -> Contender:

@@ -9,19 +9,18 @@ for tools whose output is never shortened (`Read`, `Edit` …) it does not run.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import statistics
-import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.latency import PROGRAM, World
+from benchmarks.arguments import described
 from benchmarks.lean_cost import PATTERNS, output_of
 from benchmarks.side_by_side import Contender, compare, node
 from benchmarks.tool_calls import forbid
+from benchmarks.world import World
 
 _STEP = "step {n} of the long way to the end\n"
 LEFT_ALONE = {
@@ -34,18 +33,12 @@ _SIZES = (3_000, 10_000, 30_000, 1_000_000)
 
 def main() -> None:
     """Compare, and print what each megabyte costs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
-        subprocess.run(
-            [PROGRAM, "install", "--lean", "middle"],
-            cwd=world.project,
-            env=world.environment,
-            check=True,
-            capture_output=True,
-        )
+        world.run("install", "--lean", "middle")
         forbid(world)
         hooks = json.loads((world.project / ".claude" / "settings.local.json").read_text(encoding="utf-8"))["hooks"]
         (behind,), (before,) = (hooks[event][0]["hooks"] for event in ("PostToolUse", "PreToolUse"))

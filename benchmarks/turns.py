@@ -9,22 +9,20 @@ median of what the hooks add, in bare nodes. Target: at most 2.6.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.arguments import described
+from benchmarks.real_client import needed_client, temporary_scenario
 from benchmarks.side_by_side import node
 from tests.real_client.conversation import Conversation
-from tests.real_client.product import Product
-from tests.real_client.sandbox import unavailable
-from tests.real_client.scenario import Scenario, find_client
+from tests.sandboxed.product import Product
 
 TURNS, WARM_UP, TARGET = 20, 3, 2.6
 
@@ -44,15 +42,11 @@ class Turn(NamedTuple):
 
 def main(arguments: list[str] | None = None) -> int:
     """Hold the conversations and print the medians."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = described(__doc__)
     parser.add_argument("--sessions", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    client = find_client()
-    problem = unavailable() or ("no real client: make .venv/real-client" if client is None else "")
-    if problem or client is None:
-        print(problem, file=sys.stderr)
-        return 1
+    client = needed_client()
     turns = [turn for _ in range(options.sessions) for turn in session(client)]
     medians = {name: statistics.median(getattr(turn, name) for turn in turns) for name in (*Turn._fields, "added")}
     if options.json:
@@ -88,10 +82,7 @@ def timed(ask: Callable[[str], object], prompt: str) -> float:
 @contextmanager
 def conversation(client: Path, hooks: bool) -> Iterator[Callable[[str], object]]:  # one of two
     """A client in a world of its own, with our hooks installed or with none."""
-    with (
-        tempfile.TemporaryDirectory(prefix="unified-state-") as folder,
-        Scenario(Path(folder) / "w", client) as scenario,
-    ):
+    with temporary_scenario(client) as scenario:
         scenario.api.always("main", "I looked at it, and the next part is done. " * 8)
         if hooks:
             Product(scenario).install()

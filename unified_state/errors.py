@@ -75,9 +75,5 @@ class MissingExtraError(UnifiedStateError):
     """A part of the product that is installed by itself is not there."""
 
 
-class GitError(UnifiedStateError):
-    """Git could not tell what was asked."""
-
-
 class CompactionRefusedError(UnifiedStateError):
     """The user asked for manual compactions to be refused while the state is over its budget."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from .lean import LONG, LeanSession, output_hook
 from .namespaces import in_folder, mounted
 from .product import Done, Project, told_in_one_line, well_printed
 from .reading import kept, said
@@ -79,6 +80,15 @@ def test_on_a_full_disk_commands_go_on_elsewhere_and_say_so_and_all_is_merged_wh
         assert shown == ["before", "while it cannot be written", "after"]
         assert project.hook("PreCompact", transcript_path=path).code == 0
         assert kept(project.export("s")) == said(written.content)
+
+
+def test_on_a_full_disk_a_long_output_goes_to_the_model_as_it_is(known: Project, tmp_path: Path) -> None:
+    with full_disk(known, known.home) as project:
+        session = LeanSession(project, tmp_path / "s.jsonl")
+        _, done = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook())
+        assert (done.code, done.out) == (0, "")
+        subprocess.run([*project.prefix, "rm", str(project.home / "ballast")], check=True)
+        assert session.alone(LONG) != LONG
 
 
 def test_what_is_recorded_while_the_project_s_disk_is_full_is_in_the_state_file_later(known: Project) -> None:

@@ -67,6 +67,21 @@ def test_a_host_is_told_the_decision_at_the_start_in_its_own_form(project: Proje
     assert (done.code, done.err, project.log()) == (0, "", "")
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_is_told_a_constraint_and_not_that_it_is_enforced(project: Project, host: str) -> None:
+    start = event_of(host, "SessionStart")
+    assert call(project, host, start, source="startup").code == 0
+    project.run("constraint", "add", "No pushes", "--source", "us", "--scope", "command:git push", "--mode", "deny")
+    speaking = HOSTS[host].context_events[-1]
+    told = [call(project, host, start, source="startup", session_id="s2", conversation_id="s2")]
+    told += (
+        [call(project, host, speaking, prompt="go on")] if HOSTS[host].events[speaking] == "UserPromptSubmit" else []
+    )
+    for text in (context(host, done) for done in told):
+        assert "C1 (the user said, blocking): No pushes." in text
+        assert "enforced" not in text
+
+
 @pytest.mark.parametrize("host", WITHOUT_TRANSCRIPT)
 def test_after_a_compaction_a_host_is_given_back_what_was_lost_once(project: Project, host: str) -> None:
     project.decide("Use SQLite for the archive")

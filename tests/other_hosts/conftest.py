@@ -1,35 +1,60 @@
-"""A world for each test, with another host in it.
-
-Where a host or the sandbox cannot be had, the tests skip and say why; with UNIFIED_STATE_REQUIRE_REAL_CLIENT=1, as in
-continuous integration, that is a failure.
-"""
+"""A world for each test, with another host in it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.real_client.sandbox import unavailable
+from tests.sandboxed.requirement import give_up
+from tests.sandboxed.sandbox import unavailable
 
-from .world import PACKAGES, World
+from .codex import Codex
+from .driver import Driver
+from .gemini import Gemini
+from .opencode import Opencode
+from .world import PACKAGES, HostWorld
 
 
 @pytest.fixture(scope="session")
 def packages() -> Path:
     """Where the hosts' packages lie."""
-    reason = unavailable() or ("" if PACKAGES.is_dir() else "no other hosts: make .venv/other-hosts/installed")
-    if reason and os.environ.get("UNIFIED_STATE_REQUIRE_REAL_CLIENT") == "1":
-        pytest.fail(reason)
-    elif reason:
-        pytest.skip(reason)
+    if reason := unavailable() or ("" if PACKAGES.is_dir() else "no other hosts: make .venv/other-hosts/installed"):
+        give_up(reason)
     return PACKAGES
 
 
 @pytest.fixture
-def world(tmp_path: Path, packages: Path) -> Iterator[World]:
+def world(tmp_path: Path, packages: Path) -> Iterator[HostWorld]:
     """A world of the test's own."""
-    with World(tmp_path / "world") as made:
+    with HostWorld(tmp_path / "world") as made:
         yield made
+
+
+@pytest.fixture
+def codex(world: HostWorld, packages: Path) -> Codex:
+    """Codex, our hooks in its project."""
+    world.product("install", "--host", "codex")
+    return Codex(world, packages)
+
+
+@pytest.fixture
+def gemini(world: HostWorld, packages: Path) -> Gemini:
+    """Gemini CLI, our hooks in its project."""
+    world.product("install", "--host", "gemini")
+    return Gemini(world, packages)
+
+
+@pytest.fixture
+def opencode(world: HostWorld, packages: Path) -> Opencode:
+    """opencode, our program among its plugins."""
+    world.product("install", "--host", "opencode")
+    return Opencode(world, packages)
+
+
+@pytest.fixture(params=["codex", "gemini", "opencode"])
+def host(request: pytest.FixtureRequest) -> Driver:
+    """Each of them."""
+    driver: Driver = request.getfixturevalue(request.param)
+    return driver

@@ -9,15 +9,14 @@ from __future__ import annotations
 import itertools
 import json
 import socket
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, TypeAlias
 
-Json: TypeAlias = dict[str, Any]
+from tests.sandboxed.scripted_api import Json, Response, ScriptedApi, events_response, json_response
+
 Kind: TypeAlias = Literal["main", "compact", "title", "other"]
 
 _COMPACTIONS = (
@@ -68,18 +67,15 @@ class Asked:
         return "compact" if any(words in said for words in _COMPACTIONS) else "main"
 
 
-class ModelApi:
-    """The API on `listener`, a listening socket of the sandbox; served by threads of this process, outside of it."""
+class ModelApi(ScriptedApi):
+    """The APIs, all at one address."""
 
     def __init__(self, listener: socket.socket) -> None:
         self.requests: list[Asked] = []
         self.summary = "MOCK-SUMMARY"
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         self._script: deque[Say] = deque()
         self._lock = threading.Lock()
-        self._server = _Server(listener, self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        super().__init__(listener)
 
     def script(self, *answers: Say | str) -> None:
         """What the model answers next, in the conversation itself."""
@@ -97,14 +93,17 @@ class ModelApi:
                 return Say(self.summary)
             return self._script.popleft() if asked.kind == "main" and self._script else Say()
 
-    def close(self) -> None:
-        """Stop serving; what went wrong is raised here."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-        if self._server.errors:
-            message = "the mock API could not answer"
-            raise ExceptionGroup(message, self._server.errors)
+    def respond(self, path: str, body: Json | None) -> Response:
+        """The answer as the vendor whose path it is would give it."""
+        asked = Asked(path, body or {})
+        if body is None or asked.kind == "other":
+            return json_response({}, 404)
+        answer = self.answer(asked)
+        if "/responses" in path:
+            return events_response(_response(answer))
+        if "/chat/completions" in path:
+            return events_response(_completion(answer), ending="data: [DONE]\n\n")
+        return events_response([_content(answer)]) if "stream" in path else json_response(_content(answer))
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -113,72 +112,6 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _strings(inner)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, listener: socket.socket, api: ModelApi) -> None:
-        super().__init__(listener.getsockname(), _Handler, bind_and_activate=False)
-        self.socket.close()
-        self.socket = listener
-        self.api = api
-        self.errors: list[Exception] = []
-
-    def handle_error(self, _request: object, _client_address: object) -> None:
-        error = sys.exception()
-        if isinstance(error, Exception) and not isinstance(error, ConnectionError):  # a killed host hangs up: fine
-            self.errors.append(error)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def do_GET(self) -> None:
-        self._send(404, "application/json", "{}")
-
-    def do_POST(self) -> None:
-        asked = Asked(self.path, json.loads(self._body() or b"{}"))
-        if asked.kind == "other":
-            self._send(404, "application/json", "{}")
-            return
-        answer = self.server.api.answer(asked)
-        if "/responses" in self.path:
-            self._send(200, "text/event-stream", _events(_response(answer)))
-        elif "/chat/completions" in self.path:
-            self._send(200, "text/event-stream", _events(_completion(answer)) + "data: [DONE]\n\n")
-        elif "stream" in self.path:
-            self._send(200, "text/event-stream", _events([_content(answer)]))
-        else:
-            self._send(200, "application/json", json.dumps(_content(answer)))
-
-    def log_message(self, *_: object) -> None:
-        """Nothing goes to stderr."""
-
-    def _body(self) -> bytes:
-        if self.headers.get("transfer-encoding", "").lower() != "chunked":
-            return self.rfile.read(int(self.headers.get("content-length") or 0))
-        chunks = []
-        while size := int(self.rfile.readline().partition(b";")[0], 16):
-            chunks.append(self.rfile.read(size))
-            self.rfile.readline()
-        self.rfile.readline()
-        return b"".join(chunks)
-
-    def _send(self, status: int, kind: str, text: str) -> None:
-        data = text.encode()
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(data)))
-        self.send_header("connection", "close")
-        self.end_headers()
-        self.wfile.write(data)
-
-
-def _events(events: list[Json]) -> str:
-    named = (f"event: {event['type']}\n" if "type" in event else "" for event in events)
-    return "".join(f"{name}data: {json.dumps(event)}\n\n" for name, event in zip(named, events, strict=True))
 
 
 def _response(answer: Say) -> list[Json]:

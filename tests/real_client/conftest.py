@@ -1,34 +1,24 @@
-"""A world for each test, with the real client in it.
-
-Where the client or its sandbox cannot be had, the tests skip and say why; with UNIFIED_STATE_REQUIRE_REAL_CLIENT=1, as
-in continuous integration, that is a failure.
-"""
+"""A world for each test, with the real client in it."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
-from .sandbox import unavailable
+from tests.sandboxed.requirement import give_up
+from tests.sandboxed.sandbox import unavailable
+
 from .scenario import OLD_MODEL, Scenario, find_client
-
-
-def _give_up(reason: str) -> NoReturn:
-    if os.environ.get("UNIFIED_STATE_REQUIRE_REAL_CLIENT") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
 def namespaces() -> None:
     """For whatever starts a sandbox."""
     if reason := unavailable():
-        _give_up(reason)
+        give_up(reason)
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +26,7 @@ def client(namespaces: None) -> Path:
     """The client's binary."""
     binary = find_client()
     if binary is None or not binary.exists():
-        _give_up("no real client: pip install claude-agent-sdk==0.2.187")
+        give_up("no real client: pip install claude-agent-sdk==0.2.187")
     return binary
 
 
@@ -57,4 +47,4 @@ def scenario(tmp_path: Path, client: Path, model: str) -> Iterator[Scenario]:
 def tmux() -> None:
     """For tests of the interactive client."""
     if shutil.which("tmux") is None:
-        _give_up("no tmux for the interactive client")
+        give_up("no tmux for the interactive client")

@@ -11,8 +11,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.sandboxed.product import Product
+
 from .messages import Json, Request, bash, flat_text, reply
-from .product import Product, kept, said
+from .product import kept, said
 from .scenario import Scenario
 from .transcript import attachments
 

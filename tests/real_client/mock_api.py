@@ -7,16 +7,15 @@ Invariant: a request is remembered before it is answered, without its headers, s
 
 from __future__ import annotations
 
-import json
 import socket
-import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
-from .messages import Failure, Json, Kind, Reply, Request, reply, stream
+from tests.sandboxed.scripted_api import Json, Response, ScriptedApi, events_response, json_response
+
+from .messages import Failure, Kind, Reply, Request, reply, stream
 
 Answer: TypeAlias = str | Reply | Failure
 Step: TypeAlias = Answer | Callable[[Request], Answer]
@@ -26,18 +25,15 @@ SUMMARY = (
 )
 
 
-class MockApi:
-    """The API on `listener`, a listening socket of the sandbox; served by threads of this process, outside of it."""
+class MockApi(ScriptedApi):
+    """The API of the client's vendor."""
 
     def __init__(self, listener: socket.socket) -> None:
         self.requests: list[Request] = []
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         self._scripts: defaultdict[Kind, deque[Step]] = defaultdict(deque)
         self._standing: dict[Kind, Step] = {"compact": SUMMARY, "title": '{"title": "Mock title"}'}
         self._lock = threading.Lock()
-        self._server = _Server(listener, self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        super().__init__(listener)
 
     def script(self, kind: Kind, *steps: Step) -> None:
         """What the next requests of this kind get, in order."""
@@ -66,81 +62,17 @@ class MockApi:
         given = step(request) if callable(step) else step
         return reply(given) if isinstance(given, str) else given
 
-    def close(self) -> None:
-        """Stop serving; what went wrong in a step of a script is raised here."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-        if self._server.errors:
-            message = "the mock API could not answer"
-            raise ExceptionGroup(message, self._server.errors)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, listener: socket.socket, api: MockApi) -> None:
-        super().__init__(listener.getsockname(), _Handler, bind_and_activate=False)
-        self.socket.close()
-        self.socket = listener
-        self.api = api
-        self.errors: list[Exception] = []
-
-    def handle_error(self, _request: object, _client_address: object) -> None:
-        error = sys.exception()
-        if isinstance(error, Exception) and not isinstance(error, ConnectionError):  # a killed client hangs up: fine
-            self.errors.append(error)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def do_HEAD(self) -> None:
-        self._send(200, {})
-
-    def do_GET(self) -> None:
-        self._send(404, Failure(404, self.path, "not_found_error").body())
-
-    def do_POST(self) -> None:
-        body: Json = json.loads(self._body() or b"{}")
-        request = Request(self.path.partition("?")[0], body)
-        answer = self.server.api.answer(request)
+    def respond(self, path: str, body: Json | None) -> Response:
+        """The answer as it goes over the wire."""
+        if body is None:
+            missing = Failure(404, path, "not_found_error")
+            return json_response(missing.body(), missing.status)
+        request = Request(path.partition("?")[0], body)
+        answer = self.answer(request)
         if isinstance(answer, Failure):
-            self._send(answer.status, answer.body())
-        elif request.kind == "count_tokens":
-            self._send(200, {"input_tokens": answer.input_tokens})
-        elif body.get("stream"):
-            self._send_events(answer.message(body["model"]))
-        else:
-            self._send(200, answer.message(body.get("model", "mock")))
-
-    def log_message(self, *_: object) -> None:
-        """Nothing goes to stderr."""
-
-    def _body(self) -> bytes:
-        if self.headers.get("transfer-encoding", "").lower() != "chunked":
-            return self.rfile.read(int(self.headers.get("content-length") or 0))
-        chunks = []
-        while size := int(self.rfile.readline().partition(b";")[0], 16):
-            chunks.append(self.rfile.read(size))
-            self.rfile.readline()
-        self.rfile.readline()
-        return b"".join(chunks)
-
-    def _send(self, status: int, answer: Mapping[str, Any]) -> None:
-        data = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-    def _send_events(self, message: Json) -> None:
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("connection", "close")
-        self.end_headers()
-        for event in stream(message):
-            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+            return json_response(answer.body(), answer.status)
+        if request.kind == "count_tokens":
+            return json_response({"input_tokens": answer.input_tokens})
+        if body.get("stream"):
+            return events_response(stream(answer.message(body["model"])))
+        return json_response(answer.message(body.get("model", "mock")))

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .product import PROGRAM
+from tests.sandboxed.product import PROGRAM
+
 from .scenario import CHECKOUT, Scenario
 
 ID = "unified-state@unified-state"

@@ -1,48 +1,13 @@
-"""unified-state inside a scenario: installed into its project, asked by its command line, compared with the
-transcripts.
-"""
+"""What the product keeps and gives back, beside what stands in the client's transcripts."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
-from pathlib import Path
 
 from .messages import Json
-from .scenario import Scenario
 
-PROGRAM = Path(sys.prefix) / "bin" / "unified-state"
 BRIEF_MARK, WORKING_SET_MARK = "[CONTEXT RESTORED]", "[LAST TURNS]"
-
-
-class Product:
-    """The product as a user of the scenario's project has it."""
-
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
-
-    def run(self, *arguments: str, check: bool = True, stdin: str = "") -> str:
-        """What a command prints."""
-        return self._scenario.run_program(PROGRAM, *arguments, check=check, stdin=stdin).stdout
-
-    def install(self) -> None:
-        """Put the hooks into the project."""
-        self.run("install")
-
-    def export(self, session_id: str | None = None) -> list[Json]:
-        """Every archived step."""
-        chosen = ("--session", session_id) if session_id else ()
-        return [json.loads(line) for line in self.run("export", *chosen).splitlines()]
-
-    def log(self) -> str:
-        """What went wrong in hooks; empty where nothing did."""
-        path = self._scenario.home / ".local/share/unified-state/hook.log"
-        return path.read_text(encoding="utf-8") if path.exists() else ""
-
-    def health(self) -> dict[str, bool]:
-        """The checks of `doctor` by name."""
-        return {check["name"]: check["ok"] for check in json.loads(self.run("doctor", "--json", check=False))}
 
 
 def said(entries: list[Json]) -> Counter[tuple[str, str]]:

@@ -1,7 +1,6 @@
-"""One isolated world for the real client: a sandbox, a scripted API, a home, a configuration and a project of its own.
+"""An isolated world for the real client, with a configuration of its own.
 
-The client comes from the wheel `claude-agent-sdk`, which carries its binary. Invariant: everything the client reads or
-writes lies in the scenario's folder, and every process of the scenario ends with it.
+The client comes from the wheel `claude-agent-sdk`, which carries its binary.
 """
 
 from __future__ import annotations
@@ -10,15 +9,14 @@ import importlib.util
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+
+from tests.sandboxed.world import World
 
 from .hooks import Hooks
 from .messages import Json
 from .mock_api import MockApi, Step
-from .sandbox import Sandbox
 from .transcript import read_entries
 
 OLD_MODEL = "claude-sonnet-4-5-20250929"  # a hook's context reaches it in messages of the role `user`
@@ -49,23 +47,15 @@ class Run:
         return next(str(event["result"]) for event in reversed(self.events) if "result" in event)
 
 
-class Scenario:
+class Scenario(World[MockApi]):
     """A world in `folder` for the binary `client`; `model` is the model the client asks for."""
 
     def __init__(self, folder: Path, client: Path, model: str = OLD_MODEL) -> None:
-        self.folder, self.model = folder, model
-        self.home, self.config, self.project = folder / "home", folder / "config", folder / "project"
-        self.temporary = folder / "tmp"
-        for path in (self.home, self.config, self.project, self.temporary):
-            path.mkdir(parents=True)
+        self.model, self.client = model, client
+        self.config = folder / "config"
+        self.config.mkdir(parents=True)
         self.hooks = Hooks(folder / "hook_calls.jsonl")
-        self.environment: dict[str, str] = {}
-        """Variables for the client on top of `variables()`."""
-        interpreter = (Path(sys.prefix), Path(sys.base_prefix))
-        self.sandbox = Sandbox(visible=[folder, CHECKOUT, client, *interpreter])
-        self.api = MockApi(self.sandbox.listener)
-        self.client = client
-        self.run_program("git", "init", "--quiet")
+        super().__init__(folder, MockApi, visible=[client])
 
     def script(self, *steps: Step) -> None:
         """What the assistant answers next, in the main conversation."""
@@ -84,17 +74,6 @@ class Scenario:
         settings.write_text(json.dumps({"hooks": self.hooks.settings}), encoding="utf-8")
         return [str(self.client), *arguments, "--settings", str(settings), "--model", self.model]
 
-    def run_program(
-        self, *command: str | Path, stdin: str = "", check: bool = True
-    ) -> subprocess.CompletedProcess[str]:
-        """Run any program in the project, in the same world; a failure raises, unless `check` is off."""
-        done = self.sandbox.run(command, cwd=self.project, env=self.variables(), stdin=stdin)
-        if check and done.returncode:
-            error = subprocess.CalledProcessError(done.returncode, list(map(str, command)))
-            error.add_note(done.stdout + done.stderr)
-            raise error
-        return done
-
     def start_client(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the client in the project, with pipes for all its streams."""
         command = self.client_command(*arguments)
@@ -103,12 +82,6 @@ class Scenario:
     def variables(self) -> dict[str, str]:
         """The whole environment of the programs."""
         return {
-            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-            "LANG": "C.UTF-8",
-            "SHELL": "/bin/bash",
-            "TERM": "xterm-256color",
-            "HOME": str(self.home),
-            "TMPDIR": str(self.temporary),
             "CLAUDE_CONFIG_DIR": str(self.config),
             "CLAUDE_CODE_TMPDIR": str(self.temporary),
             "ANTHROPIC_API_KEY": API_KEY,
@@ -117,7 +90,7 @@ class Scenario:
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_ERROR_REPORTING": "1",
             "DISABLE_TELEMETRY": "1",
-            **self.environment,
+            **super().variables(),
         }
 
     def transcript_path(self, session_id: str) -> Path:
@@ -128,15 +101,6 @@ class Scenario:
     def transcript(self, session_id: str) -> list[Json]:
         """The session's entries."""
         return read_entries(self.transcript_path(session_id).read_bytes())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            self.api.close()
-        finally:
-            self.sandbox.close()
 
 
 def find_client() -> Path | None:

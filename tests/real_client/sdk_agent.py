@@ -1,6 +1,6 @@
 """An agent of the Claude Agent SDK that a test runs inside a scenario: its clients, all at once, ask the same prompts.
 
-    python sdk_agent.py '{"options": {…}, "prompts": […], "clients": 1}'
+    python sdk_agent.py '{"options": {…}, "prompts": […], "clients": 1, "lean": null}'
 
 It prints one JSON object: the events it has hooks for, the sessions, the results of the first, and what went wrong in
 its event loop.
@@ -28,11 +28,11 @@ async def converse(options: ClaudeAgentOptions, prompts: list[str]) -> list[Resu
     return results
 
 
-async def main(options: dict[str, Any], prompts: list[str], clients: int) -> dict[str, Any]:
+async def main(options: dict[str, Any], prompts: list[str], clients: int, lean: str | None) -> dict[str, Any]:
     """What all clients saw."""
     problems: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: problems.append(str(context)))
-    with AgentMemory(ClaudeAgentOptions(**options)) as memory:
+    with AgentMemory(ClaudeAgentOptions(**options), lean=lean) as memory:
         found = await asyncio.gather(*(converse(memory.options, prompts) for _ in range(clients)))
     return {
         "hooks": sorted(memory.options.hooks or {}),

@@ -19,7 +19,7 @@ from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 from unified_state import AgentMemory, UnifiedStateManager
 from unified_state.errors import UsageError
 from unified_state.interfaces.agent_sdk.hooks import EVENTS
-from unified_state.services.hook_table import hook_groups, tool_hook_group
+from unified_state.services.hook_table import hook_groups, output_hook_group, tool_hook_group
 from unified_state.settings import default_data_dir
 
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -284,6 +284,41 @@ def test_the_hook_before_tool_calls_is_left_to_the_client_where_it_is_installed(
     hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
     assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*"]
     assert "Stop" in hooks
+
+
+def test_long_outputs_are_shortened_only_where_the_program_says_so(
+    repository: Path, event: Callable[..., Fields]
+) -> None:
+    long = "".join(f"step {number} of the long way to the end\n" for number in range(400))
+    answered = {"stdout": long, "stderr": "", "interrupted": False, "isImage": False}
+    fields = event(
+        "PostToolUse", tool_name="Bash", tool_use_id="t", tool_input={"command": "./walk.sh"}, tool_response=answered
+    )
+    assert "PostToolUse" not in (AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {})
+    memory = AgentMemory(ClaudeAgentOptions(cwd=repository), lean="middle")
+    (output,) = asyncio.run(call(memory, fields))
+    given = output["hookSpecificOutput"]["updatedToolOutput"]
+    assert given["stdout"].startswith("[S1: 400 lines, shown ")
+    assert {**given, "stdout": long} == answered
+
+
+@pytest.mark.parametrize("lean", ["", "Middle", 2, True])
+def test_a_level_that_there_is_not_is_refused(repository: Path, lean: Any) -> None:
+    with pytest.raises(UsageError, match="lean is "):
+        AgentMemory(ClaudeAgentOptions(cwd=repository), lean=lean)
+
+
+def test_where_lean_context_is_installed_it_is_left_to_the_client(repository: Path) -> None:
+    hooks = {"PostToolUse": [output_hook_group("middle", default_data_dir())]}
+    write(repository / ".claude/settings.local.json", {"hooks": hooks})
+    left = AgentMemory(ClaudeAgentOptions(cwd=repository), lean="tight").options.hooks or {}
+    assert "PostToolUse" not in left
+    assert "Stop" in left
+
+
+def test_beside_the_plugin_which_has_no_lean_context_the_program_has_its_own(repository: Path, home: Path) -> None:
+    write(home / ".claude/settings.json", {"enabledPlugins": {"unified-state@anywhere": True}})
+    assert "PostToolUse" in (AgentMemory(ClaudeAgentOptions(cwd=repository), lean="middle").options.hooks or {})
 
 
 def test_options_keep_their_servers_and_tools(repository: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .conversation import Conversation
 from .messages import bash, reply
-from .product import BRIEF_MARK, WORKING_SET_MARK, Product, kept, said
+from .product import BRIEF_MARK, WORKING_SET_MARK, kept, said
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])

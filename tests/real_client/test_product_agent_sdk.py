@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.sandboxed.product import Product
+
 from .installed import assert_archived, spoken
 from .messages import Json, Request, as_blocks, bash, flat_text, reply, tool
-from .product import BRIEF_MARK, Product, kept
+from .product import BRIEF_MARK, kept
 from .scenario import Scenario
 
 RULE = "We always greet in English"
@@ -20,10 +25,10 @@ EXAMPLE = Path(__file__).parents[2] / "docs/examples/agent_with_memory.py"
 AGENT = Path(__file__).with_name("sdk_agent.py")
 
 
-def agent(scenario: Scenario, *prompts: str, clients: int = 1, **options: Any) -> Json:
+def agent(scenario: Scenario, *prompts: str, clients: int = 1, lean: str | None = None, **options: Any) -> Json:
     """What an agent with the memory says to the prompts."""
     options = {"cli_path": str(scenario.client), "model": scenario.model, **options}
-    given = {"options": options, "prompts": prompts, "clients": clients}
+    given = {"options": options, "prompts": prompts, "clients": clients, "lean": lean}
     done = scenario.run_program(sys.executable, AGENT, json.dumps(given))
     seen: Json = json.loads(done.stdout.splitlines()[-1])
     assert seen["problems"] == []
@@ -175,6 +180,24 @@ def test_a_tool_call_that_breaks_an_enforced_constraint_is_denied(scenario: Scen
     scenario.script(reply(bash("git push --force")), "I see.")
     agent(scenario, "push it", allowed_tools=["Bash"], setting_sources=[])
     assert "No force pushes" in results(scenario.api.of("main")[-1])[-1]
+
+
+@pytest.mark.parametrize("lean", [None, "middle"])
+def test_with_lean_context_the_model_reads_the_short_form_of_what_the_archive_has_whole(
+    scenario: Scenario, lean: str | None
+) -> None:
+    product = Product(scenario)
+    long = "".join(f"step {number} of the long way to the end\n" for number in range(400))
+    (scenario.project / "say.sh").write_text(f"echo '{long}'\n")
+    scenario.script(reply(bash("bash say.sh")), "the end")
+    seen = agent(scenario, "Say it.", lean=lean, allowed_tools=["Bash"])
+    assert (seen["results"], product.log()) == (["the end"], "")
+    (given,) = results(scenario.api.of("main")[-1])
+    found = re.match(r"\[(S\d+): 400 lines, shown ", given)
+    assert bool(found) == (lean is not None)
+    (whole,) = (step for step in product.export(seen["session_id"]) if step["kind"] == "tool_result")
+    assert whole["result"].strip() == long.strip()
+    assert found is None or found[1] == whole["ref"]
 
 
 def test_the_agent_of_the_documentation_remembers_in_another_process(scenario: Scenario) -> None:

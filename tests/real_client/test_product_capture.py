@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .installed import installed
 from .messages import Request, bash, reply, tool
 from .mock_api import Answer
-from .product import Product
 from .scenario import ALLOW_BASH, Scenario
 from .terminal import Terminal
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .conversation import Conversation
 from .installed import (
     BRIEF,
@@ -19,7 +21,6 @@ from .installed import (
     rows,
 )
 from .messages import Failure, Request, bash, reply
-from .product import Product
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])

@@ -7,10 +7,11 @@ import time
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM, Product
+
 from .conversation import Conversation
 from .installed import installed
 from .messages import Json, bash, reply, tool
-from .product import PROGRAM, Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 from .terminal import Terminal
 

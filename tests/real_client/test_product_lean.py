@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM, Product
+
 from .installed import installed
 from .messages import Json, Reply, Request, bash, reply, tool
-from .product import PROGRAM, Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Run, Scenario
 from .terminal import Terminal
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
-from .conversation import Conversation
+from tests.sandboxed.product import PROGRAM, Product
+
 from .installed import assert_healthy, installed, restores
-from .messages import Json, Request, reply, tool
-from .product import PROGRAM, Product
+from .mcp_server import McpServer
+from .messages import Json, Request, reply
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario, find_client
 
-ALLOW_MCP = ("--allowedTools", "mcp__unified-state")
+SERVER = McpServer("unified-state")
 RULE = "We always greet in English"
 
 
@@ -25,23 +24,6 @@ def with_server(scenario: Scenario) -> Product:
     assert client
     scenario.run_program(client, "mcp", "add", "unified-state", "--", PROGRAM, "mcp")
     return product
-
-
-def call(name: str, **given: object) -> Json:
-    """A call of one of our tools."""
-    return tool(f"mcp__unified-state__{name}", **given)
-
-
-@contextmanager
-def conversation(scenario: Scenario) -> Iterator[Conversation]:
-    """A conversation in which the server has started; on a busy machine the client does not wait for it."""
-    with Conversation(scenario, *ALLOW_MCP) as client:
-        for _ in range(30):
-            scenario.script(reply(call("archive_search", query="nothing")), "seen")
-            client.ask("are you there?")
-            if not scenario.api.of("main")[-1].find("No such tool"):
-                break
-        yield client
 
 
 def answers(request: Request) -> list[Json]:
@@ -59,8 +41,8 @@ def answers(request: Request) -> list[Json]:
 @pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 def test_an_item_added_by_mcp_is_restored_after_a_compaction(scenario: Scenario) -> None:
     product = with_server(scenario)
-    added = call("add_decision", decision="Use SQLite for the archive", rationale="one file, no server")
-    with conversation(scenario) as client:
+    added = SERVER.call("add_decision", decision="Use SQLite for the archive", rationale="one file, no server")
+    with SERVER.conversation(scenario) as client:
         scenario.script(reply(added), "noted")
         for prompt in ("decide where to keep it", "/compact", "go on"):
             client.ask(prompt)
@@ -74,9 +56,11 @@ def test_an_item_added_by_mcp_is_restored_after_a_compaction(scenario: Scenario)
 
 def test_a_rule_that_quotes_the_prompt_of_this_very_turn_is_the_users(scenario: Scenario) -> None:
     product = with_server(scenario)
-    added = call("add_constraint", constraint="Greet in English", source="the user", quote=RULE)
-    invented = call("add_constraint", constraint="Never run the tests", source="the user", quote="Never run the tests")
-    with conversation(scenario) as client:
+    added = SERVER.call("add_constraint", constraint="Greet in English", source="the user", quote=RULE)
+    invented = SERVER.call(
+        "add_constraint", constraint="Never run the tests", source="the user", quote="Never run the tests"
+    )
+    with SERVER.conversation(scenario) as client:
         scenario.script(reply(added), reply(invented), "noted")
         client.ask(f"Go on. {RULE}.")
     users, models = answers(scenario.api.of("main")[-1])[-2:]
@@ -89,9 +73,9 @@ def test_a_rule_that_quotes_the_prompt_of_this_very_turn_is_the_users(scenario: 
 
 def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Scenario) -> None:
     product = with_server(scenario)
-    with conversation(scenario) as client:
+    with SERVER.conversation(scenario) as client:
         client.ask("/clear")
-        scenario.script(reply(call("add_decision", decision="Use SQLite", rationale="one file")), "noted")
+        scenario.script(reply(SERVER.call("add_decision", decision="Use SQLite", rationale="one file")), "noted")
         client.ask("second")
     assert json.loads(product.run("recall", "D1", "--json"))["session_id"] == client.session_id
 
@@ -99,7 +83,7 @@ def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Sce
 def test_a_person_brings_the_hand_over_into_the_conversation(scenario: Scenario) -> None:
     product = with_server(scenario)
     product.run("decision", "add", "Use SQLite", "--rationale", "one file")
-    with conversation(scenario) as client:
+    with SERVER.conversation(scenario) as client:
         client.ask("/mcp__unified-state__hand_over releasing")
     ((_, asked),) = scenario.api.of("main")[-1].find("Write a hand-over of this work")
     assert "It is for this: releasing" in asked

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .conversation import Conversation
 from .installed import archives, change_handlers, installed, installed_with_items, restores
 from .messages import Json, bash, reply
-from .product import Product
 from .scenario import ALLOW_BASH, Scenario
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM
+
 from .installed import assert_archived, installed, rows
 from .messages import bash, reply
-from .product import PROGRAM
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 from .terminal import Terminal
 

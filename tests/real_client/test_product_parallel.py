@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM, Product
+
 from .conversation import Conversation
 from .installed import assert_archived, installed, installed_with_items, restores, rows
 from .messages import Json, Request, bash, reply, tool
-from .product import PROGRAM, Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])

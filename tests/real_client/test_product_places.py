@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM
+
 from .conversation import Conversation
 from .installed import archives, assert_archived, installed, installed_with_items, restores, rows
 from .messages import bash, reply
-from .product import PROGRAM
 from .scenario import ALLOW_BASH, Scenario
 
 ODD_NAMES = ['it\'s a "quoted" name', "项目 プロジェクト 🗂", "-x $HOME `x` %s; & \\ more"]

@@ -10,12 +10,14 @@ from collections import Counter
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM, Product
+
 from .conversation import Conversation
 from .counted import CountingInterpreter, as_program
 from .installed import archives, change_handlers
 from .messages import bash, reply
 from .plugin import Plugin, clone, program_on_path
-from .product import BRIEF_MARK, PROGRAM, Product
+from .product import BRIEF_MARK
 from .scenario import ALLOW_BASH, CHECKOUT, Scenario
 from .transcript import attachments
 

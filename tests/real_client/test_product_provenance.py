@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM, Product
+
 from .installed import installed
 from .messages import Json, bash, reply
-from .product import PROGRAM, Product
 from .scenario import ALLOW_BASH, Scenario
 from .terminal import Terminal
 

@@ -8,10 +8,11 @@ import json
 
 import pytest
 
+from tests.sandboxed.product import PROGRAM
+
 from .conversation import Conversation
 from .installed import installed, rows
 from .messages import bash, reply
-from .product import PROGRAM
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .conversation import Conversation
 from .crashes import killed_while_the_model_answers
 from .installed import (
@@ -19,7 +21,6 @@ from .installed import (
     restores,
     rows,
 )
-from .product import Product
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
+from tests.sandboxed.product import Product
+
 from .conversation import Conversation
 from .installed import assert_healthy, installed, restores
-from .messages import Json, bash, reply, tool
+from .mcp_server import McpServer
+from .messages import bash, reply
 from .plugin import Plugin, program_on_path
-from .product import Product
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
-SERVER = "mcp__plugin_unified-state_memory"
+SERVER = McpServer("plugin_unified-state_memory")
 FORBIDDEN = ("constraint", "add", "Never force-push", "--source", "me", "--scope", "command:git push --force")
 DECISION = "Use SQLite for the archive"
-
-
-def call(name: str, **given: object) -> Json:
-    """A call of a tool of the plugin's server."""
-    return tool(f"{SERVER}__{name}", **given)
 
 
 @pytest.fixture
@@ -33,25 +28,13 @@ def product(scenario: Scenario) -> Product:
     return Product(scenario)
 
 
-@contextmanager
-def conversation(scenario: Scenario) -> Iterator[Conversation]:
-    """A conversation in which the plugin's server has started; the client does not wait for it."""
-    with Conversation(scenario, "--allowedTools", SERVER, "Bash") as client:
-        for _ in range(30):
-            scenario.script(reply(call("archive_search", query="nothing")), "seen")
-            client.ask("are you there?")
-            if not scenario.api.of("main")[-1].find("No such tool"):
-                break
-        yield client
-
-
 @pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 def test_what_the_plugins_server_records_is_restored_by_the_plugins_hooks_and_told_to_another_session(
     scenario: Scenario, product: Product
 ) -> None:
-    with conversation(scenario) as client, Conversation(scenario) as other:
+    with SERVER.conversation(scenario, "Bash") as client, Conversation(scenario) as other:
         other.ask("meanwhile")
-        scenario.script(reply(call("add_decision", decision=DECISION, rationale="one file")), "noted")
+        scenario.script(reply(SERVER.call("add_decision", decision=DECISION, rationale="one file")), "noted")
         for prompt in ("decide where to keep it", "/compact", "go on"):
             client.ask(prompt)
         (brief,) = [text for text in restores(scenario.api.of("main")[-1]) if "[DECISIONS]" in text]
@@ -93,9 +76,9 @@ def test_a_rule_of_the_users_that_came_by_the_server_binds_and_neither_denies_no
 ) -> None:
     product.run(*FORBIDDEN, "--mode", "deny")
     rule = "Never force-push to any branch"
-    added = call("add_constraint", constraint=rule, source="the user", blocking=True, quote=rule)
-    with conversation(scenario) as client:
-        scenario.script(reply(added), reply(call("resolve_question", id="C1", resolution="lifted")), "noted")
+    added = SERVER.call("add_constraint", constraint=rule, source="the user", blocking=True, quote=rule)
+    with SERVER.conversation(scenario, "Bash") as client:
+        scenario.script(reply(added), reply(SERVER.call("resolve_question", id="C1", resolution="lifted")), "noted")
         client.ask(f"{rule}.")
         scenario.script(reply(bash("git push --force")), "done")
         client.ask("push")

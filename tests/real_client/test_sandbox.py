@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .sandbox import Sandbox, private_folders
+from tests.sandboxed.sandbox import Sandbox, private_folders
 
 ENV = {"PATH": "/usr/bin:/bin"}
 

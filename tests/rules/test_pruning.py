@@ -25,7 +25,7 @@ OPTIONS = st.fixed_dictionaries(
     }
 )
 STEPS = st.sampled_from((1, 50, 500, 3_000))
-PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 REF = re.compile(r"\n\[earlier context pruned: [\d,]+ characters, recall (S\d+)]$")
 
 

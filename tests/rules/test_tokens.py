@@ -93,13 +93,13 @@ def test_the_bounds_hold(name: str, official: tiktoken.Encoding) -> None:
     assert lower_bound(text) <= len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts=st.lists(critical_text, max_size=4))
 def test_counts_any_texts_as_the_whole_encoding_does(texts: list[str], official: tiktoken.Encoding) -> None:
     assert TokenCounter(RANKS).count(texts) == [len(official.encode_ordinary(text)) for text in texts]
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(text=critical_text)
 def test_the_bounds_hold_for_any_text(text: str, official: tiktoken.Encoding) -> None:
     assert lower_bound(text) <= len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)

@@ -130,7 +130,7 @@ def edited(state: dict[str, Any], changes: list[tuple[list[str], object]]) -> di
     return state
 
 
-@with_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@with_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=edits())
 def test_whatever_a_stranger_writes_into_the_file_is_a_valid_state_afterwards(
     projection: Projection, place: Place, archive: Archive, changes: list[tuple[list[str], object]]

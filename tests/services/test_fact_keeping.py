@@ -426,7 +426,7 @@ tools = st.sampled_from(
 calls = st.tuples(tools, st.dictionaries(names, values, max_size=4) | values, texts, st.booleans(), texts)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(calls, max_size=6))
 def test_whatever_a_session_holds_is_archived_and_every_quote_stands_in_its_step(
     tmp_path: Path, masker: Masker, made: list[tuple[str, Any, str, bool, str]]

@@ -7,7 +7,8 @@ import pytest
 
 from tests.processes import run_at_once
 from unified_state.errors import StorageError
-from unified_state.services.masking import KEY_FILE, Masker
+from unified_state.services.masking import Masker
+from unified_state.services.place import KEY_FILE
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 OTHER = "ghp_" + "Z1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -2,14 +2,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from unified_state.services.place import EXCLUDED, NAME, Place, exclude_from_git, locate
-from unified_state.storage.identity import ID_FILE
+from unified_state.services.place import NAME, Place, locate
 
 Git = Callable[..., str]
 
@@ -82,51 +78,3 @@ def test_where_there_is_no_home_the_archive_lies_beside_the_state_file(project: 
         place = located(project, tmp_path / "file", create=create)
         assert place.archive_path == str(project / ".claude" / "unified-state" / "archive.db")
     assert Path(place.folder).stat().st_mode & 0o777 == 0o700
-
-
-def exclude_of(repository: Path) -> Path:
-    return repository / ".git" / "info" / "exclude"
-
-
-def status(repository: Path) -> str:
-    done = subprocess.run(["git", "status", "--short"], cwd=repository, capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def test_our_files_are_kept_out_of_git_status_once(repository: Path, data_dir: Path) -> None:
-    place = located(repository, data_dir)
-    (repository / ".claude").mkdir()
-    for name in (NAME, "unified-session-state.lock", "unified-session-state.damaged-1.json"):
-        (repository / ".claude" / name).touch()
-    for _ in range(2):
-        exclude_from_git(place, EXCLUDED)
-    assert status(repository) == ""
-    assert exclude_of(repository).read_text().count(NAME) == 1
-
-
-@pytest.mark.parametrize("before", ["", "*.log\n", "*.log", "caf\udce9\n"])
-def test_what_is_excluded_already_stays(repository: Path, data_dir: Path, before: str) -> None:
-    exclude_of(repository).write_bytes(before.encode(errors="surrogateescape"))
-    exclude_from_git(located(repository, data_dir), ["a", "b"])
-    after = exclude_of(repository).read_bytes().decode(errors="surrogateescape")
-    assert after.startswith(before)
-    assert after[len(before) :].lstrip("\n") == ".claude/a\n.claude/b\n"
-
-
-def test_a_repository_without_an_exclude_file_is_given_one(repository: Path, data_dir: Path) -> None:
-    shutil.rmtree(repository / ".git" / "info")
-    exclude_from_git(located(repository, data_dir), ["a"])
-    assert exclude_of(repository).read_text() == ".claude/a\n"
-
-
-def test_a_repository_that_cannot_be_written_to_is_left_alone(repository: Path, data_dir: Path) -> None:
-    place = located(repository, data_dir)
-    shutil.rmtree(repository / ".git" / "info")
-    (repository / ".git" / "info").touch()
-    exclude_from_git(place, ["a"])
-    assert (repository / ".git" / "info").read_text() == ""
-
-
-def test_outside_git_there_is_nothing_to_exclude_from(project: Path, data_dir: Path) -> None:
-    exclude_from_git(located(project, data_dir), ["a"])
-    assert os.listdir(project / ".claude") == [ID_FILE]

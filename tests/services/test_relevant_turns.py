@@ -159,7 +159,7 @@ def test_what_is_told_cannot_be_taken_for_anything_else(archive: Archive, keep: 
 wide = st.sampled_from(["🚀", "語", "a", " ", "\n", "<", "flux", "capacitor", "é"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
 @given(st.lists(st.lists(wide, min_size=200, max_size=400).map("".join), min_size=6, max_size=6))
 def test_all_that_is_told_is_within_2000_utf_16_units_with_its_fence(
     archive: Archive, keep: Keep, texts: list[str]

@@ -359,7 +359,7 @@ def test_a_session_has_its_own_items(archive: Archive, keep: Keep) -> None:
 any_text = st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(any_text | st.lists(st.sampled_from(['"', "*", "^", "NEAR(", "AND", "NOT", ":", "parser", "語"])).map(" ".join))
 def test_any_text_is_a_query(archive: Archive, query: str) -> None:
     if archive.row("SELECT 1 FROM item") is None:

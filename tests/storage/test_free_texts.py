@@ -124,6 +124,7 @@ def test_no_table_with_texts_is_left_out(archive: Archive) -> None:
             "tombstone",
             "vector",
             "vector_model",
+            "unindexed",
             "pruned",
         ),
     }

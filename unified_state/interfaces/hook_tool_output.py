@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
-from unified_state.errors import UnifiedStateError
+from unified_state.interfaces.tool_hook import ToolHookRun, given, tell
 from unified_state.rules.shortening.levels import LEVELS, NAMES, TIGHT, is_short
 from unified_state.services.lean_output import long_output
-from unified_state.settings import default_data_dir, environment
-from unified_state.sources.hook_input import parse_event, read_stdin
+from unified_state.settings import environment
+from unified_state.sources.hook_input import parse_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from unified_state.services.lean_output import LongOutput
 
 EVENT = "PostToolUse"
-_STDIN_SECONDS = 5.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -35,89 +33,49 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(level: str = "", data_dir: str = "") -> int:
     """Look at one output, and answer where it is shortened; the exit status."""
-    call = _Run(data_dir or default_data_dir())
-    answer = ""
-    try:
-        answer = call.answer(level)
-    except UnifiedStateError as error:
-        call.problem = str(error)
-    except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn
-        import traceback
-
-        call.problem, call.details = f"{type(error).__name__}: {error}", traceback.format_exc()
-    if answer:
-        sys.stdout.write(answer)
-        sys.stdout.flush()
-    if answer or call.problem:
-        call.leave_trace()
+    tell(shortened(given, level, data_dir, environment()))
     return 0
 
 
-class _Run:
-    """One run of the hook: what it found out about itself so far is what its trace says, wherever it ends."""
+def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Mapping[str, str]) -> str:
+    """What the client is answered to one output: JSON, or nothing where it goes on as it is. `read` gives the event."""
+    hook = ToolHookRun(EVENT, data_dir)
 
-    def __init__(self, data_dir: str) -> None:
-        self.started, self.now = time.monotonic(), int(time.time() * 1000)
-        self.data_dir = data_dir
-        self.folder: str | None = None
-        self.problem: str | None = None
-        self.details = ""
-
-    def answer(self, level: str) -> str:
-        """What the client is answered; empty where the output goes on as it is."""
-        raw = read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
+    def find() -> str:
+        raw = read()
         if is_short(len(raw), TIGHT):
             return ""
-        event, self.problem = parse_event(raw, EVENT)
+        event, problem = parse_event(raw, EVENT)
+        hook.report(problem)
         output = long_output(event)
         if output is None:
             return ""
         if level not in NAMES:
-            self.problem = f"there is no level {level!r} of lean context"
+            hook.report(f"there is no level {level!r} of lean context")
             return ""
-        return self._shortened(output, LEVELS[NAMES.index(level)])
+        return _answer(hook, output, LEVELS[NAMES.index(level)], environ)
 
-    def _shortened(self, output: LongOutput, level: int) -> str:
-        from unified_state.services.lean_output import Leaning, answer_to
-        from unified_state.services.place import locate
-        from unified_state.settings import load_hook_settings
-
-        environ, cwd = environment(), output.event.cwd
-        folder = cwd if os.path.isdir(cwd) else os.getcwd()
-        place = locate(folder, self.data_dir, create=False)
-        home = environ.get("CLAUDE_PROJECT_DIR", "")
-        if home not in ("", folder) and locate(home, self.data_dir, create=False).folder != place.folder:
-            return ""  # the shell is in another repository, whose archive has refs of its own
-        cache = os.path.join(place.folder, "settings.json")
-        settings = load_hook_settings(place.repository.worktree, cache, self.data_dir, environ)
-        if not settings.enabled:
-            return ""
-        place = locate(folder, self.data_dir, create=True)
-        self.folder = place.folder
-        return answer_to(output, level, Leaning(place, settings, environ, self.now, self._report))
-
-    def leave_trace(self) -> None:
-        """Write down that the hook ran, and what went wrong."""
-        from unified_state.services.health import HookRun, log_problem, note_run
-
-        spent = round((time.monotonic() - self.started) * 1000)
-        problem, details = _masked(self.problem, self.details)
-        try:
-            if self.folder is not None:
-                note_run(self.folder, HookRun(EVENT, self.now, spent, problem))
-            if problem:
-                log_problem(self.data_dir, self.now, EVENT, problem, details)
-        except OSError as error:
-            print(f"unified-state: {problem or error}", file=sys.stderr)  # noqa: T201  # there is only stderr left
-
-    def _report(self, line: str) -> None:
-        self.problem = line
+    answer = hook.answer(find)
+    if answer or hook.problem:
+        hook.leave_trace()
+    return answer
 
 
-def _masked(problem: str | None, details: str) -> tuple[str | None, str]:
-    """A message may quote what was being archived."""
-    if problem is None:
-        return None, details
-    from unified_state.rules.masking import mask_text
+def _answer(hook: ToolHookRun, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
+    from unified_state.services.lean_output import Leaning, answer_to
+    from unified_state.services.place import locate
+    from unified_state.settings import load_hook_settings
 
-    return mask_text(problem, lambda _secret: "in-log"), mask_text(details, lambda _secret: "in-log")
+    cwd = output.event.cwd
+    folder = cwd if os.path.isdir(cwd) else os.getcwd()
+    place = locate(folder, hook.data_dir, create=False)
+    home = environ.get("CLAUDE_PROJECT_DIR", "")
+    if home not in ("", folder) and locate(home, hook.data_dir, create=False).folder != place.folder:
+        return ""  # the shell is in another repository, whose archive has refs of its own
+    cache = os.path.join(place.folder, "settings.json")
+    settings = load_hook_settings(place.repository.worktree, cache, hook.data_dir, environ)
+    if not settings.enabled:
+        return ""
+    place = locate(folder, hook.data_dir, create=True)
+    hook.folder = place.folder
+    return answer_to(output, level, Leaning(place, settings, environ, hook.now, hook.report))

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
-from unified_state.errors import UnifiedStateError
+from unified_state.interfaces.tool_hook import ToolHookRun, given, tell
 from unified_state.interpreter import dump_ascii_json
 from unified_state.records.enforced import TOOL_EVENT
 from unified_state.services.tool_check import ToolCheck
-from unified_state.settings import default_data_dir, environment
-from unified_state.sources.hook_input import parse_event, read_stdin
+from unified_state.settings import environment
+from unified_state.sources.hook_input import parse_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from unified_state.records.hook_event import HookEvent
-
-_STDIN_SECONDS = 5.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -36,58 +33,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(data_dir: str = "") -> int:
     """Check the call on stdin; the exit status."""
-    output = check(
-        lambda: parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), TOOL_EVENT),
-        data_dir or default_data_dir(),
-        environment(),
-    )
-    if output:
-        sys.stdout.buffer.write(output.encode("utf-8", "replace"))  # whatever the locale says
-        sys.stdout.flush()
+    tell(check(lambda: parse_event(given(), TOOL_EVENT), data_dir, environment()))
     return 0
 
 
 def check(read: Callable[[], tuple[HookEvent, str | None]], data_dir: str, environ: Mapping[str, str]) -> str:
     """What the client is answered to one call: JSON, or nothing. `read` gives the event and what is wrong with it."""
-    started, now = time.monotonic(), int(time.time() * 1000)
+    hook = ToolHookRun(TOOL_EVENT, data_dir)
     reports: list[str] = []
-    folder: str | None = None
-    failure: str | None = None
-    output = details = ""
-    try:
-        event, failure = read()
-        checking = ToolCheck(event, data_dir, environ, reports.append)
-        folder = checking.place.folder
-        output = checking.answer()
-    except UnifiedStateError as error:
-        failure = str(error)
-    except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn
-        import traceback
 
-        failure, details = f"{type(error).__name__}: {error}", traceback.format_exc()
-    if failure or reports:
-        problem = _leave_trace(data_dir, folder, now, started, failure or reports[-1], details)
-        told = f"constraints were not checked: {problem}" if failure else problem
+    def find() -> str:
+        event, problem = read()
+        hook.report(problem)
+        checking = ToolCheck(event, hook.data_dir, environ, reports.append)
+        hook.folder = checking.place.folder
+        return checking.answer()
+
+    output = hook.answer(find)
+    is_unchecked = hook.problem is not None
+    hook.report(None if is_unchecked or not reports else reports[-1])
+    if hook.problem is not None:
+        hook.leave_trace()
+        told = f"constraints were not checked: {hook.problem}" if is_unchecked else hook.problem
         return output or dump_ascii_json({"systemMessage": f"unified-state: {told}"})
-    if folder is not None:
-        _take_trace_away(folder)
+    if hook.folder is not None:
+        _take_trace_away(hook.folder)
     return output
-
-
-def _leave_trace(data_dir: str, folder: str | None, now: int, started: float, problem: str, details: str) -> str:
-    """Write down what went wrong; the problem as it may be told."""
-    from unified_state.rules.masking import mask_text
-    from unified_state.services.health import HookRun, log_problem, note_run
-
-    # A message may quote what was to be done.
-    problem, details = (mask_text(text, lambda _secret: "in-log") for text in (problem, details))
-    try:
-        if folder is not None and os.path.isdir(folder):
-            note_run(folder, HookRun(TOOL_EVENT, now, round((time.monotonic() - started) * 1000), problem))
-        log_problem(data_dir, now, TOOL_EVENT, problem, details)
-    except OSError as error:
-        print(f"unified-state: {error}", file=sys.stderr)  # noqa: T201  # there is only stderr left
-    return problem
 
 
 def _take_trace_away(folder: str) -> None:

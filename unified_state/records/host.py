@@ -18,7 +18,8 @@ class Host(Record):
     `characters` how many one output may have. `says_compact`: it starts a session anew after a compaction; where it
     does not, what was lost is given back with the next of its context events. `transcript` names how its transcripts
     are read; None where only what its hooks tell is archived. `tried` is the version it was run with; empty where all
-    is from its documents. `options` is what else a handler needs in its file. `shell_variable` is set in the
+    is from its documents. `own_file`: its file holds nothing but ours. `options` is what else a handler needs in
+    its file. `next_step` is what its users have to know or do once our hooks are in it. `shell_variable` is set in the
     environment of the commands that its agent runs, `session_variable` holds the session's id there; empty where none
     is known.
     """
@@ -41,6 +42,7 @@ class Host(Record):
     options: dict[str, int] = {}
     shell_variable: str = ""
     session_variable: str = ""
+    next_step: str = ""
 
     def session_id(self, given: str) -> str:
         """The id under which a session of this host is kept: hosts do not know of each other's ids."""

@@ -8,7 +8,7 @@ from unified_state.records.record import Record
 class Shortened(Record):
     """What is shown of an output. `text` holds pieces of the output, byte for byte and in order, and marks in place of
     what is cut. `shown` are the lines that stand there whole, as ranges from 1 with both ends; `parts` the lines of
-    which a part stands there. `lines` and `characters` measure the whole output.
+    which a part stands there. `lines` and `characters` measure the whole output, and `about` tells what it looks like.
     """
 
     kind: str
@@ -17,6 +17,7 @@ class Shortened(Record):
     parts: tuple[int, ...]
     lines: int
     characters: int
+    about: str = ""
 
     @property
     def lines_shown(self) -> int:

@@ -68,6 +68,10 @@ class Delivery(Record):
     nonces: tuple[str, ...]
 
 
+# What a reader of transcripts finds in them, in the order of the conversation.
+Found = Step | Boundary | Summary | Delivery
+
+
 class Usage(Record):
     """How large the conversation was when the API gave a message; every entry of one message says the same."""
 

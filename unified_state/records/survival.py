@@ -7,7 +7,6 @@ from unified_state.records.record import Record
 KEPT, MISSING, DISTORTED = "kept", "missing", "distorted"
 BARE = "bare"  # kept without its reason
 STALE = "stale"  # of a superseded item: the summary tells it as if it still held
-VERDICTS = (KEPT, BARE, MISSING, DISTORTED, STALE)
 
 
 class Judged(Record):

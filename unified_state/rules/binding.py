@@ -22,6 +22,13 @@ def enforced_mode(item: LedgerItem) -> str:
     return mode if item.origin == USER_SAID else min(mode, ASK, key=MODES.index)
 
 
+def unenforced(item: LedgerItem) -> LedgerItem:
+    """The item as it is where no hook stops a tool call: a constraint is then its words alone."""
+    if "scope" not in item.body:
+        return item
+    return item.replace(body={name: value for name, value in item.body.items() if name not in ("scope", "mode")})
+
+
 def may_decide(origin: str) -> bool:
     """Whether somebody may accept or dismiss what is proposed: the user in their own terminal."""
     return origin == USER_SAID

@@ -33,6 +33,7 @@ _HOSTS = (
         options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
         shell_variable="CODEX_THREAD_ID",
         session_variable="CODEX_THREAD_ID",
+        next_step="Codex runs new hooks only once you trust them: it asks when it starts, and `/hooks` shows them",
     ),
     Host(
         name="gemini",
@@ -51,6 +52,7 @@ _HOSTS = (
         timeout_unit=1000,
         transcript="gemini",
         shell_variable="GEMINI_CLI",
+        next_step="Gemini CLI warns once of new hooks in a project, and runs none in folders that you do not trust",
     ),
     Host(
         name="opencode",

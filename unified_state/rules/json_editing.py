@@ -2,7 +2,7 @@
 them.
 
 A place is named by a path of object keys. The text must be valid JSON and an object; whoever calls has parsed it
-before.
+before. It may begin with a byte order mark, as editors of Windows write it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 _BLANK = " \t\r\n"
 _decoder = json.JSONDecoder()
+
+
+def parsed(text: str) -> Any:
+    """The value of the text. Raises ValueError where it is no JSON."""
+    return json.loads(text.removeprefix("\ufeff"))
 
 
 def append_entries(text: str, path: tuple[str, ...], entries: list[Any]) -> str:

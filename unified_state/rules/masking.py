@@ -7,8 +7,9 @@ secrets changes, so masking twice gives what masking once gave.
 
 from __future__ import annotations
 
-from unified_state.rules.secret_assignments import find_assigned, find_in_field, has_names
+from unified_state.rules.secret_assignments import find_assigned, find_in_field
 from unified_state.rules.secret_formats import KEY_LABEL, find_formats
+from unified_state.rules.secret_naming import has_names
 from unified_state.rules.secret_values import MASK_OPENING, trailing
 
 TYPE_CHECKING = False

@@ -4,29 +4,25 @@ Invariant: only literals are secrets. Code (a call, a variable, a type), placeho
 memory of code is worth little with holes in it. So a quoted value, or one given to an upper-case name as in a shell or
 an `.env` file, is taken as it is, and any other only where it looks like a secret.
 
-The first pass cuts the text at every `=` and `:` and asks whether the name of a secret may stand in front.
 Texts are ASCII bytes, as `secret_formats` explains.
 """
 
 from __future__ import annotations
 
-from unified_state.rules.secret_names import NAME_ENDS, kind_of_name
+from unified_state.rules.secret_naming import QUOTES, SPACE, WORD, find_names, secret_name
 from unified_state.rules.secret_values import (
     DIGITS,
     LOWER,
     MASK_OPENING,
     UPPER,
-    blank_but,
     count_digits,
     is_identifier,
     is_path,
     is_placeholder,
     is_random,
     is_wordlike,
-    last_word,
     leading,
     names_a_secret,
-    trailing,
 )
 
 TYPE_CHECKING = False
@@ -35,33 +31,24 @@ if TYPE_CHECKING:
 
     from unified_state.rules.secret_formats import Found
 
-_LONGEST_NAME = 120
 _LONGEST_VALUE = 4096
 
-_WORD = DIGITS + UPPER + LOWER + b"_-"
-_SPACE = b" \t"
-_QUOTES = b"\"'`"
-_AFTER_NAME = _SPACE + _QUOTES + b"\\]"  # os.environ["TOKEN"] = …, \"token\": …
-_OPERATOR = _SPACE + b"=>"
+_OPERATOR = SPACE + b"=>"
 _TYPE = DIGITS + UPPER + LOWER + b"_.|&<>[]? "
 _CODE = frozenset(b"([{*")
 _CODE_FOLLOWS = (b")", b",", b"(")  # it is an argument or a call
 _SCHEMES = frozenset(b"bearer basic token apikey bot".split())
 _CREDENTIAL = DIGITS + UPPER + LOWER + b"-._~+/="  # token68 of RFC 9110
-_SIGNATURES = (b"sig", b"signature")
 
-
-_SHELL_END = b"\t\r\n\\;&|)<>" + _QUOTES
+_SHELL_END = b"\t\r\n\\;&|)<>" + QUOTES
 _BARE_END = _SHELL_END + b",]}#"
 _SHELL_WORDS = bytes.maketrans(_SHELL_END, b" " * len(_SHELL_END))
 _BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
-# Letters in lower case, `:` as `=`, line ends as they are, all else blank: `"API_KEY" :` ends in `key  =`.
-_FOLDED = blank_but(UPPER + LOWER + b"=:\r\n", LOWER + LOWER + b"==\r\n")
 
 
 def find_assigned(data: bytes) -> Iterator[Found]:
     """The values in a text, given as ASCII bytes, that are secret by the names they are assigned to; not in order."""
-    for at, name, kind in _find_names(data):
+    for at, name, kind in find_names(data):
         found = _authorization_at(data, at) if kind == "authorization" else _value_at(data, at, name, kind)
         if found:
             yield found
@@ -69,60 +56,10 @@ def find_assigned(data: bytes) -> Iterator[Found]:
 
 def find_in_field(name: bytes, value: bytes) -> Found | None:
     """The secret in the value of a field of this name, of an object or a table."""
-    name, kind = _secret_name(name)
+    name, kind = secret_name(name)
     if kind == "authorization":
         return _authorization_at(value, 0)
     return (0, len(value), kind) if kind and _is_quoted_secret(kind, name, value) else None
-
-
-def has_names(data: bytes) -> bool:
-    """Whether anything at all is assigned to the name of a secret."""
-    return next(_find_names(data), None) is not None
-
-
-def _find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
-    """Behind each assignment to the name of a secret: where, the name, and the kind of secret."""
-    at = 0
-    for part in data.translate(_FOLDED).split(b"="):
-        at += len(part) + 1
-        if part.rstrip(b" ")[-4:] in NAME_ENDS:
-            name, kind = _secret_name(data[max(0, at - 1 - _LONGEST_NAME) : at - 1])
-            if kind:
-                yield at, name, kind
-    yield from _find_options(data)
-
-
-def _secret_name(head: bytes) -> tuple[bytes, str]:
-    """The name that the text in front of an operator ends in, and the kind of secret it stands for, empty for none.
-
-    A name in a URL's query gets a `?` in front, one of an option has its dashes.
-    """
-    head = head.rstrip(_AFTER_NAME)
-    name = last_word(head, _WORD)
-    before = head[: len(head) - len(name)]
-    amazon = before.endswith(b":") and trailing(before, _WORD + b":").startswith(b"arn:")
-    masked = before.rstrip(b":").endswith(b"]") and MASK_OPENING in before
-    if amazon or masked or before.endswith((b"::", b"/")):
-        return name, ""  # part of the name of a resource or a type, of a masked word, of a URL's user
-    query = before.endswith((b"?", b"&")) or before[-6:-4] == b"\\u"  # \u0026 is &
-    lower = name.lower()
-    if lower.endswith(b"authorization"):
-        return name, "authorization"
-    kind = "signature" if query and lower.endswith(_SIGNATURES) else kind_of_name(name) or ""
-    return (b"?" + name if query else name), kind
-
-
-def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
-    """The options of a command: `--password …`, or `"--password", "…"` in a list; `--password=…` is an assignment."""
-    start = data.find(b"--")
-    while start >= 0:
-        name = leading(data[start : start + _LONGEST_NAME], _WORD)
-        kind = kind_of_name(name)
-        at = start + len(name)
-        gap = leading(data[at : at + 8], _SPACE + _QUOTES + b"\\,") if kind else b""
-        if kind and gap and (b"," in gap or gap[0] in _SPACE):
-            yield at + gap.find(b",") + 1, name, kind
-        start = data.find(b"--", at)
 
 
 def _value_at(data: bytes, at: int, name: bytes, kind: str) -> Found | None:
@@ -153,7 +90,7 @@ def _is_bare_secret(kind: str, name: bytes, value: bytes, around: tuple[bytes, b
         return False
     operator, rest = around
     colon = b":" in operator
-    tight = len(operator) == 2 and operator[0] in _WORD  # noqa: PLR2004  # TOKEN=…
+    tight = len(operator) == 2 and operator[0] in WORD  # noqa: PLR2004  # TOKEN=…
     if name.isupper() and tight and not colon:
         return True
     if name.isupper() and colon and not rest.partition(b"\n")[0].strip():
@@ -188,7 +125,7 @@ def _behind_type(data: bytes, at: int) -> int:
     """Where a quoted value begins when a type, or nothing, stands before it: `token: str = "…"`, `token := "…"`."""
     name, _, rest = data[at : at + 64].partition(b"=")
     typed = data[at - 1 : at] == b":" and not name.strip(_TYPE) and MASK_OPENING not in name
-    return at + len(name) + 1 if typed and rest.lstrip(_SPACE).startswith((b'"', b"'", b"`")) else at
+    return at + len(name) + 1 if typed and rest.lstrip(SPACE).startswith((b'"', b"'", b"`")) else at
 
 
 def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:
@@ -201,7 +138,7 @@ def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:
     opening = data[at + len(prefix) : at + 16]
     escapes = leading(opening, b"\\")
     quote = opening[len(escapes) : len(escapes) + 1]
-    quoted = quote != b"" and quote in _QUOTES
+    quoted = quote != b"" and quote in QUOTES
     if quoted:
         at += len(prefix) + len(escapes) + 1
         end = _closing(data, at, escapes + quote)
@@ -225,11 +162,11 @@ def _closing(data: bytes, start: int, quote: bytes) -> int:
 
 def _authorization_at(data: bytes, at: int) -> Found | None:
     """The credentials of an HTTP header `Authorization: scheme credentials` (RFC 9110)."""
-    at += len(leading(data[at : at + 64], _OPERATOR + _QUOTES + b"\\"))
+    at += len(leading(data[at : at + 64], _OPERATOR + QUOTES + b"\\"))
     scheme = leading(data[at : at + 16], _CREDENTIAL)
     known = scheme.lower() in _SCHEMES
     if known:
-        at += len(scheme) + len(leading(data[at + len(scheme) : at + 64], _SPACE))
+        at += len(scheme) + len(leading(data[at + len(scheme) : at + 64], SPACE))
     value = leading(data[at : at + _LONGEST_VALUE], _CREDENTIAL)
     words = is_wordlike(value) and (value.islower() or value.isupper() or value.istitle())
     literal = len(value) >= 8 and not words and not is_placeholder(value)  # noqa: PLR2004

@@ -102,8 +102,9 @@ _KEY_RUN = b"x" * 32  # lines of a private key block hold 64 or more, but a term
 _KEY_GAP = 36  # a shorter piece, a line's number, an indent
 
 _MARKS = frozenset(b".:\\%")  # in front of a run they ask for a closer look
-_NOT_IN_USERINFO = frozenset(b" \t\r\n/?#\"'`<>\\")
-_LONGEST_USERINFO = 256
+_NOT_IN_AUTHORITY = b" \t\r\n/?#\"'`<>\\"
+_AUTHORITY_ENDS = bytes.maketrans(_NOT_IN_AUTHORITY, b" " * len(_NOT_IN_AUTHORITY))
+_LONGEST_AUTHORITY = 254  # up to the @
 
 
 def find_formats(data: bytes) -> Iterator[Found]:
@@ -235,11 +236,14 @@ def _key_block_end(data: bytes, at: int) -> int | None:
 
 
 def _find_url_passwords(data: bytes) -> Iterator[Found]:
-    at = data.find(b"@")
-    while at >= 0:
-        before = data[max(0, at - _LONGEST_USERINFO) : at]
-        scheme = before.rfind(b"://")
-        user, colon, password = before[scheme + 3 :].partition(b":")
-        if scheme >= 0 and colon and _NOT_IN_USERINFO.isdisjoint(user + password) and not is_placeholder(password):
-            yield at - len(password), at, "url-password"
-        at = data.find(b"@", at + 1)
+    scheme = data.find(b"://") if b"@" in data else -1
+    while scheme >= 0:
+        user = scheme + 3
+        authority = data[user : user + _LONGEST_AUTHORITY].translate(_AUTHORITY_ENDS).partition(b" ")[0]
+        start = authority.find(b":") + 1
+        end = authority.find(b"@", start) if start else -1
+        while end >= 0:
+            if not is_placeholder(authority[start:end]):
+                yield user + start, user + end, "url-password"
+            end = authority.find(b"@", end + 1)  # a password may hold one
+        scheme = data.find(b"://", user)

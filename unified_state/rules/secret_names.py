@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from unified_state.rules.secret_values import DIGITS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 _KINDS = {
     "password": tuple(b"password passwd passphrase dbpass sshpass".split()),
     "secret": (b"secret",),
@@ -38,7 +44,8 @@ NAME_ENDS = frozenset(
         *(b"pass", b" key", b"ture", b"tion"),
     )
 )
-
+# In what each of them ends without its signs and digits.
+_LAST_LETTERS = frozenset(name[-3:] for names in (*_KINDS.values(), _QUALIFIERS, (b"pass", b"pwd")) for name in names)
 
 _known: dict[bytes, str | None] = {}
 _MOST_KNOWN = 10_000
@@ -50,15 +57,22 @@ def kind_of_name(name: bytes) -> str | None:
     A long text has few names, again and again.
     """
     if name not in _known:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        _known[name] = _kind_of_name(name)
+        remember(_known, name, _kind_of_name(name))
     return _known[name]
 
 
+def remember(known: dict[bytes, T], text: bytes, answer: T) -> None:
+    """Keep an answer for the next time; not without end."""
+    if len(known) >= _MOST_KNOWN:
+        known.clear()
+    known[text] = answer
+
+
 def _kind_of_name(name: bytes) -> str | None:
+    squashed = name.translate(None, b"_-").lower().rstrip(DIGITS)
+    if squashed[-3:] not in _LAST_LETTERS:
+        return None
     lower = name.lower().lstrip(b"-")
-    squashed = lower.translate(None, b"_-").rstrip(DIGITS)
     for qualifier in _QUALIFIERS:
         squashed = squashed.removesuffix(qualifier)
     for kind, names in _KINDS.items():

@@ -7,6 +7,7 @@ arithmetic is Howard Hinnant's `days_from_civil` and `civil_from_days`
 
 from __future__ import annotations
 
+CLOCK_SLACK = 2_000  # milliseconds between the client's clock and that of a command it ran
 _DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, where Hinnant's years begin
 _DAYS_PER_ERA = 146_097  # 400 years
 _MS_PER_DAY = 86_400_000

@@ -161,11 +161,9 @@ class ArchiveWriter:
             self._workspace.report(f"recorded, but {error}")
 
     def _told(self, projected: Projected) -> Projected:
-        """What a person should know of a write: that a damaged state file was set aside, or the rules file is old."""
-        if projected.set_aside is not None:
-            self._workspace.report(f"the state file was damaged; it was set aside as {projected.set_aside}")
-        if projected.rules_problem is not None:
-            self._workspace.report(projected.rules_problem)
+        """A write of which a person was told what they should know."""
+        for line in projected.problems:
+            self._workspace.report(line)
         return projected
 
     def _add_notes(

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
     from unified_state.services.masking import Masker
     from unified_state.services.noting import Noter
-    from unified_state.services.transcript_facts import Fact, Read
+    from unified_state.services.transcript_facts import Fact
+    from unified_state.sources.transcript import Read
     from unified_state.storage.archive import Archive
 
     Head = Callable[[], tuple[str | None, str | None]]
-    Found = Step | Fact
-    Prepared = tuple[Found, str | bytes]
+    Prepared = tuple[Step | Fact, str | bytes]
 
 CHUNK_BYTES = 1 << 20
 _INODE_BITS = (1 << 63) - 1  # that the archive can hold; some file systems use more
@@ -194,7 +194,7 @@ class Capture:
                 break
         return _Chunk(end, prepared, parent, cwd)
 
-    def _prepare(self, found: Found) -> Prepared:
+    def _prepare(self, found: Step | Fact) -> Prepared:
         """What was found, masked, with its packed text."""
         if isinstance(found, (Step, Summary)):
             masked = masked_text(self._masker, found)

@@ -18,8 +18,6 @@ def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitStat
     with archive.transaction():
         change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
     saved = Projection(archive, workspace.place, call.settings, workspace.masker, call.now).save(trigger, git)
-    if saved.set_aside is not None:
-        workspace.report(f"the state file was damaged; it was set aside as {saved.set_aside}")
-    if saved.rules_problem is not None:
-        workspace.report(saved.rules_problem)
+    for line in saved.problems:
+        workspace.report(line)
     return saved.state

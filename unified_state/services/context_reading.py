@@ -10,14 +10,14 @@ from unified_state.sources.usages import usages
 from unified_state.storage.context import history, newest_cut, turn_starts
 from unified_state.storage.usage_file import read_usage
 
-_MOST_READINGS = 1_000  # messages of one stop, or of a session that was not watched before
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unified_state.records.context import Reading
     from unified_state.storage.archive import Archive
+
+_MOST_READINGS = 1_000  # messages of one stop, or of a session that was not watched before
 
 
 def new_readings(archive: Archive, session: int, folder: str, session_id: str, transcript_path: str) -> list[Reading]:

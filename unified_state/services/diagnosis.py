@@ -15,7 +15,7 @@ from unified_state.interpreter import has_sqlite, sqlite_version_info
 from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
-from unified_state.services.health import SYNC_RUN, last_runs, read_log
+from unified_state.services.health import LOG, SYNC_RUN, last_runs, read_log
 from unified_state.services.hook_diagnosis import check_hooks
 from unified_state.services.json_tier.places import FOLDER, waiting_folders
 from unified_state.services.meaning_check import check_meaning
@@ -32,18 +32,8 @@ if TYPE_CHECKING:
 
 _LEAST_FREE = 200 * 1024 * 1024  # bytes
 _NETWORK_FILE_SYSTEMS = {
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "fuse.sshfs",
-    "9p",
-    "afs",
-    "ceph",
-    "glusterfs",
-    "fuse.s3fs",
-}
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs", "fuse.s3fs",
+}  # fmt: skip
 _RECENT_PROBLEMS = 5
 
 
@@ -79,7 +69,7 @@ def _runs(place: Place, now: int) -> Iterator[Check]:
 
 
 def _problems(settings: Settings) -> Iterator[Check]:
-    log = os.path.join(settings.data_dir, "hook.log")
+    log = os.path.join(settings.data_dir, LOG)
     problems = read_log(settings.data_dir, _RECENT_PROBLEMS)
     told = "; ".join(f"{problem.get('at')} {problem.get('event')}: {problem.get('problem')}" for problem in problems)
     yield Check("log", ok=True, message=f"the newest problems in {log}: {told}" if problems else "no problems")

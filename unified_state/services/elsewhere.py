@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.records.restore import ELSEWHERE, Known
+from unified_state.rules.binding import unenforced
 from unified_state.rules.news_lines import ceased_text, elsewhere_line, holding_text
 from unified_state.services.restore import fence_and_remember
 from unified_state.services.validity import with_validities
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 
-def decided_elsewhere(archive: Archive, repository: Repository, session: int, now: int) -> str:
+def decided_elsewhere(archive: Archive, repository: Repository, session: int, now: int, *, is_enforced: bool) -> str:
     """The text for a prompt, fenced and remembered; empty where nothing changed that this session knows or has to
     know.
     """
     with archive.transaction(durable=False):
         news = take_news(archive, session)
     changed = [(one, item) for one in news if (item := _find(archive, one.uuid)) is not None]
-    holding = tuple(item for _, item in changed if item.status == ACTIVE)
+    active = (item for _, item in changed if item.status == ACTIVE)
+    holding = tuple(active if is_enforced else map(unenforced, active))
     known = with_validities(archive, repository, Known(reason="prompt", now=now, items=holding), holding)
     ceased = [item for one, item in changed if item.status != ACTIVE and one.was_active]
     told = {item.uuid for item in holding}

@@ -33,8 +33,8 @@ def has_hook(place: Place) -> bool:
 
 def set_hook(worktree: str, workspace: Workspace, *, wanted: bool) -> None:
     """Put the entry in, or take it out. Raises UnifiedStateError where the settings cannot be read or written."""
+    from unified_state.services.git_exclude import exclude_from_git
     from unified_state.services.installation import put_tool_hook
-    from unified_state.services.place import exclude_from_git
 
     if put_tool_hook(settings_path(worktree), workspace.settings.data_dir, wanted=wanted):
         exclude_from_git(workspace.place, [os.path.basename(_SETTINGS)])

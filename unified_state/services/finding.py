@@ -21,9 +21,11 @@ from unified_state.storage.archive import Archive, storage_error
 from unified_state.storage.full_text import Filters
 from unified_state.storage.shortened import note_recall
 from unified_state.storage.steps import steps_of_turn
+from unified_state.storage.unindexed import index_left, is_any_unindexed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from unified_state.services.excerpting import Part
@@ -65,6 +67,7 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     reader = _reader(workspace)
 
     def action(archive: Archive) -> list[Hit]:
+        _index(workspace, archive)
         if reader is not None and not reader.knows(archive):
             workspace.report("searched by words alone: no step has a vector yet; `unified-state embed` makes them")
         hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader)
@@ -118,6 +121,7 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
     for path in _archives(workspace):
         try:
             with Archive(path) as archive:
+                _index(workspace, archive)
                 hits = search(
                     archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
                 )
@@ -173,18 +177,36 @@ def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
 def _note(
     workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
 ) -> None:
-    """Note what was asked for, and how much of a tool output was shown; where the archive cannot be written to, a
-    search is none the worse for it.
-    """
-    try:
+    """Note what was asked for, and how much of a tool output was shown."""
+
+    def action() -> None:
         note_accesses(archive, steps, weight, now)
         if shown:
             note_recall(archive, steps[0], shown)
+
+    _try_to_write(workspace, archive, action, "what was looked up could not be noted")
+
+
+def _index(workspace: Workspace, archive: Archive) -> None:
+    """Bring into the index what the hook behind a tool call left to be done."""
+
+    def action() -> None:
+        with archive.transaction(durable=False):
+            index_left(archive)
+
+    if is_any_unindexed(archive):
+        _try_to_write(workspace, archive, action, "the newest outputs are not searched")
+
+
+def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], None], without: str) -> None:
+    """Do what a search can do without, where the archive cannot be written to."""
+    try:
+        action()
     except DatabaseError as error:
         problem = storage_error(error, archive.path)
         if isinstance(problem, DamagedArchiveError):
             raise
-        workspace.report(f"what was looked up could not be noted: {problem}")
+        workspace.report(f"{without}: {problem}")
 
 
 def _worktree(archive: Archive) -> str | None:

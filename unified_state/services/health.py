@@ -99,7 +99,7 @@ def read_log(data_dir: str, limit: int) -> list[dict[str, str]]:
             with open(os.path.join(data_dir, name), encoding="utf-8", errors="replace") as file:
                 lines += file.readlines()
         except FileNotFoundError:
-            continue
+            continue  # nothing went wrong yet, or not enough to fill a second file
     problems = []
     for line in lines[-limit:]:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interpreter import parse_json
+from unified_state.services.client_settings import config_folder, parsed_settings, settings_in
 from unified_state.services.status_line_table import is_our_status_line, replaced_status_line
 
 TYPE_CHECKING = False
@@ -23,16 +23,12 @@ def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> s
     `replaced` is the JSON of the one that ours stands in place of.
     """
     if replaced:
-        return _command(_parsed(replaced))
+        return _command(parsed_settings(replaced))
     for path in _settings_files(worktree, environ):
-        try:
-            with open(path, encoding="utf-8") as file:
-                settings = _parsed(file.read().removeprefix("\ufeff"))
-        except (OSError, ValueError):
-            continue  # the client itself tells its user of settings that it cannot read
+        settings = settings_in(path)  # the client itself tells its user of settings that it cannot read
         value = settings.get("statusLine") if isinstance(settings, dict) else None
         if isinstance(value, dict) and is_our_status_line(value):
-            value = _parsed(replaced_status_line(value) or "null")
+            value = parsed_settings(replaced_status_line(value) or "null")
         if command := _command(value):
             return command
     return ""
@@ -41,15 +37,8 @@ def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> s
 def _settings_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
     """The client's settings files, the most specific first."""
     folder = os.path.join(worktree, ".claude")
-    own = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
-    return [os.path.join(folder, "settings.local.json"), *(os.path.join(f, "settings.json") for f in (folder, own))]
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except (ValueError, RecursionError):
-        return None
+    shared = [os.path.join(holder, "settings.json") for holder in (folder, config_folder(environ))]
+    return [os.path.join(folder, "settings.local.json"), *shared]
 
 
 def _command(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from unified_state.records.hook_event import HOST_MARK
 from unified_state.rules.privacy import hide_private
 from unified_state.services.capture import Capture, Captured
 from unified_state.services.pending import keep_message
@@ -51,6 +52,11 @@ class HookCall:
     def settings(self) -> Settings:
         """The settings in force."""
         return self.workspace.settings
+
+    @property
+    def is_enforced(self) -> bool:
+        """Whether a hook of ours stops tool calls in this session. Those of other hosts are not asked before one."""
+        return HOST_MARK not in self.event.session_id
 
     def capture(self, archive: Archive, seconds: float, *, postpones: bool = False) -> Captured:
         """Archive what is new in this session, for about so long; `postpones` where a prompt waits."""

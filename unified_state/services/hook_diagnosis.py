@@ -15,6 +15,7 @@ from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.rules.shortening.levels import NAMES
+from unified_state.services.client_settings import config_folder, settings_files
 from unified_state.services.hook_table import (
     BEGIN,
     archives_in,
@@ -26,7 +27,7 @@ from unified_state.services.hook_table import (
 from unified_state.services.host_installation import called_programs, installed_hosts
 from unified_state.services.installation import read_settings
 from unified_state.services.own_program import own_program
-from unified_state.services.plugin import PLUGIN, config_folder, is_enabled, known_program, settings_files
+from unified_state.services.plugin import PLUGIN, is_enabled, known_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,16 +44,17 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
     calls = set()
     for scope, path in settings_files(project, environ):
         try:
-            handlers = our_handlers(read_settings(path))
+            settings = read_settings(path)
         except UnifiedStateError as error:
             yield Check(f"hooks ({scope})", ok=False, message=error.message, hint=error.hint)
             continue
+        handlers = our_handlers(settings)
         if handlers:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
                 calls.add(str([handler for handler in handlers if not _is_by_itself(handler)]))
             yield _check_settings(scope, path, handlers, data_dir)
-            yield from _check_lean(lean_level(read_settings(path)), handlers, environ)
+            yield from _check_lean(lean_level(settings), handlers, environ)
     if len(calls) > 1:  # the client runs what is the same once
         told = f"those of the scopes {' and '.join(found)} call different programs, so that each event is handled twice"
         yield Check("hooks", ok=False, message=told, hint="take one out: `unified-state uninstall --scope …`")

@@ -45,7 +45,8 @@ def _elsewhere(call: HookCall, archive: Archive, session: int) -> str:
         return ""
     from unified_state.services.elsewhere import decided_elsewhere
 
-    return decided_elsewhere(archive, call.workspace.place.repository, session, call.now)
+    repository = call.workspace.place.repository
+    return decided_elsewhere(archive, repository, session, call.now, is_enforced=call.is_enforced)
 
 
 def _tried_before(call: HookCall, archive: Archive, session: int) -> str:
@@ -128,9 +129,11 @@ def _with(output: str, more: str) -> str:
 
 
 def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
+    from unified_state.rules.binding import unenforced
     from unified_state.services.restore import fence_and_remember, gather, restored_text
 
     known = gather(archive, call.workspace.place, session, "prompt", call.now)
+    known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
     texts = restored_text(known, call.settings).as_dict()
     output = ""
     for part in missing:

@@ -5,6 +5,7 @@ end.
 from __future__ import annotations
 
 from unified_state.records.restore import BRIEF
+from unified_state.rules.binding import unenforced
 from unified_state.services.health import health_line
 from unified_state.services.hook_prompt import register
 from unified_state.services.restore import fence_and_remember, gather, restored_text
@@ -56,6 +57,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         with_turns=reason == "clear" and call.settings.restore_on_clear == "full",
         health=health_line(call.workspace.place.folder, call.now) if call.part == BRIEF else None,
     )
+    known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
     text = restored_text(known, call.settings).as_dict()[call.part]
     if call.part == BRIEF:
         call.message = note_restored(archive, known, text)

@@ -22,7 +22,7 @@ HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
 OUTPUT_EVENT = "PostToolUse"
-_LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # of others nothing is ever shortened
+LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # of others nothing is ever shortened
 # A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _ISOLATED = ("-I", "-S", "-c")
@@ -56,7 +56,7 @@ def output_hook_group(
     level: str, data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT
 ) -> dict[str, Any]:
     """The entry behind tool calls, which is there only where long outputs are shortened."""
-    return {"matcher": _LONG_OUTPUTS, **_light_group(OUTPUT_HOOK_MODULE, [level], data_dir, interpreter, root)}
+    return {"matcher": LONG_OUTPUTS, **_light_group(OUTPUT_HOOK_MODULE, [level], data_dir, interpreter, root)}
 
 
 def plugin_hooks() -> dict[str, Any]:

@@ -15,9 +15,10 @@ from unified_state.assets import PACKAGE_ROOT, asset_path
 from unified_state.errors import UsageError
 from unified_state.records.host import COMMANDS, GROUPS, PLUGIN, SHELL_LINES
 from unified_state.rules.hosts import HOSTS
-from unified_state.rules.json_editing import append_entries, remove_entries
+from unified_state.rules.json_editing import append_entries, parsed, remove_entries
+from unified_state.services.created_files import created_by_us, note_created, remove_if_empty
 from unified_state.services.hook_table import BEGIN, TIMEOUTS
-from unified_state.services.installation import Installed, created_by_us, note_created, read_settings, read_text
+from unified_state.services.installation import Installed, read_settings, read_text
 from unified_state.settings import default_data_dir
 from unified_state.storage.atomic_file import write_atomically
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 HOST_MODULE = "unified_state.interfaces.host_hook"
 _AT_THE_END = 3  # seconds that a hook may take when a session ends; Codex allows no more
 _VERSIONED = (SHELL_LINES, COMMANDS)  # layouts whose files begin with the version of their format
+_INNER_FOLDERS = ("hooks", "plugins")  # of a host's own, which may be there for our file alone
 _PLUGIN_ASSET = "opencode.js"
 
 
@@ -67,7 +69,7 @@ def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
     if before is None:
         return Installed(path, changed=False)
     text = "" if host.own_file else _without_ours(before)
-    is_empty = host.own_file or json.loads(text.removeprefix("\ufeff")) in ({}, {"version": 1})
+    is_empty = host.own_file or parsed(text) in ({}, {"version": 1})
     if is_empty and (host.own_file or path in created_by_us(data_dir)):
         os.unlink(path)
         _remove_empty_folders(os.path.dirname(path))
@@ -85,7 +87,7 @@ def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple
                 with open(path, encoding="utf-8", errors="replace") as file:
                     text = file.read()
             except OSError:
-                continue
+                continue  # most hosts are not here
             if HOST_MODULE in text and (f"--host {host.name} " in text or f'"--host", "{host.name}"' in text):
                 yield host, path
 
@@ -135,7 +137,7 @@ def _is_ours(entry: Any) -> bool:
 
 
 def _without_ours(text: str) -> str:
-    hooks = json.loads(text.removeprefix("\ufeff")).get("hooks")
+    hooks = parsed(text).get("hooks")
     for event in list(hooks) if isinstance(hooks, dict) else []:
         text = remove_entries(text, ("hooks", event), _is_ours)
     return text
@@ -166,9 +168,8 @@ def _read_own(path: str) -> str | None:
 def _remove_empty_folders(folder: str) -> None:
     """Remove the folders that only our file lay in, two at most."""
     for _ in range(2):
-        if not os.path.basename(folder).startswith(".") and os.path.basename(folder) not in {"hooks", "plugins"}:
+        name = os.path.basename(folder)
+        is_a_hosts = name.startswith(".") or name in _INNER_FOLDERS
+        if not is_a_hosts or not remove_if_empty(folder):
             return
-        if os.listdir(folder):
-            return
-        os.rmdir(folder)
         folder = os.path.dirname(folder)

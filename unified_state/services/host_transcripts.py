@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from unified_state.services.transcript_facts import Read
+    from unified_state.sources.transcript import Read
 
 
 def host_reader(session_id: str) -> Read:

@@ -6,7 +6,6 @@ refused. The hooks call the interpreter that runs this by its absolute path.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
@@ -14,7 +13,9 @@ from unified_state.assets import asset_path
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.record import Record
-from unified_state.rules.json_editing import append_entries, remove_entries
+from unified_state.rules.json_editing import append_entries, parsed, remove_entries
+from unified_state.services.client_settings import config_folder
+from unified_state.services.created_files import created_by_us, note_created, remove_if_empty
 from unified_state.services.hook_table import (
     OUTPUT_EVENT,
     hook_groups,
@@ -35,7 +36,6 @@ SCOPES = ("local", "project", "user")
 READ_ONLY_RULES = tuple(
     f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "why", "status", "load", "age", "restore")
 ) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ("decision", "constraint", "question", "evidence"))
-_CREATED = "created-settings.json"
 COMMAND_FILE = "context-compact.md"
 LEAN_OFF = "off"
 
@@ -64,7 +64,7 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
     """The files of a scope: `local` and `project` in the worktree, `user` in the client's own folder."""
     folder = os.path.join(worktree, ".claude")
     if scope == "user":
-        folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+        folder = config_folder(environ)
     name = "settings.local.json" if scope == "local" else "settings.json"
     return Target(scope, os.path.join(folder, name), os.path.join(folder, "commands"))
 
@@ -78,16 +78,17 @@ def install(
     before = read_text(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
     enforces = _has_tool_hook(text)
-    level = lean_level(json.loads(text.removeprefix("\ufeff"))) if lean is None else lean.removeprefix(LEAN_OFF)
+    chosen = lean_level(parsed(text)) if lean is None else lean
+    level = None if chosen == LEAN_OFF else chosen
     text = _without_our_hooks(text)
     for event, groups in hook_groups(data_dir).items():
         text = append_entries(text, ("hooks", event), groups)
     if enforces:
         text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
-    if level:
+    if level is not None:
         text = append_entries(text, ("hooks", OUTPUT_EVENT), [output_hook_group(level, data_dir)])
     if allow_reading:
-        present = json.loads(text).get("permissions", {}).get("allow", [])
+        present = parsed(text).get("permissions", {}).get("allow", [])
         text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
     shows_status = show_status or had_status
     if shows_status:
@@ -96,7 +97,7 @@ def install(
         write_atomically(place.settings_path, text.encode())
     if before is None:
         note_created(data_dir, place.settings_path)
-    return Installed(place.settings_path, text != before, _install_command(place), shows_status, level or None)
+    return Installed(place.settings_path, text != before, _install_command(place), shows_status, level)
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:
@@ -105,7 +106,7 @@ def uninstall(place: Target, data_dir: str) -> Installed:
     if before is None:
         return Installed(place.settings_path, changed=False, command_path=_uninstall_command(place))
     text = _without_our_hooks(without_status_line(before)[1])
-    if json.loads(text.removeprefix("\ufeff")) == {} and place.settings_path in created_by_us(data_dir):
+    if parsed(text) == {} and place.settings_path in created_by_us(data_dir):
         os.unlink(place.settings_path)
     elif text != before:
         write_atomically(place.settings_path, text.encode())
@@ -120,7 +121,7 @@ def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
     text = "{}\n" if before is None else remove_entries(before, ("hooks", TOOL_EVENT), _is_our_group)
     if wanted:
         text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
-    if json.loads(text.removeprefix("\ufeff")) == {} and path in created_by_us(data_dir):
+    if parsed(text) == {} and path in created_by_us(data_dir):
         os.unlink(path)
     elif text != before:
         write_atomically(path, text.encode())
@@ -132,11 +133,11 @@ def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
 def read_settings(path: str) -> Any:
     """A client's settings file as JSON, None if there is none. Raises UnifiedStateError where it is no JSON object."""
     text = read_text(path)
-    return None if text is None else json.loads(text.removeprefix("\ufeff"))
+    return None if text is None else parsed(text)
 
 
 def _has_tool_hook(text: str) -> bool:
-    groups = json.loads(text.removeprefix("\ufeff")).get("hooks", {}).get(TOOL_EVENT, [])
+    groups = parsed(text).get("hooks", {}).get(TOOL_EVENT, [])
     return any(map(_is_our_group, groups))
 
 
@@ -146,7 +147,7 @@ def _is_our_group(group: Any) -> bool:
 
 
 def _without_our_hooks(text: str) -> str:
-    settings = json.loads(text.removeprefix("\ufeff"))
+    settings = parsed(text)
     hooks = settings.get("hooks")
     for event in list(hooks) if isinstance(hooks, dict) else []:
         text = remove_entries(text, ("hooks", event), _is_our_group)
@@ -166,7 +167,7 @@ def read_text(path: str) -> str | None:
         message = f"{path} cannot be read: {error}"
         raise StorageError(message, "nothing was changed") from error
     try:
-        settings = json.loads(text.removeprefix("\ufeff"))
+        settings = parsed(text)
     except (ValueError, RecursionError) as error:
         message = f"{path} is not valid JSON ({error})"
         raise UnifiedStateError(message, "nothing was changed; mend the file and try again") from error
@@ -190,20 +191,6 @@ def _has_known_shape(settings: Any) -> bool:
     )
 
 
-def created_by_us(data_dir: str) -> list[str]:
-    """The settings files that did not exist before we installed into them."""
-    try:
-        with open(os.path.join(data_dir, _CREATED), encoding="utf-8") as file:
-            return list(json.load(file))
-    except (OSError, ValueError):
-        return []
-
-
-def note_created(data_dir: str, path: str) -> None:
-    os.makedirs(data_dir, mode=0o700, exist_ok=True)
-    write_atomically(os.path.join(data_dir, _CREATED), json.dumps(sorted({*created_by_us(data_dir), path})).encode())
-
-
 def _install_command(place: Target) -> str | None:
     """The slash command by its bare name; a file of that name that is not ours stays."""
     path = os.path.join(place.commands_folder, COMMAND_FILE)
@@ -219,8 +206,7 @@ def _uninstall_command(place: Target) -> str | None:
     if not os.path.exists(path) or not _is_our_command(path):
         return None
     os.unlink(path)
-    if not os.listdir(place.commands_folder):
-        os.rmdir(place.commands_folder)
+    remove_if_empty(place.commands_folder)
     return path
 
 

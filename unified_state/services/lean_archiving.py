@@ -39,7 +39,8 @@ def archive_and_shorten(output: LongOutput, short: Shortened, level: int, leanin
     event, workspace = output.event, _workspace(leaning, output.event)
     program = own_program(leaning.environ)
     kept = workspace.masker.text(output.text)
-    if program is None or kept.count("\n") != output.text.count("\n"):
+    is_as_long = kept is output.text or kept.count("\n") == output.text.count("\n")
+    if program is None or not is_as_long:
         return ""  # no way to recall it; or a secret of several lines, so that its lines would be counted otherwise
     made = Output(
         tool_use_id=event.text("tool_use_id"),

@@ -10,6 +10,7 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
+from unified_state.services.place import identity_folder
 from unified_state.storage.atomic_file import write_note
 from unified_state.storage.identity import ID_FILE, Identity, write_identity
 
@@ -50,7 +51,7 @@ def candidates(place: Place, data_dir: str) -> list[Candidate]:
             about = parse_json(_read(os.path.join(folder, name, _ABOUT)))
             worktree, of_remote = str(about["worktree"]), about["remote"]
         except (ValueError, KeyError, TypeError):
-            continue
+            continue  # an archive that does not tell whose it is cannot be offered
         if worktree == place.repository.worktree or (remote and remote == of_remote):
             found.append(Candidate(name, worktree, os.path.getsize(archive)))
     return found
@@ -65,7 +66,7 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
     if not os.path.exists(os.path.join(chosen, "archive.db")):
         message = f"there is no archive {wanted}"
         raise NotFoundError(message, "`unified-state link` lists those that could be meant")
-    folder = place.repository.common_dir or os.path.join(place.repository.worktree, ".claude")
+    folder = identity_folder(place.repository)
     write_identity(folder, Identity(id=wanted, place=folder))
     return Candidate(wanted, place.repository.worktree, os.path.getsize(os.path.join(chosen, "archive.db")))
 
@@ -102,5 +103,4 @@ def _read(path: str) -> str:
 
 def has_id(place: Place) -> bool:
     """Whether the repository has an identity of its own already."""
-    folder = place.repository.common_dir or os.path.join(place.repository.worktree, ".claude")
-    return os.path.exists(os.path.join(folder, ID_FILE))
+    return os.path.exists(os.path.join(identity_folder(place.repository), ID_FILE))

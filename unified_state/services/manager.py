@@ -23,7 +23,7 @@ from unified_state.records.state import TRIGGERS, WorkItem
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.clock import current_time
 from unified_state.services.state_writing import StateWriter
-from unified_state.services.workspace import Workspace, open_workspace
+from unified_state.services.workspace import Workspace, program_workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class UnifiedStateManager:
 
         `session_id` defaults to the client session that started this process. `workspace` is for callers that have one.
         """
-        self._workspace = workspace or open_workspace(os.path.abspath(project_dir or "."), session_id, report=_warn)
+        self._workspace = workspace or program_workspace(project_dir, session_id)
         self._writer = StateWriter(self._workspace)
 
     def add_decision(self, decision: str, rationale: str, reversible: bool = True) -> Decision:
@@ -174,9 +174,3 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
 def _as(kind: type[Entry], entry: object) -> Entry:
     assert isinstance(entry, kind)  # noqa: S101  # the kind of the item gives its class
     return entry
-
-
-def _warn(line: str) -> None:
-    import warnings
-
-    warnings.warn(line, stacklevel=2)

@@ -16,7 +16,7 @@ from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.clock import current_time
 from unified_state.services.finding import recall_and_note
-from unified_state.services.workspace import open_workspace
+from unified_state.services.workspace import program_workspace
 from unified_state.storage.sessions import LOCAL_SESSION
 from unified_state.storage.step_writing import StepWriter
 
@@ -51,7 +51,7 @@ class MessageArchive:
 
         `session_id` names the conversation; searches tell it. `workspace` is for callers that have one.
         """
-        self._workspace = workspace or open_workspace(os.path.abspath(project_dir or "."), session_id, report=_warn)
+        self._workspace = workspace or program_workspace(project_dir, session_id)
         self._refs: dict[str, str] = {}
 
     def keep(self, texts: Sequence[CutText]) -> list[str]:
@@ -90,9 +90,3 @@ class MessageArchive:
                 known = archive.row("SELECT id FROM step WHERE uuid = ? AND block = 0 AND kind NOT NULL", step.uuid)
                 refs[key] = f"S{known[0]}" if known else ""
         return refs
-
-
-def _warn(line: str) -> None:
-    import warnings
-
-    warnings.warn(line, stacklevel=2)

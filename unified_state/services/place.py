@@ -21,11 +21,6 @@ EXCLUDED = (
 )
 
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
 class Place(Record):
     """A worktree's files. `folder` holds what belongs to the repository: the archive, the compiled settings, health.
 
@@ -49,8 +44,7 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     """
     repository = find_repository(folder, os.path.join(".claude", ID_FILE))
     beside = os.path.join(repository.worktree, ".claude", "unified-state")
-    id_folder = repository.common_dir or os.path.join(repository.worktree, ".claude")
-    identity = ensure_identity(id_folder) if create else known_identity(id_folder)
+    identity = (ensure_identity if create else known_identity)(identity_folder(repository))
     home = os.path.join(data_dir, "repositories", identity.id if identity else "unknown")
     key_folder = data_dir
     # Where there is no writable home the archive lies beside the state file; one that lies in the home stays the one.
@@ -76,29 +70,9 @@ def digest_path_of(folder: str, state_path: str) -> str:
     return os.path.join(folder, f"state-{crc32(os.fsencode(state_path)):08x}.sha256")
 
 
-def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/") -> None:
-    """Keep files of ours in a folder of the worktree out of `git status`, in the repository's own exclude file, which
-    is never committed.
-    """
-    common_dir = place.repository.common_dir
-    if common_dir is None:
-        return
-    path = os.path.join(common_dir, "info", "exclude")
-    wanted = [f"{folder}{name}" for name in names]
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            present = file.read()
-    except OSError:
-        present = ""
-    missing = [line for line in wanted if line not in present.splitlines()]
-    if not missing:
-        return
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(("" if present.endswith("\n") or not present else "\n") + "\n".join(missing) + "\n")
-    except OSError:
-        return  # a repository that cannot be written to has nothing to hide from git either
+def identity_folder(repository: Repository) -> str:
+    """Where the file lies that says which archive is a repository's."""
+    return repository.common_dir or os.path.join(repository.worktree, ".claude")
 
 
 def _make_private(folder: str) -> bool:

@@ -13,14 +13,13 @@ from itertools import pairwise
 
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import StorageError
-from unified_state.interpreter import parse_json
+from unified_state.services.client_settings import settings_files, settings_in
 from unified_state.services.hook_table import HOOK_MODULE, our_handlers
-from unified_state.sources.repository import find_repository
 from unified_state.storage.atomic_file import write_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
 PLUGIN = "unified-state"
@@ -66,50 +65,27 @@ def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
     )
 
 
-def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The settings files that the client reads when it starts in a folder, each with its scope.
-
-    Those of the scope `local` are also read from the top of the worktree, and from the main worktree of a linked one.
-    """
-    yield "user", os.path.join(config_folder(environ), "settings.json")
-    yield "project", os.path.join(project, ".claude", "settings.json")
-    repository = find_repository(project, ".claude")
-    main = os.path.dirname(repository.common_dir) if repository.common_dir else repository.worktree
-    for folder in dict.fromkeys((project, repository.worktree, main)):
-        yield "local", os.path.join(folder, ".claude", "settings.local.json")
-
-
-def config_folder(environ: Mapping[str, str]) -> str:
-    """The client's own folder."""
-    return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
-
-
 def is_enabled(project: str, environ: Mapping[str, str]) -> bool:
     """Whether the plugin is enabled where the client starts in a folder; of its settings the most specific counts."""
     enabled = False
     for _, path in settings_files(project, environ):
-        settings = _read_settings(path, f'"{PLUGIN}@')
-        plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
-        for name, on in plugins.items() if isinstance(plugins, dict) else ():
-            if name.startswith(f"{PLUGIN}@"):
-                enabled = bool(on)
+        switch = enables(settings_in(path, f'"{PLUGIN}@'))
+        enabled = enabled if switch is None else switch
     return enabled
+
+
+def enables(settings: Any) -> bool | None:
+    """Whether settings switch the plugin on; None where they do not speak of it."""
+    plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
+    switches = plugins.items() if isinstance(plugins, dict) else ()
+    ours = [bool(on) for name, on in switches if name.startswith(f"{PLUGIN}@")]
+    return any(ours) if ours else None
 
 
 def _runs(path: str, event: str) -> bool:
     """Whether a settings file has a handler of ours for an event, with a program that is there."""
-    commands = [str(handler.get("command")) for handler in our_handlers(_read_settings(path, HOOK_MODULE), event)]
+    commands = [str(handler.get("command")) for handler in our_handlers(settings_in(path, HOOK_MODULE), event)]
     return any("\0" not in command and os.access(command, os.X_OK) for command in commands)
-
-
-def _read_settings(path: str, word: str) -> Any:
-    """A settings file that has a certain word. The client ignores a file that is not valid JSON as a whole."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        return parse_json(text.removeprefix("\ufeff")) if word in text else None
-    except (OSError, ValueError, RecursionError):
-        return None
 
 
 def _setting_sources(pid: str) -> list[str] | None:

@@ -30,9 +30,10 @@ from unified_state.rules.short_form import short_form
 from unified_state.rules.state_reading import drop_texts, keep_unknown, read_section
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
+from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.paging import estimated_tokens, page_out
 from unified_state.services.pending import is_running
-from unified_state.services.place import EXCLUDED, NAME, exclude_from_git
+from unified_state.services.place import EXCLUDED, NAME
 from unified_state.services.rules_file import is_wanted, write_rules_file
 from unified_state.storage.ledger import ACTIVE, items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
@@ -58,14 +59,13 @@ _HIGHLIGHTS, _PENDING = 5, 20
 
 
 class Projected(Record):
-    """What a write of the state file did: the state, where a damaged file went, how many foreign items were adopted,
-    and why the rules file was not written, where one is wanted.
+    """What a write of the state file did: the state, how many foreign items were adopted, and what a person should know
+    of it, a line each.
     """
 
     state: State
-    set_aside: str | None = None
     adopted: int = 0
-    rules_problem: str | None = None
+    problems: tuple[str, ...] = ()
 
 
 class Projection:
@@ -125,7 +125,9 @@ class Projection:
             shared = NAME if self._settings.share_state_file else None
             exclude_from_git(self._place, [name for name in EXCLUDED if name != shared])
         state = self._file.update(change)
-        return Projected(state, contents[0].set_aside, adopted[0], self._write_rules())
+        aside = contents[0].set_aside
+        damaged = f"the state file was damaged; it was set aside as {aside}" if aside else None
+        return Projected(state, adopted[0], tuple(filter(None, (damaged, self._write_rules()))))
 
     def _write_rules(self) -> str | None:
         """Bring the rules file up to date where one is wanted; what went wrong. The ledger has everything already."""

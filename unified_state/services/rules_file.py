@@ -12,7 +12,8 @@ import os
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.rules.fence import fenced
 from unified_state.rules.timestamps import to_text
-from unified_state.services.place import exclude_from_git
+from unified_state.services.created_files import remove_if_empty
+from unified_state.services.git_exclude import exclude_from_git
 from unified_state.storage.atomic_file import write_note
 from unified_state.storage.lock import FileLock
 
@@ -89,8 +90,7 @@ def end_rules_files(place: Place) -> list[str]:
         except OSError as error:
             message = f"{path} cannot be removed: {error.strerror}"
             raise StorageError(message, "check the permissions of the folder") from error
-        if not os.listdir(os.path.dirname(path)):
-            os.rmdir(os.path.dirname(path))
+        remove_if_empty(os.path.dirname(path))
     if is_wanted(place):
         os.unlink(_list_path(place))
     return removed

@@ -5,14 +5,13 @@ nothing was recorded.
 from __future__ import annotations
 
 from unified_state.records.step import PROMPT, TOOL_CALL, TOOL_RESULT
-from unified_state.rules.timestamps import to_text
+from unified_state.rules.timestamps import CLOCK_SLACK, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.records.step import Step
     from unified_state.storage.archive import Archive
 
-CLOCK_SLACK = 2_000  # milliseconds between the client's clock and that of a command it ran
 _POSSIBLE_SOURCES = (PROMPT, TOOL_CALL, TOOL_RESULT)
 
 

@@ -16,8 +16,7 @@ from unified_state.records.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL
 from unified_state.rules.own_words import own_passages, said_in
 from unified_state.rules.quoting import find_quote, text_hash
 from unified_state.rules.short_form import main_text
-from unified_state.rules.timestamps import to_milliseconds
-from unified_state.services.source_keeper import CLOCK_SLACK
+from unified_state.rules.timestamps import CLOCK_SLACK, to_milliseconds
 from unified_state.storage.ledger import ACTIVE, PROPOSED, update_item
 from unified_state.storage.provenance import items_without_source, set_source, steps_before
 from unified_state.storage.steps import find_step, readable

@@ -12,14 +12,10 @@ from unified_state.storage.compactions import keep_boundary, keep_transcript_sum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from unified_state.records.step import Step
+    from unified_state.sources.transcript import Read
     from unified_state.storage.archive import Archive
 
     Fact = Boundary | Summary | Delivery | Continuation
-    Read = Callable[[dict[str, Any]], Iterator[Step | Fact]]
 
 
 def reader_of(session_id: str) -> Read:

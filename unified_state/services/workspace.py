@@ -216,3 +216,15 @@ def open_workspace(
     return Workspace(
         place, settings, report=report, session_id=session_id or session_in(environ), origin=origin, advise=advise
     )
+
+
+def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
+    """The workspace of a program, which is told by warnings what a person should know. Without a folder it is that of
+    the current one.
+    """
+    import warnings
+
+    def warn(line: str) -> None:
+        warnings.warn(line, stacklevel=2)
+
+    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn)

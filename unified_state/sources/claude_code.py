@@ -22,15 +22,15 @@ from unified_state.records.step import (
     Summary,
 )
 from unified_state.rules.fence import nonces_in
-from unified_state.rules.timestamps import to_milliseconds
+from unified_state.sources.transcript import text_in, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    Entry = dict[str, Any]
-    Found = Step | Boundary | Summary | Delivery
+    from unified_state.records.step import Found
+    from unified_state.sources.transcript import Entry
 
 # A tool result may hold several parts. The text is the block itself; the others (images) get numbers of their own.
 PARTS_PER_BLOCK = 1000
@@ -54,14 +54,10 @@ def read_entry(entry: Entry) -> Iterator[Found]:
     return read(entry)
 
 
-def _time(entry: Entry) -> int:
-    return to_milliseconds(entry.get("timestamp")) or 0
-
-
 def _agent(entry: Entry) -> str | None:
     if not entry.get("isSidechain"):
         return None
-    return _string(entry, "agentId") or "sidechain"
+    return text_in(entry, "agentId") or "sidechain"
 
 
 def _blocks(entry: Entry) -> list[Any]:
@@ -75,7 +71,7 @@ def _blocks(entry: Entry) -> list[Any]:
 def _user(entry: Entry) -> Iterator[Found]:
     if entry.get("isCompactSummary"):
         text = "\n".join(_text(block) for block in _blocks(entry) if _kind(block) == "text")
-        yield Summary(uuid=entry["uuid"], at=_time(entry), text=text)
+        yield Summary(uuid=entry["uuid"], at=time_of(entry), text=text)
         return
     for position, block in enumerate(_blocks(entry)):
         match _kind(block):
@@ -101,7 +97,7 @@ def _user_text(entry: Entry, position: int, text: str) -> Step:
         uuid=entry["uuid"],
         block=position,
         kind=NOTICE if from_machine or answered or unanswered else PROMPT,
-        at=_time(entry),
+        at=time_of(entry),
         text=text,
         agent=_agent(entry),
         starts_turn=not unanswered,
@@ -111,12 +107,12 @@ def _user_text(entry: Entry, position: int, text: str) -> Step:
 def _tool_result(entry: Entry, position: int, block: Entry) -> Iterator[Step]:
     content = block.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-    tool_use_id = _string(block, "tool_use_id") or None
+    tool_use_id = text_in(block, "tool_use_id") or None
     yield Step(
         uuid=entry["uuid"],
         block=position,
         kind=TOOL_RESULT,
-        at=_time(entry),
+        at=time_of(entry),
         text="\n".join(_text(part) for part in parts if _kind(part) == "text"),
         tool_use_id=tool_use_id,
         is_error=block.get("is_error") is True,
@@ -131,14 +127,14 @@ def _medium(entry: Entry, position: int, block: Any, tool_use_id: str | None) ->
     """An image or a document, or a part of a kind that this version does not know: kept whole."""
     source = block.get("source") if isinstance(block, dict) else None
     if isinstance(source, dict) and isinstance(source.get("data"), str):
-        text = f"data:{_string(source, 'media_type')};{_string(source, 'type')},{source['data']}"
+        text = f"data:{text_in(source, 'media_type')};{text_in(source, 'type')},{source['data']}"
     else:
         text = _json(block)
     return Step(
         uuid=entry["uuid"],
         block=position,
         kind=ATTACHMENT,
-        at=_time(entry),
+        at=time_of(entry),
         text=text,
         tool_use_id=tool_use_id,
         agent=_agent(entry),
@@ -153,22 +149,22 @@ def _assistant(entry: Entry) -> Iterator[Found]:
                 yield _said(entry, position, TEXT, _text(block))
             case "thinking":
                 # The signature only matters to the API.
-                yield _said(entry, position, THINKING, _string(block, "thinking"))
+                yield _said(entry, position, THINKING, text_in(block, "thinking"))
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 yield Step(
                     uuid=entry["uuid"],
                     block=position,
                     kind=TOOL_CALL,
-                    at=_time(entry),
+                    at=time_of(entry),
                     text=_json(block.get("input")),
-                    tool=_string(block, "name"),
-                    tool_use_id=_string(block, "id") or None,
+                    tool=text_in(block, "name"),
+                    tool_use_id=text_in(block, "id") or None,
                     agent=_agent(entry),
                 )
 
 
 def _said(entry: Entry, position: int, kind: str, text: str) -> Step:
-    return Step(uuid=entry["uuid"], block=position, kind=kind, at=_time(entry), text=text, agent=_agent(entry))
+    return Step(uuid=entry["uuid"], block=position, kind=kind, at=time_of(entry), text=text, agent=_agent(entry))
 
 
 def _attachment(entry: Entry) -> Iterator[Found]:
@@ -196,7 +192,7 @@ def _attached(attachment: Entry) -> str:
     content = attachment.get("content")
     file = content.get("file") if isinstance(content, dict) else None
     text = file.get("content") if isinstance(file, dict) else content
-    name = _string(attachment, "displayPath") or _string(attachment, "filename") or _string(attachment, "path")
+    name = text_in(attachment, "displayPath") or text_in(attachment, "filename") or text_in(attachment, "path")
     return f"{name}\n{text}" if isinstance(text, str) else _json(attachment)
 
 
@@ -207,24 +203,19 @@ def _system(entry: Entry) -> Iterator[Found]:
         tokens, kept = details.get("preTokens"), details.get("preservedSegment")
         yield Boundary(
             uuid=entry["uuid"],
-            at=_time(entry),
-            trigger=_string(details, "trigger") or None,
+            at=time_of(entry),
+            trigger=text_in(details, "trigger") or None,
             pre_tokens=tokens if isinstance(tokens, int) else None,
-            kept_from=_string(kept, "headUuid") or None if isinstance(kept, dict) else None,
+            kept_from=text_in(kept, "headUuid") or None if isinstance(kept, dict) else None,
         )
 
 
 def _kind(block: Any) -> str:
-    return _string(block, "type") if isinstance(block, dict) else ""
+    return text_in(block, "type") if isinstance(block, dict) else ""
 
 
 def _text(block: Entry) -> str:
-    return _string(block, "text")
-
-
-def _string(holder: Entry, name: str) -> str:
-    value = holder.get(name)
-    return value if isinstance(value, str) else ""
+    return text_in(block, "text")
 
 
 def _json(value: Any) -> str:

@@ -23,15 +23,16 @@ from unified_state.records.step import (
     Summary,
 )
 from unified_state.rules.fence import nonces_in
-from unified_state.rules.timestamps import to_milliseconds
+from unified_state.sources.transcript import objects_in, text_in, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from unified_state.records.step import Found
+
     Line = dict[str, Any]
-    Found = Step | Boundary | Summary | Delivery
 
 _USER_TEXT = "user.text"  # among the kinds of a message's parts, for what the user wrote
 _CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
@@ -50,21 +51,21 @@ def read_line(line: Line) -> Iterator[Found]:
     if line.get("type") == "compacted":
         yield from _compacted(line, payload)
     elif line.get("type") == "response_item":
-        read = _READERS.get(_string(payload, "type"))
+        read = _READERS.get(text_in(payload, "type"))
         if read is not None:
             yield from read(line, payload)
 
 
 def _compacted(line: Line, payload: Line) -> Iterator[Found]:
-    uuid, at = _uuid(line, payload), _time(line)
+    uuid, at = _uuid(line, payload), time_of(line)
     yield Boundary(uuid=uuid, at=at)
-    message = _string(payload, "message")
+    message = text_in(payload, "message")
     introduction, colon, summary = message.partition(_SUMMARY_BEGINS)
     yield Summary(uuid=uuid, at=at, text=summary if colon and "\n" not in introduction else message)
 
 
 def _message(line: Line, payload: Line) -> Iterator[Found]:
-    text = "\n".join(_string(part, "text") for part in _parts(payload, "content"))
+    text = "\n".join(text_in(part, "text") for part in objects_in(payload.get("content")))
     metadata = line.get("metadata")
     match payload.get("role"):
         case "developer":
@@ -88,14 +89,14 @@ def _is_users(payload: Line, text: str) -> bool:
 
 
 def _reasoning(line: Line, payload: Line) -> Iterator[Found]:
-    parts = [*_parts(payload, "summary"), *_parts(payload, "content")]
-    text = "\n".join(filter(None, (_string(part, "text") for part in parts)))
+    parts = [*objects_in(payload.get("summary")), *objects_in(payload.get("content"))]
+    text = "\n".join(filter(None, (text_in(part, "text") for part in parts)))
     if text:
         yield _step(line, payload, THINKING, text)
 
 
 def _call(line: Line, payload: Line) -> Iterator[Found]:
-    name = _string(payload, "name") or _string(payload, "type").removesuffix("_call")
+    name = text_in(payload, "name") or text_in(payload, "type").removesuffix("_call")
     given = payload.get("arguments", payload.get("input", payload.get("action")))
     tool, fields = _as_claudes(name, _parsed(given))
     yield _step(line, payload, TOOL_CALL, dump_json(fields), tool=tool, tool_use_id=_call_id(payload))
@@ -116,7 +117,7 @@ def _result(line: Line, payload: Line) -> Iterator[Found]:
     if isinstance(output, dict):
         output = output.get("content", output)
     if isinstance(output, list):
-        output = "\n".join(_string(part, "text") for part in output if isinstance(part, dict))
+        output = "\n".join(text_in(part, "text") for part in objects_in(output))
     text = output if isinstance(output, str) else dump_json(output)
     yield _step(line, payload, TOOL_RESULT, text, tool_use_id=_call_id(payload), is_error=_has_failed(text))
 
@@ -131,7 +132,7 @@ def _has_failed(text: str) -> bool:
 
 
 def _step(line: Line, payload: Line, kind: str, text: str, **more: Any) -> Step:
-    return Step(uuid=_uuid(line, payload), block=0, kind=kind, at=_time(line), text=text, **more)
+    return Step(uuid=_uuid(line, payload), block=0, kind=kind, at=time_of(line), text=text, **more)
 
 
 def _uuid(line: Line, payload: Line) -> str:
@@ -139,25 +140,11 @@ def _uuid(line: Line, payload: Line) -> str:
     a name, so the line's time and sum are part of it.
     """
     checksum = zlib.crc32(dump_json(payload).encode("utf-8", "replace"))
-    return f"{_string(line, 'timestamp')}-{checksum:08x}"
-
-
-def _time(line: Line) -> int:
-    return to_milliseconds(line.get("timestamp")) or 0
+    return f"{text_in(line, 'timestamp')}-{checksum:08x}"
 
 
 def _call_id(payload: Line) -> str | None:
-    return _string(payload, "call_id") or _string(payload, "id") or None
-
-
-def _parts(payload: Line, name: str) -> list[Line]:
-    parts = payload.get(name)
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-
-
-def _string(holder: Line, name: str) -> str:
-    value = holder.get(name)
-    return value if isinstance(value, str) else ""
+    return text_in(payload, "call_id") or text_in(payload, "id") or None
 
 
 def _parsed(given: Any) -> Any:

@@ -12,12 +12,13 @@ import os
 from unified_state.interpreter import parse_json
 from unified_state.records.record import Record
 from unified_state.sources.session_folder import session_folder, subagent_records, subagent_transcripts
-from unified_state.sources.transcript import parse_entries
+from unified_state.sources.transcript import objects_in, parse_entries, text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+
+    from unified_state.sources.transcript import Entry
 
 _TAIL = 1 << 19  # bytes of a transcript in which an open call is looked for
 _MOST_PARENTS = 8  # transcripts of subagents, the newest, that may hold a call of their own
@@ -48,7 +49,7 @@ class _Calls:
             for entry in parse_entries(line):
                 self._entry(entry)
 
-    def _entry(self, entry: dict[str, Any]) -> None:
+    def _entry(self, entry: Entry) -> None:
         for block in _blocks(entry):
             match entry.get("type"), block.get("type"):
                 case "assistant", "tool_use":
@@ -56,11 +57,11 @@ class _Calls:
                 case "user", "tool_result":
                     self._result(str(block.get("tool_use_id")), entry.get("toolUseResult"))
 
-    def _call(self, block: dict[str, Any]) -> None:
+    def _call(self, block: Entry) -> None:
         given = block.get("input")
         if isinstance(given, dict) and block.get("name") in _TOOLS:
-            task = f"{_text(given, 'description')}\n{_text(given, 'prompt')}"
-            agent_type = _text(given, "subagent_type") or _USUAL_TYPE
+            task = f"{text_in(given, 'description')}\n{text_in(given, 'prompt')}"
+            agent_type = text_in(given, "subagent_type") or _USUAL_TYPE
             self.open[str(block.get("id"))] = _Call(agent_type, task[:_LONGEST_TASK])
 
     def _result(self, tool_use_id: str, told: object) -> None:
@@ -127,17 +128,9 @@ def _begun(folder: str, but: str) -> Iterator[str]:
         except (OSError, ValueError):
             continue  # gone, or being written
         if isinstance(record, dict):
-            yield _text(record, "toolUseId")
+            yield text_in(record, "toolUseId")
 
 
-def _blocks(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _blocks(entry: Entry) -> list[Entry]:
     message = entry.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict):
-            yield block
-
-
-def _text(holder: dict[str, Any], name: str) -> str:
-    value = holder.get(name)
-    return value if isinstance(value, str) else ""
+    return objects_in(message.get("content")) if isinstance(message, dict) else []

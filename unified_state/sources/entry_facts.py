@@ -9,9 +9,7 @@ from unified_state.rules.timestamps import to_milliseconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    Entry = dict[str, Any]
+    from unified_state.sources.transcript import Entry
 
 
 def session_of(entry: Entry) -> str | None:

@@ -21,16 +21,17 @@ from unified_state.records.step import (
     Summary,
 )
 from unified_state.rules.fence import nonces_in
-from unified_state.rules.timestamps import to_milliseconds
 from unified_state.sources.host_input import without_context
+from unified_state.sources.transcript import objects_in, text_in, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from unified_state.records.step import Found
+
     Line = dict[str, Any]
-    Found = Step | Boundary | Summary | Delivery
 
 _SUMMARY, _SUMMARY_ENDS = "<state_snapshot>", "</state_snapshot>"
 _ITS_OWN = ("<session_context>", "<state_snapshot>")  # how texts begin that it puts in the user's place
@@ -64,11 +65,11 @@ def read_line(line: Line) -> Iterator[Found]:
 
 def _compression(changed: Line) -> Iterator[Found]:
     """The summary that stands at the beginning of a conversation put anew, if there is one."""
-    for message in _dicts(changed.get("messages")):
+    for message in objects_in(changed.get("messages")):
         text = _text(message.get("content"))
         begin = text.find(_SUMMARY)
         if begin >= 0 and message.get("type") == "user" and isinstance(message.get("id"), str):
-            uuid, at = message["id"], _time(message)
+            uuid, at = message["id"], time_of(message)
             yield Boundary(uuid=uuid, at=at)
             yield Summary(uuid=uuid, at=at, text=text[begin + len(_SUMMARY) :].partition(_SUMMARY_ENDS)[0].strip())
             return
@@ -86,60 +87,45 @@ def _user(line: Line) -> Iterator[Found]:
 
 
 def _gemini(line: Line) -> Iterator[Found]:
-    for number, thought in enumerate(_dicts(line.get("thoughts"))):
-        text = "\n".join(filter(None, (_string(thought, "subject"), _string(thought, "description"))))
+    for number, thought in enumerate(objects_in(line.get("thoughts"))):
+        text = "\n".join(filter(None, (text_in(thought, "subject"), text_in(thought, "description"))))
         if text:
             yield _step(line, _FIRST_THOUGHT + number, THINKING, text)
     text = _text(line.get("content"))
     if text.strip():
         yield _step(line, 0, TEXT, text)
-    for number, call in enumerate(_dicts(line.get("toolCalls"))):
+    for number, call in enumerate(objects_in(line.get("toolCalls"))):
         yield from _call(line, _FIRST_CALL + 2 * number, call)
 
 
 def _call(line: Line, position: int, call: Line) -> Iterator[Step]:
-    name, call_id, args = _string(call, "name"), _string(call, "id") or None, call.get("args")
+    name, call_id, args = text_in(call, "name"), text_in(call, "id") or None, call.get("args")
     fields = args if isinstance(args, dict) else {"input": args}
     if "absolute_path" in fields:
         fields = {**fields, "file_path": fields["absolute_path"]}
     yield _step(line, position, TOOL_CALL, dump_json(fields), tool=_TOOLS.get(name, name), tool_use_id=call_id)
     if call.get("result") is not None:
-        failed = _string(call, "status") in _FAILED
+        failed = text_in(call, "status") in _FAILED
         yield _step(line, position + 1, TOOL_RESULT, _result(call), tool_use_id=call_id, is_error=failed)
 
 
 def _result(call: Line) -> str:
     """What the model was given, part by part."""
     texts = []
-    for part in _dicts(call.get("result")):
+    for part in objects_in(call.get("result")):
         given = part.get("functionResponse")
         response = given.get("response") if isinstance(given, dict) else None
         output = response.get("output", response.get("error")) if isinstance(response, dict) else None
-        texts.append(output if isinstance(output, str) else _string(part, "text") or dump_json(part))
+        texts.append(output if isinstance(output, str) else text_in(part, "text") or dump_json(part))
     return "\n".join(texts)
 
 
 def _step(line: Line, position: int, kind: str, text: str, **more: Any) -> Step:
-    return Step(uuid=line["id"], block=position, kind=kind, at=_time(line), text=text, **more)
-
-
-def _time(line: Line) -> int:
-    return to_milliseconds(line.get("timestamp")) or 0
+    return Step(uuid=line["id"], block=position, kind=kind, at=time_of(line), text=text, **more)
 
 
 def _text(content: Any) -> str:
     """The text of a message, which is a text or a list of parts."""
-    return content if isinstance(content, str) else "\n".join(filter(None, map(_part_text, _dicts(content))))
-
-
-def _part_text(part: Line) -> str:
-    return _string(part, "text")
-
-
-def _dicts(values: Any) -> list[Line]:
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
-
-
-def _string(holder: Line, name: str) -> str:
-    value = holder.get(name)
-    return value if isinstance(value, str) else ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(filter(None, (text_in(part, "text") for part in objects_in(content))))

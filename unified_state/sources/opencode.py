@@ -7,26 +7,18 @@ Claude Code has too go by its names.
 from __future__ import annotations
 
 from unified_state.interpreter import dump_json
-from unified_state.records.step import (
-    PROMPT,
-    TEXT,
-    THINKING,
-    TOOL_CALL,
-    TOOL_RESULT,
-    Boundary,
-    Delivery,
-    Step,
-    Summary,
-)
+from unified_state.records.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Boundary, Delivery, Step, Summary
 from unified_state.rules.fence import nonces_in
+from unified_state.sources.transcript import text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from unified_state.records.step import Found
+
     Part = dict[str, Any]
-    Found = Step | Boundary | Summary | Delivery
 
 _TOOLS = {
     "bash": "Bash",
@@ -52,7 +44,7 @@ def read_line(line: Part) -> Iterator[Found]:
         for part in known:
             yield from _of_user(part, at)
     elif info.get("summary") is True:
-        text = "\n".join(_string(part, "text") for part in known if part.get("type") == "text")
+        text = "\n".join(text_in(part, "text") for part in known if part.get("type") == "text")
         if text and isinstance(info.get("id"), str):
             yield Boundary(uuid=info["id"], at=at, trigger=None)
             yield Summary(uuid=info["id"], at=at, text=text)
@@ -62,7 +54,7 @@ def read_line(line: Part) -> Iterator[Found]:
 
 
 def _of_user(part: Part, at: int) -> Iterator[Found]:
-    text = _string(part, "text")
+    text = text_in(part, "text")
     if part.get("type") != "text":
         return
     nonces = nonces_in(text) if part.get("synthetic") else ()
@@ -73,7 +65,7 @@ def _of_user(part: Part, at: int) -> Iterator[Found]:
 
 
 def _of_assistant(part: Part, at: int) -> Iterator[Found]:
-    text = _string(part, "text")
+    text = text_in(part, "text")
     match part.get("type"):
         case "text" if text.strip():
             yield Step(uuid=part["id"], block=0, kind=TEXT, at=at, text=text)
@@ -88,7 +80,7 @@ def _of_tool(part: Part, at: int) -> Iterator[Step]:
     state = state if isinstance(state, dict) else {}
     if state.get("status") not in {"completed", "error"}:
         return  # its input may not be whole yet
-    name, call_id, given = _string(part, "tool"), _string(part, "callID") or None, state.get("input")
+    name, call_id, given = text_in(part, "tool"), text_in(part, "callID") or None, state.get("input")
     fields = {_FIELDS.get(key, key): value for key, value in given.items()} if isinstance(given, dict) else {}
     yield Step(
         uuid=part["id"],
@@ -104,7 +96,7 @@ def _of_tool(part: Part, at: int) -> Iterator[Step]:
         block=1,
         kind=TOOL_RESULT,
         at=at,
-        text=_string(state, "output") or _string(state, "error"),
+        text=text_in(state, "output") or text_in(state, "error"),
         tool_use_id=call_id,
         is_error=state["status"] == "error" or _exit_status(state) not in {0, None},
     )
@@ -120,8 +112,3 @@ def _created(info: Part) -> int:
     time = info.get("time")
     created = time.get("created") if isinstance(time, dict) else None
     return int(created) if isinstance(created, int | float) else 0
-
-
-def _string(holder: Part, name: str) -> str:
-    value = holder.get(name)
-    return value if isinstance(value, str) else ""

@@ -172,7 +172,7 @@ class PopenedProcesses:
                     left = end - time.monotonic()
                     output, complaint = process.communicate(timeout=max(left, _LAST_CHANCE))
                 except TimeoutExpired:
-                    continue
+                    continue  # its exit code stays None, which says so, and it is killed below
                 program.output.feed(output)
                 program.complaint.feed(complaint)
                 program.exit_code = process.returncode

@@ -7,11 +7,17 @@ and when the client comes back it goes on right behind it. Reading never fails f
 from __future__ import annotations
 
 from unified_state.interpreter import parse_json
+from unified_state.rules.timestamps import to_milliseconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
+
+    from unified_state.records.step import Found
+
+    Entry = dict[str, Any]
+    Read = Callable[[Entry], Iterator[Found]]
 
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second one also stands inside of entries that begin as the first
 
@@ -32,7 +38,7 @@ def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tupl
             yield offset, line
 
 
-def parse_entries(line: bytes) -> list[dict[str, Any]]:
+def parse_entries(line: bytes) -> list[Entry]:
     """The entries of a line: one as a rule, none if it is damaged; the second half where half an entry was left before
     it.
     """
@@ -44,7 +50,23 @@ def parse_entries(line: bytes) -> list[dict[str, Any]]:
     return [] if entry is None else [entry]
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
+def text_in(holder: Entry, name: str) -> str:
+    """A field as text; empty if it is missing or not text."""
+    value = holder.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def objects_in(values: Any) -> list[Entry]:
+    """The objects of a list; none of what is no list."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def time_of(entry: Entry) -> int:
+    """When an entry was written, in milliseconds; 0 where it does not tell."""
+    return to_milliseconds(entry.get("timestamp")) or 0
+
+
+def _parsed(text: str) -> Entry | None:
     try:
         value = parse_json(text)
     except (ValueError, RecursionError):

@@ -10,9 +10,8 @@ import os
 
 from unified_state.records.context import Reading
 from unified_state.rules.context_limit import window_of
-from unified_state.rules.timestamps import to_milliseconds
 from unified_state.sources.entry_facts import usage_of
-from unified_state.sources.transcript import parse_entries
+from unified_state.sources.transcript import parse_entries, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def _reading(line: bytes) -> Reading | None:
         if usage is not None and usage.context_tokens > 0 and model != _SYNTHETIC:
             model = model if isinstance(model, str) else ""
             window = window_of(model, usage.context_tokens)
-            return Reading(usage.context_tokens, window, to_milliseconds(entry.get("timestamp")) or 0)
+            return Reading(usage.context_tokens, window, time_of(entry))
     return None
 
 

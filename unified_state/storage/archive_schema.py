@@ -8,7 +8,7 @@ from unified_state.errors import DamagedArchiveError, NewerArchiveError
 from unified_state.storage.context_schema import CONTEXT
 from unified_state.storage.enforcement_schema import ENFORCEMENT
 from unified_state.storage.item_schema import CAPTURE, PROVENANCE, SOURCES, SURVIVAL
-from unified_state.storage.lean_schema import LEAN
+from unified_state.storage.lean_schema import LEAN, UNINDEXED
 from unified_state.storage.news_schema import NEWS
 from unified_state.storage.outbox_schema import OUTBOX
 from unified_state.storage.pruned_schema import PRUNED
@@ -188,7 +188,7 @@ MIGRATIONS = (
     _WORKING_SET,
     SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT,
     NEWS + ENFORCEMENT + LEAN,
-    PRUNED + TIERS + OUTBOX + VECTORS,
+    PRUNED + TIERS + OUTBOX + VECTORS + UNINDEXED,
 )
 _ABSURD_VERSION = 1000
 

@@ -20,3 +20,9 @@ CREATE TABLE shortened (          -- tool outputs of which the model was given a
 );
 CREATE INDEX shortened_by_session ON shortened (session, awaited);
 """
+
+UNINDEXED = """
+CREATE TABLE unindexed (          -- steps whose texts the full-text index does not hold yet
+    step INTEGER PRIMARY KEY REFERENCES step
+);
+"""

@@ -8,9 +8,10 @@ stands in the newest turn, under a uuid that is made of its call.
 from __future__ import annotations
 
 from unified_state.records.record import Record
-from unified_state.records.step import TOOL_RESULT, Step
+from unified_state.records.step import TOOL_RESULT
 from unified_state.rules.packing import pack
-from unified_state.storage.steps import KIND_NUMBERS, searchable
+from unified_state.storage.steps import KIND_NUMBERS
+from unified_state.storage.unindexed import index_later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,19 +50,18 @@ def archive_output(archive: Archive, session: int, session_id: str, output: Outp
     known = archive.row("SELECT id FROM step WHERE uuid = ? AND block = 0", uuid)
     if known is not None:
         return int(known[0])
-    step = Step(uuid=uuid, block=0, kind=TOOL_RESULT, at=output.at, text=output.text)
     (number,) = archive.row("SELECT coalesce(max(id), 0) + 1 FROM step")
     archive.run(
         "INSERT INTO step (id, turn, uuid, block, kind, at, tool_use_id, body) VALUES (?, ?, ?, 0, ?, ?, ?, ?)",
         number,
         _newest_turn(archive, session, output),
         uuid,
-        KIND_NUMBERS[step.kind],
-        step.at,
+        KIND_NUMBERS[TOOL_RESULT],
+        output.at,
         output.tool_use_id,
-        pack(step.text),
+        pack(output.text),
     )
-    archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(step))
+    index_later(archive, number)  # indexing takes longer than all the rest
     return int(number)
 
 

@@ -11,6 +11,7 @@ from unified_state.records.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.rules.packing import pack, unpack
 from unified_state.storage.shortened import awaited_outputs, mark_met
 from unified_state.storage.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
+from unified_state.storage.unindexed import index_left, was_unindexed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class StepWriter:
         self.added = 0
         self.tool_calls = 0
         self.kept: Step | None = None
+        index_left(archive)
         self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
         self._is_own_turn = turn is not None and self._owner(turn) == session
@@ -153,8 +155,7 @@ def forget_step(run: Callable[..., Any], number: int) -> None:
     if row is None or row[0] is None:
         return
     step = Step(uuid="", block=0, kind=KINDS[row[0]], at=0, text=unpack(row[2]), tool=row[1])
-    if not step.text.startswith(DATA_URL):
-        run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", (number, searchable(step)))
+    _take_out_of_index(run, number, step)
     run(
         "UPDATE step SET kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL WHERE id = ?",
         (number,),
@@ -166,8 +167,14 @@ def forget_step(run: Callable[..., Any], number: int) -> None:
 def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
     """Put another text in place of a step's, in the archive and in its index; a vector of the old one goes."""
     changed = step.replace(text=text)
+    _take_out_of_index(archive.execute, number, step)
     if not step.text.startswith(DATA_URL):
-        archive.run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", number, searchable(step))
         archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(changed))
     archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
     archive.run("DELETE FROM vector WHERE step = ?", number)
+
+
+def _take_out_of_index(run: Callable[..., Any], number: int, step: Step) -> None:
+    """The index has no texts of its own: it would go wrong if it were told to delete what it does not hold."""
+    if not was_unindexed(run, number) and not step.text.startswith(DATA_URL):
+        run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", (number, searchable(step)))

@@ -97,12 +97,11 @@ def test_the_hand_over_holds_what_is_recorded_between_its_fence(repository: Path
     assert "D1 (inferred): Use SQLite. Why: one file" in fence
 
 
-def test_a_bug_is_one_line_and_a_report(
-    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bug_is_one_line_and_a_report(repository: Path, home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     call(repository, "add_decision", decision="Use SQLite", rationale="one file")
     (archive,) = home.rglob("archive.db")
-    monkeypatch.setattr("unified_state.services.recalling.find_item", None)
+    with closing(sqlite3.connect(archive)) as connection, connection:
+        connection.execute("UPDATE item SET branch = x'ff'")  # bytes, where nothing of ours expects them
     assert refused(repository, "recall", ref="D1").startswith("a bug: TypeError")
     assert "Traceback" in next(home.rglob("bug-report.txt")).read_text(encoding="utf-8")
     assert archive.exists()

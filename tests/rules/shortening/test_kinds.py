@@ -8,6 +8,7 @@ import pytest
 
 from unified_state.records.shortened import Shortened
 from unified_state.rules.shortening.levels import MIDDLE, TIGHT
+from unified_state.rules.shortening.marks import with_handle
 from unified_state.rules.shortening.shorten import shorten
 
 PASSED_TESTS = "".join(
@@ -84,7 +85,7 @@ def test_of_search_results_each_file_has_its_first_match() -> None:
     lines = [f"src/part{n // 50}/file{n // 10}.go:{n}:\tpool.Acquire(ctx, {n})\n" for n in range(400)]
     short = short_of("Grep", "".join(lines), MIDDLE, pattern="Acquire", output_mode="content")
     assert short.kind == "search results"
-    assert all(lines[number] in short.text for number in range(0, 160, 10))
+    assert all(lines[number] in short.text for number in range(0, 250, 10))
     assert "matching]" in short.text
 
 
@@ -108,6 +109,8 @@ def test_of_json_the_shape_stays_and_a_sample() -> None:
     assert short.kind == "JSON"
     assert all(f'"{name}":' in short.text for name in ("id", "title", "state", "owner", "login"))
     assert '"Title of 0"' in short.text
+    shape = "400 x {id: number, title: text, state: text, owner: {login: text}}"
+    assert with_handle(short, "S7").split("\n")[1] == f"[JSON: {shape}]"
 
 
 def test_of_json_in_one_line_parts_are_shown() -> None:
@@ -118,7 +121,7 @@ def test_of_json_in_one_line_parts_are_shown() -> None:
 
 
 def test_of_a_diff_files_and_hunks_are_named_and_changes_come_before_what_is_around() -> None:
-    around = " unchanged line that stands around\n" * 100
+    around = " unchanged line that stands around\n" * 40
     files = "".join(
         f"diff --git a/f{n}.py b/f{n}.py\n--- a/f{n}.py\n+++ b/f{n}.py\n"
         f"@@ -1,9 +1,9 @@ def f{n}\n{around}-old_{n}\n+new_{n}\n"

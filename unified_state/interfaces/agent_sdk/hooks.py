@@ -11,14 +11,10 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from unified_state.errors import CompactionRefusedError
-from unified_state.interfaces.hook import Run, finish
-from unified_state.interfaces.hook_tool_use import check
-from unified_state.interpreter import dump_ascii_json, parse_json
+from unified_state.interfaces.agent_sdk.calls import Call
 from unified_state.records.enforced import TOOL_EVENT
 from unified_state.records.restore import PARTS
-from unified_state.services.hook_table import TIMEOUTS, TOOL_TIMEOUT
-from unified_state.sources.hook_input import parse_event
+from unified_state.services.hook_table import LONG_OUTPUTS, OUTPUT_EVENT, TIMEOUTS, TOOL_TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,12 +24,8 @@ if TYPE_CHECKING:
 
     from claude_agent_sdk import HookMatcher
 
-    from unified_state.interfaces.hook import Handler
-    from unified_state.records.hook_event import HookEvent
-    from unified_state.services.hook_call import HookCall
-    from unified_state.storage.archive import Archive
+    from unified_state.interfaces.agent_sdk.calls import Fields
 
-    Fields = Mapping[str, Any]
     Callback = Callable[[Any, str | None, Any], Awaitable[Any]]
 
 _THREADS = 4
@@ -60,8 +52,10 @@ class Hooks:
         self._sessions: dict[str, _Session] = {}
         self._work: set[Future[None]] = set()
 
-    def matchers(self, left_out: Collection[str], tools: str) -> dict[Any, list[HookMatcher]]:
-        """The value for the SDK's `hooks`, without the events that are `left_out`; `tools` matches our own tools."""
+    def matchers(self, left_out: Collection[str], tools: str, lean: str | None) -> dict[Any, list[HookMatcher]]:
+        """The value for the SDK's `hooks`, without the events that are `left_out`; `tools` matches our own tools.
+        `lean` is the level at which long tool outputs are shortened, None where they are not.
+        """
         from claude_agent_sdk import HookMatcher
 
         def matcher(event: str, *callbacks: Callback) -> list[HookMatcher]:
@@ -70,6 +64,9 @@ class Hooks:
         found = {event: matcher(event, self._plain(event)) for event in EVENTS}
         found["SessionStart"] = matcher("SessionStart", *map(self._part, PARTS))
         found["UserPromptSubmit"] = matcher("UserPromptSubmit", *map(self._first, PARTS), self._prompt)
+        if lean is not None:
+            shortens = self._plain(OUTPUT_EVENT, lean)
+            found[OUTPUT_EVENT] = [HookMatcher(matcher=LONG_OUTPUTS, hooks=[shortens], timeout=TOOL_TIMEOUT)]
         found = {event: matchers for event, matchers in found.items() if event not in left_out}
         calls = HookMatcher(matcher=tools, hooks=[self._called], timeout=TOOL_TIMEOUT)
         return {**found, TOOL_EVENT: [calls, *found.get(TOOL_EVENT, [])]}
@@ -83,7 +80,7 @@ class Hooks:
         with self._lock:
             sessions, self._sessions = self._sessions, {}
             for session in sessions.values():
-                self._submit("SessionEnd", "", _Call({**session.fields, "reason": "other"}, self._environ))
+                self._submit("SessionEnd", "", Call({**session.fields, "reason": "other"}, self._environ))
             left = set(self._work)
             self._pool.shutdown(wait=False)
         wait(left, timeout=_END_SECONDS)
@@ -92,13 +89,13 @@ class Hooks:
         self._caller = str(fields.get("session_id") or "") or None
         return {}
 
-    def _plain(self, event: str) -> Callback:
+    def _plain(self, event: str, part: str = "") -> Callback:
         async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
             session = self._session(fields)
             if event == "SessionEnd":
                 with self._lock:
                     self._sessions.pop(session.fields["session_id"], None)
-            return await self._answer(event, "", fields)
+            return await self._answer(event, part, fields)
 
         return callback
 
@@ -144,7 +141,7 @@ class Hooks:
         """What the hook says. The thread may go on for a while after it has let the client go on."""
         from anyio import to_thread  # as the SDK does: whichever event loop the program runs
 
-        call = _Call(fields, self._environ)
+        call = Call(fields, self._environ)
         with self._lock:
             try:
                 self._submit(event, part, call)
@@ -153,7 +150,7 @@ class Hooks:
         await to_thread.run_sync(call.answered.wait, abandon_on_cancel=True)
         return call.output
 
-    def _submit(self, event: str, part: str, call: _Call) -> None:
+    def _submit(self, event: str, part: str, call: Call) -> None:
         work = self._pool.submit(call.run, event, part, self._data_dir)
         self._work = {known for known in self._work if not known.done()} | {work}
 
@@ -178,62 +175,6 @@ class _Session:
         """Wait for those parts that are being given."""
         for part in tuple(self._taken):
             self.given[part].wait(TIMEOUTS["SessionStart"])
-
-
-class _Call:
-    """One event that the client waits for, and what it is answered."""
-
-    def __init__(self, fields: Fields, environ: Mapping[str, str]) -> None:
-        self._fields = fields
-        self.environ = environ
-        self.answered = threading.Event()
-        self.output: dict[str, Any] = {}
-
-    def run(self, event: str, part: str, data_dir: str) -> None:
-        """Handle the event; whatever happens, who waits is answered."""
-        try:
-            if event == TOOL_EVENT:
-                self.tell(check(lambda: self.event(event), data_dir, self.environ))
-            else:
-                finish(_Run(event, part, data_dir, self))
-        finally:
-            self.answered.set()
-
-    def event(self, name: str) -> tuple[HookEvent, str | None]:
-        """The event, read as if it stood on stdin, and what is wrong with it."""
-        return parse_event(dump_ascii_json(dict(self._fields)).encode(), name)
-
-    def tell(self, answer: str) -> None:
-        """Keep the answer. To plain text, which only PreCompact gives, the client listens as a message."""
-        if answer:
-            self.output = parse_json(answer) if answer.startswith("{") else {"systemMessage": answer}
-
-
-class _Run(Run):
-    """One run of the hook in this process."""
-
-    def __init__(self, event_name: str, part: str, data_dir: str, call: _Call) -> None:
-        super().__init__(event_name, part, data_dir)
-        self._sdk_call = call
-
-    def told_event(self) -> HookEvent:
-        event, self.problem = self._sdk_call.event(self.event_name)
-        return event
-
-    def environ(self) -> Mapping[str, str]:
-        return self._sdk_call.environ
-
-    def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
-        try:
-            return super().answer(handler, call, archive)
-        except CompactionRefusedError as error:
-            return dump_ascii_json({"decision": "block", "reason": str(error)})
-
-    def tell(self, answer: str) -> None:
-        self._sdk_call.tell(answer)
-
-    def let_client_go_on(self, _event: HookEvent) -> None:
-        self._sdk_call.answered.set()
 
 
 def _as_event(event: str, output: dict[str, Any]) -> dict[str, Any]:

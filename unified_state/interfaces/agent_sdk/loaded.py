@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UnifiedStateError
-from unified_state.interpreter import parse_json
-from unified_state.services.hook_table import our_handlers
+from unified_state.services.client_settings import parsed_settings
+from unified_state.services.hook_table import TIMEOUTS, our_handlers
 from unified_state.services.installation import SCOPES, read_settings, target
+from unified_state.services.plugin import PLUGIN, enables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from claude_agent_sdk import ClaudeAgentOptions
-
-_PLUGIN = "unified-state"
 
 
 def run_as_commands(
@@ -31,7 +30,7 @@ def run_as_commands(
 
 def _is_run(event: str, loaded: list[Any]) -> bool:
     """Whether the client finds our hook of an event as a command, in one of the settings that it loads."""
-    return any(our_handlers(settings, event) or _has_plugin(settings) for settings in loaded)
+    return any(our_handlers(settings, event) or (event in TIMEOUTS and _has_plugin(settings)) for settings in loaded)
 
 
 def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[str, str]) -> Iterator[Any]:
@@ -41,7 +40,7 @@ def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[st
     paths += [os.path.join(plugin["path"], ".claude-plugin", "plugin.json") for plugin in options.plugins]
     given = (options.settings or "").strip()
     if given.startswith("{"):
-        yield _parsed(given)
+        yield parsed_settings(given)
     elif given:
         paths.append(os.path.join(options.cwd or "", given))
     for path in dict.fromkeys(paths):
@@ -51,17 +50,6 @@ def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[st
             continue  # the client says so better than we
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _has_plugin(settings: Any) -> bool:
     """Whether settings switch our plugin on, or are its description."""
-    if not isinstance(settings, dict):
-        return False
-    plugins = settings.get("enabledPlugins")
-    enabled = [str(name) for name, on in plugins.items() if on] if isinstance(plugins, dict) else []
-    return _PLUGIN in {settings.get("name"), *(name.split("@")[0] for name in enabled)}
+    return isinstance(settings, dict) and (settings.get("name") == PLUGIN or bool(enables(settings)))

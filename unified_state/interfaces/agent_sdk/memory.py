@@ -12,6 +12,8 @@ from dataclasses import replace
 from unified_state.errors import MissingExtraError, UsageError
 from unified_state.interfaces.agent_sdk.hooks import EVENTS, Hooks
 from unified_state.interfaces.agent_sdk.loaded import run_as_commands
+from unified_state.rules.shortening.levels import NAMES
+from unified_state.services.hook_table import OUTPUT_EVENT
 from unified_state.services.manager import UnifiedStateManager
 from unified_state.services.place import locate
 from unified_state.settings import environment, load_settings
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 class AgentMemory:
     """The memory of an agent that the Claude Agent SDK runs: `options` are the given ones with our hooks and tools.
 
-    >>> async with AgentMemory(ClaudeAgentOptions(cwd="my-project")) as memory, ClaudeSDKClient(memory.options) as
-    client: ...     await client.query("Go on with the parser.")
+    >>> memory = AgentMemory(ClaudeAgentOptions(cwd="my-project"))
+    >>> async with memory, ClaudeSDKClient(memory.options) as client:
+    ...     await client.query("Go on with the parser.")
 
     Every session that is begun with these options is archived and given its memory back as in a terminal. Where the
     hooks are installed in settings that the options load, those run, and none are added.
@@ -36,8 +39,13 @@ class AgentMemory:
 
     options: ClaudeAgentOptions
 
-    def __init__(self, options: ClaudeAgentOptions | None = None) -> None:
-        """`options` are those of your agent; its `cwd` says which project. They are not changed."""
+    def __init__(self, options: ClaudeAgentOptions | None = None, *, lean: str | None = None) -> None:
+        """`options` are those of your agent; its `cwd` says which project. They are not changed. `lean` has long tool
+        outputs shortened, as `unified-state install --lean` does: "gentle", "middle" or "tight".
+        """
+        if lean not in {None, *NAMES}:
+            message = f"lean is {str(lean)[:60]!r}"
+            raise UsageError(message, f"levels are {', '.join(NAMES)}")
         try:
             from claude_agent_sdk import ClaudeAgentOptions
 
@@ -50,11 +58,11 @@ class AgentMemory:
         environ = {**environment(), **given.env}
         data_dir = load_settings(None, environ).data_dir
         worktree = locate(self._folder, data_dir, create=False).repository.worktree
-        theirs = run_as_commands(EVENTS, given, dict.fromkeys((worktree, self._folder)), environ)
+        theirs = run_as_commands((*EVENTS, OUTPUT_EVENT), given, dict.fromkeys((worktree, self._folder)), environ)
         self._hooks = Hooks(self._folder, environ, data_dir, _source(given))
         self.options = replace(
             given,
-            hooks=_joined(given.hooks, self._hooks.matchers(theirs, tools=f"mcp__{NAME}__.*")),
+            hooks=_joined(given.hooks, self._hooks.matchers(theirs, f"mcp__{NAME}__.*", lean)),
             mcp_servers={**_servers(given), NAME: in_process_server(self._folder, self._hooks.session_id)},
             allowed_tools=[*given.allowed_tools, f"mcp__{NAME}"],
         )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.host_installation import host_file, install_host, uninstall_host
-from unified_state.services.place import exclude_from_git
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from unified_state.services.installation import Installed
     from unified_state.services.place import Place
     from unified_state.settings import Settings
-
-_NEXT_STEPS = {
-    "codex": "Codex runs new hooks only once you trust them: it asks when it starts, and `/hooks` shows them",
-    "gemini": "Gemini CLI warns once of new hooks in a project, and runs none in folders that you do not trust",
-}
 
 
 def install_into(host: Host, scope: str, context: Context, place: Place, settings: Settings) -> int:
@@ -30,8 +25,8 @@ def install_into(host: Host, scope: str, context: Context, place: Place, setting
         f"everything is archived in {place.folder}",
     ]
     context.show(done.as_dict(), "\n".join(lines))
-    if host.name in _NEXT_STEPS:
-        context.say(_NEXT_STEPS[host.name])
+    if host.next_step:
+        context.say(host.next_step)
     if not host.tried:
         context.say(
             f"written after {host.title}'s documents, never run with it: `unified-state doctor` tells if it runs"

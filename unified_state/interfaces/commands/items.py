@@ -31,19 +31,18 @@ def configure(name: str, parser: ArgumentParser) -> None:
     """Add the verbs of one kind of item."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     add = verbs.add_parser("add", help=f"record: {name} add TEXT", allow_abbrev=False)
-    add.add_argument("text", metavar="TEXT", help="`-` reads it from stdin") if name != "evidence" else None
+    if name != "evidence":  # its type comes first
+        add.add_argument("text", metavar="TEXT", help="`-` reads it from stdin")
     match name:
         case "decision":
             _decision_arguments(add)
-            supersede = verbs.add_parser(
-                "supersede", help="record the one that takes the place of ID", allow_abbrev=False
-            )
-            supersede.add_argument("id", metavar="ID")
-            which = supersede.add_mutually_exclusive_group(required=True)
+            newer = verbs.add_parser("supersede", help="record the one that takes the place of ID", allow_abbrev=False)
+            newer.add_argument("id", metavar="ID")
+            which = newer.add_mutually_exclusive_group(required=True)
             which.add_argument("text", nargs="?", metavar="TEXT", help="`-` reads it from stdin")
             which.add_argument("--by", metavar="ID", help="one that is recorded already")
-            _decision_arguments(supersede, required=False)
-            _common(supersede, _supersede)
+            _decision_arguments(newer, required=False)
+            _common(newer, _supersede)
         case "constraint":
             _constraint_arguments(add)
             lift = verbs.add_parser("lift", help="constraint ID holds no more; only you can say so, not the agent")

@@ -14,9 +14,11 @@ from unified_state.rules.hosts import HOSTS
 from unified_state.rules.shortening.levels import NAMES
 from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
+from unified_state.services.created_files import remove_if_empty
 from unified_state.services.diagnosis import network_file_system
 from unified_state.services.enforcement import check_may_take_away
 from unified_state.services.enforcement_hook import settings_path
+from unified_state.services.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.services.installation import (
     COMMAND_FILE,
     LEAN_OFF,
@@ -28,11 +30,12 @@ from unified_state.services.installation import (
     uninstall,
 )
 from unified_state.services.linking import candidates, note_about
-from unified_state.services.place import exclude_from_git, locate
+from unified_state.services.place import identity_folder, locate
 from unified_state.services.plugin import is_enabled
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, load_settings, user_file
 from unified_state.storage.enforcement import read_table
+from unified_state.storage.identity import ID_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,6 +211,7 @@ def _uninstall(arguments: Namespace) -> int:
     place, settings = context.here(create=False)
     if arguments.host == "claude" or arguments.purge:
         check_may_take_away(place, origin_of(environment()), "uninstalls")
+    excluded = excluded_lines(place)
     if arguments.host == "claude":
         done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)
     else:
@@ -215,21 +219,24 @@ def _uninstall(arguments: Namespace) -> int:
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
     if arguments.purge:
-        lines.append(_purge(place))
+        lines.append(_purge(place, settings))
     elif os.path.isdir(place.folder):
         lines.append(f"what was recorded stays in {place.folder}, the state file in {place.state_path}")
         lines.append("`unified-state uninstall --purge` deletes both")
+    include_in_git(place, excluded)
+    remove_if_empty(os.path.join(place.repository.worktree, ".claude"))
     data = place.folder if os.path.isdir(place.folder) else None
     context.show({**done.as_dict(), "channels": closed, "data": data}, "\n".join(lines))
     return 0
 
 
-def _purge(place: Place) -> str:
-    """Delete what was recorded for this repository: archive, state file, identity."""
+def _purge(place: Place, settings: Settings) -> str:
+    """Delete what was recorded for this repository: archive, state file, identity; nothing is left to be enforced."""
+    put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
     shutil.rmtree(place.folder, ignore_errors=True)
-    folder = place.repository.common_dir or os.path.join(place.repository.worktree, ".claude")
     stem = place.state_path.removesuffix(".json")
-    for path in (place.state_path, f"{stem}.lock", os.path.join(folder, "unified-state-id")):
+    identity = os.path.join(identity_folder(place.repository), ID_FILE)
+    for path in (place.state_path, f"{stem}.lock", identity, f"{identity}.lock"):
         if os.path.exists(path):
             os.unlink(path)
     return f"deleted {place.folder} and {place.state_path}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_PATTERNS, _LONGEST = 50, 300
+_BEHIND = "true"  # a command on a line of its own, which the shell sees only where the one before it has ended
 
 
 def scope_of(texts: Iterable[str]) -> Scope:
@@ -72,10 +73,17 @@ def _check(kind: str, pattern: object) -> None:
         message = f"{str(pattern)[:_LONGEST]!r} is no pattern for {kind}"
         raise UsageError(message, f"one line of 1 to {_LONGEST} characters")
     if kind == "commands":
-        try:
-            commands = read_commands(pattern)
-        except UnreadableError:
-            commands = []
-        if len(commands) != 1 or not commands[0].words or not commands[0].words[0].strip() or commands[0].targets:
-            message = f"{pattern!r} is not one command"
-            raise UsageError(message, "give each command a scope of its own, without pipes and redirections")
+        _check_command(pattern)
+
+
+def _check_command(pattern: str) -> None:
+    try:
+        commands = read_commands(f"{pattern}\n{_BEHIND}")
+    except UnreadableError:
+        commands = []
+    if commands and commands.pop().words != [_BEHIND]:
+        message = f"{pattern!r} does not end"
+        raise UsageError(message, "close its quotes and brackets, or put a \\ before what stands for itself")
+    if len(commands) != 1 or not commands[0].words or not commands[0].words[0].strip() or commands[0].targets:
+        message = f"{pattern!r} is not one command"
+        raise UsageError(message, "give each command a scope of its own, without pipes and redirections")

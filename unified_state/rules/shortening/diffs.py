@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "diff"
-SCALES = (150, 110, 10)  # by level
+SCALES = (150, 106, 7)  # by level
 _HEADS = ("diff --git ", "diff --cc ", "Index: ")
 _LOOKED_AT = 120
 

@@ -1,9 +1,10 @@
-"""Of JSON: its shape and a sample. Each name of a field is shown with its first values; elements that are like those
-before them, and values without words in them, go first.
+"""Of JSON: its shape, told beside it, and a sample. Each name of a field is shown with its first values; elements that
+are like those before them, and values without words in them, go first.
 """
 
 from __future__ import annotations
 
+from unified_state.rules.shortening.json_shape import shape_of
 from unified_state.rules.shortening.novelty import newest_first
 from unified_state.rules.shortening.ranking import Ranking
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 KIND = "JSON"
 SCALES = (80, 40, 40)  # by level
+_LONGEST_SHAPE, _SHAPES_SHARE = 500, 0.1  # characters; and of the output
 _LOOKED_AT = 40
 _LEAST_SHARE = 0.6
 _NOISE = ('url"', "_url", "node_id", "avatar", "gravatar", '_links"', '"href"', '"sha"', "reactions")
@@ -34,4 +36,6 @@ def rank(view: View) -> Ranking:
     """The beginning, then what brings names that are new; addresses and the like last."""
     pieces = view.pieces
     order = newest_first(pieces, range(len(pieces)))
-    return Ranking({0}, sorted(order, key=lambda number: any(word in pieces[number] for word in _NOISE)))
+    order.sort(key=lambda number: any(word in pieces[number] for word in _NOISE))
+    shape = shape_of(view.text, min(_LONGEST_SHAPE, int(_SHAPES_SHARE * len(view.text))))
+    return Ranking({0}, order, about=f"JSON: {shape}" if shape else "")

@@ -31,12 +31,13 @@ def characters_mark(count: int) -> str:
 
 
 def with_handle(short: Shortened, ref: str) -> str:
-    """The short form below a line that says how much it shows and how to see the rest. `ref` names the archived whole,
-    such as `S1234`.
+    """The short form below a line that says how much it shows and how to see the rest, and one that tells what the
+    whole looks like, where that is known. `ref` names the archived whole, such as `S1234`.
     """
     shown = f"shown {short.lines_shown:,}" + (f" and parts of {len(short.parts):,}" if short.parts else "")
     ways = "" if short.lines == 1 else f" --lines {_worth_a_look(short)} |"
-    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; recall {ref}{ways} --grep REGEX]\n{short.text}"
+    about = f"[{short.about}]\n" if short.about else ""
+    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; recall {ref}{ways} --grep REGEX]\n{about}{short.text}"
 
 
 def repeat_handle(ref: str, lines: int) -> str:

@@ -16,12 +16,14 @@ _COST_OF_GAP = 25  # characters of a mark
 
 class Ranking(Record):
     """`must` is shown whatever it costs, `order` as far as the budget goes, the most wanted first. `labels` tell what
-    units are that need not be seen: a mark counts them.
+    units are that need not be seen: a mark counts them. `about` is what is told of the whole
+    beside it.
     """
 
     must: set[int]
     order: list[int]
     labels: dict[int, str] = {}  # noqa: RUF012  # a record's default, which nobody changes
+    about: str = ""
 
 
 def with_troubles(view: View, ranking: Ranking) -> Ranking:

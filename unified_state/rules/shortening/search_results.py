@@ -1,4 +1,6 @@
-"""Of search results: of each file the first match, then what says something new, matches and the lines around them."""
+"""Of search results: of each file the first match, whatever it costs, of very many files not of all; then what says
+something new, matches and the lines around them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "search results"
-SCALES = (40, 9, 6)  # by level
+SCALES = (40, 4, 3)  # by level
+_MOST_FILES = 25  # whose first matches are never cut
 _PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))
 _LOOKED_AT = 60
 _LEAST_SHARE = 0.6
@@ -28,16 +31,19 @@ def fits(call: Call, view: View) -> bool:
 
 
 def rank(view: View) -> Ranking:
-    """The first match of each file, generated files last; then the lines, matches or not, that bring new names."""
+    """The first match of each file, those of generated files only where there is room; then the lines, matches or not,
+    that bring new names.
+    """
     places = [place(piece) for piece in view.pieces]
     matches = [number for number, found in enumerate(places) if found and found[1]]
     firsts: dict[str, int] = {}
     for number in matches:
         firsts.setdefault((places[number] or ("",))[0], number)
-    by_person = sorted(firsts, key=is_generated)
-    order = [firsts[file] for file in by_person]
+    by_person = [number for file, number in firsts.items() if not is_generated(file)]
+    made = [number for file, number in firsts.items() if is_generated(file)]
     others = [number for number, found in enumerate(places) if found and not is_generated(found[0])]
-    return Ranking(set(), order + newest_first(view.pieces, others), dict.fromkeys(matches, "matching"))
+    order = by_person + made + newest_first(view.pieces, others)
+    return Ranking(set(by_person[:_MOST_FILES]), order, dict.fromkeys(matches, "matching"))
 
 
 def place(line: str) -> tuple[str, bool] | None:

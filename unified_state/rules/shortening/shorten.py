@@ -58,5 +58,5 @@ def short_form(call: Call, output: str, level: int) -> Shortened | None:
     kind = next((kind for kind in _KINDS if kind.fits(call, view)), unknown)
     ranking = kind.rank(view)
     shown = pick(view, with_troubles(view, ranking), budget(len(output), kind.SCALES, level))
-    short = write(kind.KIND, view, shown, ranking.labels)
+    short = write(kind.KIND, view, shown, ranking)
     return short if len(short.text) <= _LARGEST_SHARE * len(output) else None

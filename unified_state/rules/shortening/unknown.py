@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "output"
-SCALES = (70, 38, 20)  # by level
+SCALES = (70, 38, 15)  # by level
 
 
 def rank(view: View) -> Ranking:

@@ -9,14 +9,15 @@ from unified_state.rules.shortening.marks import characters_mark, lines_mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.rules.shortening.ranking import Ranking
     from unified_state.rules.shortening.view import View
 
 _SMALL_GAP = 30  # characters; a mark would be no shorter
 
 
-def write(kind: str, view: View, shown: set[int], labels: dict[int, str]) -> Shortened:
+def write(kind: str, view: View, shown: set[int], ranking: Ranking) -> Shortened:
     """The short form that shows these units."""
-    writer = _Writer(view.text, labels)
+    writer = _Writer(view.text, ranking.labels)
     count = len(view.pieces)
     number = 0
     while number < count:
@@ -29,7 +30,7 @@ def write(kind: str, view: View, shown: set[int], labels: dict[int, str]) -> Sho
         else:
             writer.cut(start, stop, range(number, end))
         number = end
-    return writer.short_form(kind)
+    return writer.short_form(kind, ranking.about)
 
 
 class _Writer:
@@ -67,7 +68,7 @@ class _Writer:
         if stop > last:
             self._written.append(characters_mark(stop - last))
 
-    def short_form(self, kind: str) -> Shortened:
+    def short_form(self, kind: str, about: str) -> Shortened:
         """What was written, and which lines it shows."""
         text = self._text
         lines = text.count("\n") + (not text.endswith("\n"))
@@ -86,7 +87,7 @@ class _Writer:
             next_whole = line + 1
         if next_whole <= lines:
             shown.append((next_whole, lines))
-        return Shortened(kind, "".join(self._written), tuple(shown), tuple(parts), lines, len(text))
+        return Shortened(kind, "".join(self._written), tuple(shown), tuple(parts), lines, len(text), about)
 
     def _begins_line(self, place: int) -> bool:
         return not place or self._text[place - 1] == "\n"

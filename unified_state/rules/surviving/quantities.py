@@ -34,7 +34,7 @@ thirty=30 forty=40 fifty=50 sixty=60 ninety=90 once=1 twice=2 thrice=3
 """
 _NAMED = dict(numeral.split("=") for numeral in _NUMERALS.split())
 _BOUNDS = {"≥": AT_LEAST, ">=": AT_LEAST, ">": AT_LEAST, "≤": AT_MOST, "<=": AT_MOST, "<": AT_MOST}
-_VERSION, _MONEY = "version", "$€£¥"
+_MONEY = "$€£¥"
 
 
 class Quantity(Record):

@@ -26,9 +26,10 @@ from unified_state.rules.cutting import cut, one_line
 from unified_state.rules.short_form import short_form
 from unified_state.rules.state_reading import drop_texts, keep_unknown, read_section
 from unified_state.rules.timestamps import to_text
+from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.json_tier.carrying import carried_items
 from unified_state.services.pending import is_running
-from unified_state.services.place import EXCLUDED, NAME, digest_path_of, exclude_from_git
+from unified_state.services.place import EXCLUDED, NAME, digest_path_of
 from unified_state.storage.state_file import StateFile
 from unified_state.storage.tiers.json_desk import NOTES, SAVED, WORK
 from unified_state.storage.tiers.json_tables import Tables
