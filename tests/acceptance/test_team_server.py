@@ -16,7 +16,7 @@ from psycopg import connect
 
 from benchmarks.cutting_proxy import CuttingProxy
 from tests.postgres_server import OWNER, PostgresServer
-from unified_state.records.history import HistoryRecord
+from unified_state.records.history import HistoryRecord, StoredStep
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.protocol import everything
 
@@ -271,7 +271,7 @@ def test_a_run_in_the_background_ends_itself_whatever_the_server_does(
     proxy.is_silent = True
     code = (
         "import sys; from unified_state.interfaces import cli; from unified_state.interfaces.commands import sync; "
-        "sync._AT_MOST = 3.0; sys.exit(cli.run(['sync', '--background']))"
+        "sync._PAUSE, sync._AT_MOST = 0.0, 10.0; sys.exit(cli.run(['sync', '--background']))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=project.folder, timeout=PATIENCE, check=False)
     assert done.returncode == 1
@@ -335,3 +335,45 @@ def test_a_server_that_does_not_answer_costs_a_search_one_line(
     done = project.run("search", "--team", "flux")
     assert (done.code, done.err.count("\n")) == (0, 1)
     assert "cooling" in done.out
+
+
+def test_any_text_reaches_the_server_as_it_is(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure()
+    odd = [
+        "a\u0000b",
+        "half \ud83d",
+        "路由",
+        "crlf\r\nline\r",
+        "\\x00 \\N \t",
+        "x" * 3_000_000,
+        "",
+        "'; DROP TABLE step; --",
+    ]
+    path = Transcript("s1", cwd=str(project.folder))
+    for text in odd:
+        path.prompt(text or " ")
+        path.call("Bash", {"command": text}, text)
+    project.keep(path, tmp_path / "s1.jsonl")
+    assert project.ask("sync")["complete"]
+    here = [line for line in project.export() if line["kind"] == "tool_result"]
+    there = [record.text for record in stored() if isinstance(record, StoredStep) and record.kind == "tool_result"]
+    assert there == [line["result"] for line in here]
+    assert odd[0] in there
+
+
+def test_a_damaged_archive_is_set_aside_and_what_comes_after_reaches_the_server(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "before")
+    project.ask("sync")
+    with project.archive.open("r+b") as file:
+        file.write(b"\0" * 4096)
+    speak_after = Transcript("s2", cwd=str(project.folder))
+    speak_after.prompt("after")
+    project.hook("Stop", session_id="s2", transcript_path=str(speak_after.write(tmp_path / "s2.jsonl")))
+    assert project.ask("sync")["complete"]
+    texts = [record.text for record in stored() if isinstance(record, StoredStep)]
+    assert texts == ["before", "after"]

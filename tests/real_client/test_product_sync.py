@@ -10,11 +10,11 @@ import pytest
 
 from benchmarks.cutting_proxy import CuttingProxy
 from tests.postgres_server import OWNER, PostgresServer
+from tests.sandboxed.product import Product
 from unified_state.storage.tiers.postgres.opening import open_postgres
 
 from .conversation import Conversation
 from .installed import installed
-from .product import Product
 from .scenario import Scenario
 
 PATIENCE = 90  # seconds; a run ends itself within one minute
