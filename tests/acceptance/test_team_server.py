@@ -140,6 +140,19 @@ def test_without_a_server_a_sync_says_so(project: Project) -> None:
     assert told_in_one_line(project.run("sync"))
 
 
+def test_a_server_that_is_not_configured_any_more_is_no_problem_any_more(
+    project: Project, configure: Settings, write_settings: Callable[[str], None]
+) -> None:
+    configure("postgresql://ada@127.0.0.1:1/app")
+    project.decide("Warm the cache")
+    assert project.run("sync").code == 1
+    assert "BAD server" in project.run("doctor").out
+    write_settings("")
+    assert told_in_one_line(project.run("sync"))
+    assert "BAD server" not in project.run("doctor").out
+    assert "health     good" in project.run("status").out
+
+
 def test_a_repository_cannot_name_a_server(project: Project, server: Server, tmp_path: Path) -> None:
     settings = project.folder / ".claude" / "unified-state.toml"
     settings.parent.mkdir(exist_ok=True)

@@ -39,6 +39,13 @@ def note_run(folder: str, run: HookRun) -> None:
         os.close(descriptor)
 
 
+def forget_run(folder: str, event: str) -> None:
+    """Forget the last run of an event, if there was one."""
+    path = os.path.join(folder, _RUNS, event)
+    if os.path.exists(path):
+        os.unlink(path)
+
+
 def last_runs(folder: str) -> list[HookRun]:
     """The last run of each event that ever ran."""
     runs = []

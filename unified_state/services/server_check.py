@@ -7,7 +7,7 @@ import os
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.storage.archive import Archive
-from unified_state.storage.outbox_servers import server_states
+from unified_state.storage.outbox_servers import ServerState, server_states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,16 @@ def check_servers(place: Place, settings: Settings) -> Iterator[Check]:
         )
     if settings.postgres_enabled and not states:
         yield Check(_NAME, ok=True, message="nothing was sent yet; `unified-state sync` begins")
+    newest = max((state.began_at or 0 for state in states), default=0)
     for state in states:
-        waiting = state.waiting_steps + state.waiting_changes
-        if state.error is None:
-            yield Check(_NAME, ok=True, message=f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}")
-        else:
-            message = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"
-            yield Check(_NAME, ok=False, message=message, hint="nothing is lost; `unified-state sync` tries again")
+        is_in_use = settings.postgres_enabled and state.began_at == newest
+        yield _check(state) if is_in_use else Check(_NAME, ok=True, message=f"{state.name}: not in use any more")
+
+
+def _check(state: ServerState) -> Check:
+    waiting = state.waiting_steps + state.waiting_changes
+    if state.error is None:
+        message = f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}"
+        return Check(_NAME, ok=True, message=message)
+    message = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"
+    return Check(_NAME, ok=False, message=message, hint="nothing is lost; `unified-state sync` tries again")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.errors import AlreadyRunningError
+from unified_state.errors import AlreadyRunningError, SettingError
 from unified_state.interfaces.commands.arguments import count
 from unified_state.interfaces.context import Context
 from unified_state.services.clock import current_time
+from unified_state.services.health import SYNC_RUN, forget_run
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
@@ -39,7 +40,12 @@ def _sync(arguments: Namespace) -> int:
 
     context = Context(as_json=arguments.json)
     workspace = context.reading()
-    done = sync(workspace, team_server(workspace, environment()), current_time, Limits(records=arguments.limit))
+    try:
+        server = team_server(workspace, environment())
+    except SettingError:
+        forget_run(workspace.place.folder, SYNC_RUN)  # how the last one failed is of no interest any more
+        raise
+    done = sync(workspace, server, current_time, Limits(records=arguments.limit))
     context.show(done.as_dict(), _told(done))
     return 0
 
