@@ -22,7 +22,7 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     """Keep the message that ended the turn, and behind the user's back archive to the turn's end."""
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
     call.let_client_go_on()
-    if call.settings.sync_in_background:
+    if call.settings.postgres_enabled and call.settings.sync_in_background:
         from unified_state.services.background_sync import start_sync
 
         start_sync(call, archive)
