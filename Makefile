@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean pruning survival turns vectors-bench generate clean
+.PHONY: demo test lint structure real-client other-hosts bench outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -37,6 +37,10 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.tool_calls
 	$(RUN)/python -m benchmarks.tool_outputs
 	$(RUN)/python -m benchmarks.lean_cost
+
+# Whether everything reaches a server once, whatever happens on the way.
+outbox: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.outbox $(OPTIONS)
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed

@@ -129,6 +129,19 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
+def test_a_turn_whose_end_starts_a_sync_loads_nothing_that_costs_milliseconds(
+    repository: Path, transcript: Path, home: Path
+) -> None:
+    config = home / ".config" / "unified-state" / "config.toml"
+    config.parent.mkdir(parents=True)
+    dsn = 'postgres_dsn = "host=127.0.0.1 port=1"'
+    config.write_text(f"postgres_enabled = true\nsync_in_background = true\n{dsn}\n", encoding="utf-8")
+    for _ in range(2):  # the first makes the folder into which the second compiles the settings
+        modules_of_hook(repository, transcript, "UserPromptSubmit", prompt="x")
+    loaded = modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"psycopg"}) == set()
+
+
 STATUS_LINE = """
 import sys
 sys.path.append(sys.argv.pop(1))
