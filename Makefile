@@ -42,6 +42,10 @@ bench: $(VENV)/installed
 outbox: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.outbox $(OPTIONS)
 
+# What each tier costs as history grows: make scale OPTIONS="--steps 10000,100000,1000000"
+scale: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.scale $(OPTIONS)
+
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.hindcast $(DATA) $(OPTIONS)
