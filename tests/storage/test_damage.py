@@ -17,7 +17,7 @@ from unified_state.storage.ledger import insert_item, list_items, next_alias
 from unified_state.storage.sessions import add_notes, touch_session
 from unified_state.storage.step_writing import StepWriter
 
-STEPS = 300
+STEPS = 1_000
 
 
 @pytest.fixture

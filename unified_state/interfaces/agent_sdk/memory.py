@@ -41,7 +41,7 @@ class AgentMemory:
 
     def __init__(self, options: ClaudeAgentOptions | None = None, *, lean: str | None = None) -> None:
         """`options` are those of your agent; its `cwd` says which project. They are not changed. `lean` has long tool
-        outputs shortened, as `unified-state install --lean` does: "gentle", "middle" or "tight".
+        outputs shortened, as `install --lean LEVEL` does: "gentle", "middle" or "tight".
         """
         if lean not in {None, *NAMES}:
             message = f"lean is {str(lean)[:60]!r}"
