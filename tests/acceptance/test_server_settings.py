@@ -26,12 +26,14 @@ def with_server(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("arguments", [("config",), ("doctor",), ("status",), ("save",), ("search", "anything")])
+@pytest.mark.parametrize(
+    "arguments", [("config",), ("doctor",), ("status",), ("save",), ("search", "anything"), ("sync",)]
+)
 @pytest.mark.parametrize("as_json", [True, False])
 def test_no_command_shows_the_password(with_server: Project, arguments: tuple[str, ...], as_json: bool) -> None:
     with_server.decide("anything")
     done = with_server.run(*arguments, *["--json"] * as_json)
-    assert done.out
+    assert done.out + done.err
     assert PASSWORD not in done.out + done.err
 
 
@@ -82,3 +84,18 @@ def test_a_repository_names_no_server(project: Project, where: str) -> None:
     assert len(told["problems"]) == 2
     assert all("is ignored; it counts only in" in problem for problem in told["problems"])
     assert PASSWORD not in done.out + done.err
+
+
+def test_the_usual_variables_complete_a_server_that_is_enabled_but_not_in_an_agents_client(
+    with_server: Project,
+) -> None:
+    own = with_server.home / ".config" / "unified-state" / "config.toml"
+    own.write_text("postgres_enabled = true\n")
+    with_server.decide("anything")
+    place = {"RUVECTOR_HOST": "127.0.0.1", "RUVECTOR_PORT": "1", "RUVECTOR_PASSWORD": PASSWORD}
+    done = with_server.run("sync", **place)
+    assert (done.code, "127.0.0.1" in done.err, PASSWORD in done.err) == (1, True, False)
+    done = with_server.run("sync", CLAUDECODE="1", **place)
+    assert (done.code, "names no host" in done.err) == (1, True)
+    done = with_server.run("sync")
+    assert (done.code, "names no server" in done.err) == (1, True)

@@ -28,7 +28,7 @@ def team_server(workspace: Workspace, environ: Mapping[str, str], *, is_own: boo
     client started this process. Raises SettingError where none is configured.
     """
     settings = workspace.settings
-    if not settings.postgres_enabled or not settings.postgres_dsn:
+    if not settings.postgres_enabled:
         message = "no server is configured"
         raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
     project = shared_name(remote_of(workspace.place)) or workspace.place.id or ""

