@@ -294,6 +294,16 @@ def test_a_server_that_is_down_loses_nothing_and_is_visible(
     assert health_line(workspace.place.folder, NOW) is None
 
 
+def test_a_server_that_was_never_reached_is_forgotten_when_another_one_is(
+    keep: Keep, workspace: Workspace, archive: Archive, server: Server, synced: Callable[[], Synced]
+) -> None:
+    keep(prompt(1, "hello"))
+    with pytest.raises(StorageError):
+        sync(workspace, Server("a misspelt server", down), lambda: NOW)
+    synced()
+    assert [state.name for state in server_states(archive)] == ["a server"]
+
+
 def test_no_password_is_kept_of_an_error(workspace: Workspace, archive: Archive, server: Server) -> None:
     def refuse() -> HistoryStore:
         message = f"postgresql://me:{SECRET}@host/db refused"

@@ -40,8 +40,14 @@ def server_states(archive: Archive) -> list[ServerState]:
 
 
 def begin_run(archive: Archive, name: str, now: int) -> None:
-    """A run begins. Until it has ended well it counts as a failure: it may be killed at any moment."""
+    """A run begins. Until it has ended well it counts as a failure: it may be killed at any moment. Other servers that
+    were never reached (a name was misspelt) are forgotten.
+    """
+    unreached = "SELECT id FROM outbox_server WHERE name != ? AND offered = 0 AND complete_at IS NULL"
     with archive.transaction(durable=False):
+        for table in ("outbox", "outbox_session"):
+            archive.run(f"DELETE FROM {table} WHERE server IN ({unreached})", name)
+        archive.run(f"DELETE FROM outbox_server WHERE id IN ({unreached})", name)
         archive.run("UPDATE outbox_server SET began_at = ?, failures = failures + 1 WHERE name = ?", now, name)
 
 
