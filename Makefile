@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test lint structure real-client other-hosts bench hindcast locomo captured lean pruning survival turns generate clean
+.PHONY: demo test lint structure real-client other-hosts bench outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
 
 demo: $(VENV)/installed
 	@$(RUN)/unified-state demo
@@ -38,6 +38,14 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.tool_outputs
 	$(RUN)/python -m benchmarks.lean_cost
 
+# Whether everything reaches a server once, whatever happens on the way.
+outbox: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.outbox $(OPTIONS)
+
+# What each tier costs as history grows: make scale OPTIONS="--steps 10000,100000,1000000"
+scale: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.scale $(OPTIONS)
+
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.hindcast $(DATA) $(OPTIONS)
@@ -49,6 +57,11 @@ locomo: $(VENV)/installed
 # What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
+
+# What a search by meaning costs by the size of an archive, on texts of folders of transcripts and code:
+# make vectors-bench DATA="~/.claude/projects ~/src" OPTIONS="--model minilm"
+vectors-bench: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.vectors $(DATA) $(OPTIONS)
 
 # What shorter tool outputs save in a folder of transcripts, and what of them was used later: make lean DATA=FOLDER
 lean: $(VENV)/installed

@@ -1,6 +1,6 @@
 """What each tier costs as history grows: taking it in, its size, searching it with one client and with sixteen.
 
-    python -m benchmarks.scale [--tiers sqlite,json] [--steps 10000,100000] [--folder FOLDER]
+    python -m benchmarks.scale [--tiers sqlite,json,postgres] [--steps 10000,100000] [--folder FOLDER]
 
 Steps have the shape of real sessions (`benchmarks/long_archive.py`), queries are the fixed mix of
 `benchmarks/search.py`. Each client is a process with a store of its own, warm: it asks every query once before it is
@@ -30,9 +30,13 @@ from benchmarks.search import QUERIES
 from unified_state.records.history import HistoryQuery, StoredStep
 from unified_state.services.searching import search
 from unified_state.storage.archive import Archive
+from unified_state.storage.tiers.json_lines import JsonStore
+from unified_state.storage.tiers.postgres.embedded import EMBEDDED
+from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.protocol import HistoryStore
 from unified_state.storage.tiers.sqlite import SqliteStore
 
+_PROJECT = "scale"
 _BATCH = 2_000
 _HITS = 10
 _ASKED = tuple(query for queries in QUERIES.values() for query in queries)
@@ -52,7 +56,7 @@ class Tier:
 def main(arguments: list[str] | None = None) -> int:
     """Fill each tier, ask all queries, print a row for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tiers", default="sqlite")
+    parser.add_argument("--tiers", default="sqlite,json,postgres")
     parser.add_argument("--steps", default="10000,100000")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--folder", type=Path, help="an existing one, in which what is written is kept")
@@ -151,12 +155,22 @@ def _open_sqlite(place: Path) -> HistoryStore:
     return SqliteStore(_archive_path(place))
 
 
+def _open_json(place: Path) -> HistoryStore:
+    return JsonStore(str(place), _PROJECT)
+
+
+def _open_postgres(place: Path) -> HistoryStore:
+    return open_postgres(f"{EMBEDDED}{place}/server", _PROJECT, organisation="scale", member="ada")
+
+
 def _folder_bytes(place: Path) -> int:
     return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
 TIERS: dict[str, Tier] = {
     "sqlite": Tier(_open_sqlite, _folder_bytes, {"sqlite": _store_asks(_open_sqlite), "sqlite (ranked)": _ranked_asks}),
+    "json": Tier(_open_json, _folder_bytes, {"json": _store_asks(_open_json)}),
+    "postgres": Tier(_open_postgres, _folder_bytes, {"postgres": _store_asks(_open_postgres)}),
 }
 _barrier: Barrier
 

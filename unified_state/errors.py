@@ -55,6 +55,10 @@ class StorageError(UnifiedStateError):
     """Something could not be written or read: no space, no permission, a lock that did not come free."""
 
 
+class AlreadyRunningError(UnifiedStateError):
+    """Another process does just that now."""
+
+
 class ArchiveUnavailableError(StorageError):
     """The archive itself cannot be opened or written for now; what was to go there waits beside it."""
 

@@ -189,6 +189,12 @@ SETTINGS = (
     ),
     Setting("postgres_organisation", "default", "The organisation whose history it is there.", own_file_only=True),
     Setting("postgres_member", "", "Your name there; empty: that of your account here.", own_file_only=True),
+    Setting(
+        "sync_in_background",
+        default=False,
+        about="Whether the end of a turn starts a sync with the server, where one is configured.",
+        own_file_only=True,
+    ),
     Setting("data_dir", "", "Where the archives lie; empty: the user's data folder.", own_file_only=True),
 )
 

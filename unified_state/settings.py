@@ -56,6 +56,7 @@ class Settings:
     postgres_dsn: str
     postgres_organisation: str
     postgres_member: str
+    sync_in_background: bool
     data_dir: str
 
     def __init__(self) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -174,6 +176,22 @@ def test_forgetting_what_does_not_exist_is_said_and_changes_nothing(
     assert session.project.export() == before
 
 
+def test_the_vectors_of_what_is_forgotten_are_in_no_file_and_those_of_the_rest_are(session: Session) -> None:
+    project = session.project
+    assert project.run("embed", "--model", "static").code == 0
+    vectors = _vectors(project)
+    (bits,) = project.data.rglob("*.bits1")
+    assert project.run("forget", "--match", WORD).code == 0
+    rest = _vectors(project)
+    assert 0 < len(rest) < len(vectors)
+    content = all_bytes([project.data])
+    assert [step for step, vector in vectors.items() if step not in rest and vector in content] == []
+    assert not bits.exists()
+    assert project.run("embed", "--model", "static").code == 0
+    assert bits.exists()
+    assert _vectors(project) == rest
+
+
 def test_a_scan_finds_what_was_let_through_and_masks_it_everywhere(
     project: Project, tmp_path: Path, write_settings: Callable[[str], None]
 ) -> None:
@@ -199,6 +217,11 @@ def test_a_scan_finds_what_was_let_through_and_masks_it_everywhere(
     assert project.run("scan").code == 0
     assert _readable(project, planted()) == set()
     assert project.run("search", "MASKED").code == 0
+
+
+def _vectors(project: Project) -> dict[int, bytes]:
+    with closing(sqlite3.connect(project.archive)) as archive:
+        return dict(archive.execute("SELECT step, embedding FROM vector"))
 
 
 def _readable(project: Project, words: set[str] | None = None) -> set[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 
 from tests.builders import NOW, answer, call, prompt, result, write_transcript
 
-from .product import Project, hook_command
+from .product import PROGRAM, Project, hook_command
 
 Write = Callable[[str], None]
 OLD, YOUNG = "oldzebra", "youngzebra"
@@ -166,3 +169,41 @@ def test_an_age_that_is_none_is_refused(archived: Project) -> None:
     for age in ("", "soon", "-3d", "2999-01-01", "180"):
         done = archived.run("prune", "--older-than", age, "--yes")
         assert done.code == 2, (age, done)
+
+
+def test_a_prune_that_was_killed_goes_on_where_it_was(project: Project, tmp_path: Path) -> None:
+    entries = [prompt(number, f"{OLD} {number} " + "x" * 200, at=NOW - 400 * 86_400_000) for number in range(1, 6000)]
+    path = write_transcript(tmp_path / "long.jsonl", *entries)
+    assert project.run("ingest", str(path)).code == 0
+    for seconds in (0.4, 0.6, 0.8):
+        process = subprocess.Popen(
+            [*PROGRAM, "prune", "--older-than", "180d", "--yes"],
+            cwd=project.folder,
+            env={**os.environ, "HOME": str(project.home)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    assert project.run("prune", "--older-than", "180d", "--yes").code == 0
+    assert project.export() == []
+    assert OLD.encode() not in project.archive.read_bytes()
+    with closing(sqlite3.connect(project.archive)) as connection:
+        assert connection.execute("SELECT count(*) FROM pruned").fetchone() == (5999,)
+        assert connection.execute("SELECT count(*) FROM tombstone").fetchone() == (0,)
+        connection.execute("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
+
+
+def test_a_session_goes_on_while_it_is_pruned(archived: Project, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        pruned = pool.submit(archived.run, "prune", "--older-than", "2026-01-01", "--yes")
+        paths = [
+            write_transcript(tmp_path / f"n{n}.jsonl", prompt(100 + n, f"new{n}", session=f"n{n}")) for n in range(6)
+        ]
+        others = [pool.submit(archived.run, "ingest", str(path)) for path in paths]
+        assert [done.result().code for done in (pruned, *others)] == [0] * 7
+    assert all(f"new{n}" in texts(archived) for n in range(6))
+    assert OLD not in texts(archived)

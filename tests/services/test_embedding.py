@@ -78,6 +78,11 @@ def test_a_step_that_holds_nothing_to_read_is_counted_and_does_not_stop_the_othe
     assert (done.added, done.unreadable, done.vectors, done.steps) == (2, 88, 2, 90)
 
 
+def test_steps_that_hold_nothing_to_read_do_not_use_up_the_limit(keep: Keep, workspace: Workspace) -> None:
+    keep(prompt(1, "fix the parser"), *(prompt(number, "你好世界") for number in range(2, 12)))
+    assert embed(workspace, "minilm", 1, quietly).added == 1
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "1 " * 500_000, "\ud83d half", "你好世界", "\x00\x01\udcff", "NaN", "data:image/png;base64,aaaa"],

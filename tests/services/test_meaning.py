@@ -57,6 +57,13 @@ def test_words_count_as_before(told: Archive, model: str) -> None:
     assert asked(told, "when do tomatoes grow", model)[0].ref == "S2"
 
 
+def test_a_name_goes_mostly_by_its_word(told: Archive, keep: Keep, workspace: Workspace, model: str) -> None:
+    near = ("the login of the user", "how users sign in", "the sign-in page", "log in again")
+    keep(*(prompt(number, text) for number, text in enumerate((*near, "relogin drops the cookie", *near), 10)))
+    make_vectors(workspace, model)
+    assert asked(told, "relogin", model)[0].ref == "S9"
+
+
 def test_filters_hold(told: Archive, keep: Keep, workspace: Workspace, model: str) -> None:
     keep(prompt(9, "nobody can log in", session=OTHER, at=NOW + DAY), session=OTHER)
     keep(answer(10, call("t1", "Bash", command="login --help"), session=OTHER, at=NOW + DAY), session=OTHER)

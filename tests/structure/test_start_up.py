@@ -27,6 +27,8 @@ HEAVY = {
     "onnxruntime",
     "tokenizers",
     "usearch",
+    "psycopg",
+    "psycopg_pool",
 }
 # Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
 # itself loads functools and collections.)
@@ -125,6 +127,19 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     loaded = modules_of_hook(repository, transcript, event, part, **fields)
     assert "unified_state" in loaded
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
+
+
+def test_a_turn_whose_end_starts_a_sync_loads_nothing_that_costs_milliseconds(
+    repository: Path, transcript: Path, home: Path
+) -> None:
+    config = home / ".config" / "unified-state" / "config.toml"
+    config.parent.mkdir(parents=True)
+    dsn = 'postgres_dsn = "host=127.0.0.1 port=1"'
+    config.write_text(f"postgres_enabled = true\nsync_in_background = true\n{dsn}\n", encoding="utf-8")
+    for _ in range(2):  # the first makes the folder into which the second compiles the settings
+        modules_of_hook(repository, transcript, "UserPromptSubmit", prompt="x")
+    loaded = modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"psycopg"}) == set()
 
 
 STATUS_LINE = """

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.errors import NotFoundError
 from unified_state.interpreter import dump_ascii_json, dump_json
 from unified_state.records.origin import INFERRED, USER_SAID
 from unified_state.rules.hosts import AGENT_VARIABLES
@@ -42,6 +43,14 @@ class Context:
             origin=origin_of(environment()),
             create=create,
         )
+
+    def reading(self) -> Workspace:
+        """The workspace of the current folder, for a command that has nothing to do where nothing is archived."""
+        workspace = self.workspace(create=False)
+        if workspace.is_empty:
+            message = "nothing is archived here yet"
+            raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
+        return workspace
 
     def here(self, *, create: bool) -> tuple[Place, Settings]:
         """The place and settings of the current folder; settings that are wrong are for the command to show, and not

@@ -15,10 +15,11 @@ from unified_state.interpreter import has_sqlite, sqlite_version_info
 from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
-from unified_state.services.health import LOG, last_runs, read_log
+from unified_state.services.health import LOG, SYNC_RUN, last_runs, read_log
 from unified_state.services.hook_diagnosis import check_hooks
 from unified_state.services.json_tier.places import FOLDER, waiting_folders
 from unified_state.services.meaning_check import check_meaning
+from unified_state.services.server_check import check_servers
 from unified_state.services.workspace import JSON_TIER
 from unified_state.storage.damage import is_healthy
 from unified_state.storage.tiers.json_lines import damaged_lines
@@ -51,12 +52,13 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         *_settings(settings),
         *check_enforcement(place),
         *check_meaning(place, settings),
+        *check_servers(place, settings),
         _versions(),
     ]
 
 
 def _runs(place: Place, now: int) -> Iterator[Check]:
-    runs = last_runs(place.folder)
+    runs = [run for run in last_runs(place.folder) if run.event != SYNC_RUN]  # the check of the server tells more
     if not runs:
         yield Check("last runs", ok=True, message="no hook has run here yet")
     for run in runs:

@@ -7,6 +7,7 @@ kept for the text that it was made of. Never done by a hook.
 from __future__ import annotations
 
 import os
+import sys
 
 from unified_state.errors import StorageError
 from unified_state.records.record import Record
@@ -19,14 +20,13 @@ from unified_state.storage.vectors import add_vectors, count_vectors, model_numb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from unified_state.services.workspace import Workspace
     from unified_state.sources.models import Model
     from unified_state.storage.archive import Archive
 
     Report = Callable[[int], None]
-    Texts = list[tuple[int, str]]
 
 _BATCH = 64  # steps that are lost at most where a run is killed: some seconds of work
 _LOCK = "embed.lock"
@@ -67,31 +67,21 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
     number = model_number(archive, model.name, model.version, model.dimensions)
     missing = max(0, count_embeddable(archive) - count_vectors(archive, number))
     report = begin(missing if limit is None else min(limit, missing))
-    added = unreadable = 0
-    for batch in _batches(archive, number, limit):
+    added, unreadable = 0, 0
+    left, before = sys.maxsize if limit is None else limit, sys.maxsize
+    while batch := steps_without(archive, number, min(_BATCH, left), before):
         vectors = model.encode([text for _, text in batch])
         found = [(*one, vector) for one, vector in zip(batch, vectors, strict=True) if vector is not None]
-        unreadable += len(batch) - len(found)
-        added += _keep(archive, number, found)
+        kept = _keep(archive, number, found)
+        added, unreadable = added + kept, unreadable + len(batch) - len(found)
+        left, before = left - kept, batch[-1][0]
         report(len(batch))
-    if limit is None:
+    if left:
         drop_other_versions(archive, number)
     refresh(archive, number, lambda: True)
     return Embedded(
         model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)
     )
-
-
-def _batches(archive: Archive, number: int, limit: int | None) -> Iterator[Texts]:
-    """The steps without a vector, as their texts are when it is their turn."""
-    done, before = 0, None
-    while limit is None or done < limit:
-        size = _BATCH if limit is None else min(_BATCH, limit - done)
-        batch = steps_without(archive, number, size) if before is None else steps_without(archive, number, size, before)
-        if not batch:
-            return
-        yield batch
-        done, before = done + len(batch), batch[-1][0]
 
 
 def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) -> int:

@@ -59,7 +59,7 @@ class FoundIn(Record):
 
 def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     """The best hits in this repository; the first of them rise a little in later searches."""
-    filters = _filters(wanted, now)
+    filters = filters_of(wanted, now)
     if workspace.no_archive is not None:
         from unified_state.services.json_tier.finding import find_json
 
@@ -124,7 +124,7 @@ def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
 
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """The best hits of all repositories, best first. An archive that cannot be read is told."""
-    filters = _filters(wanted, now)
+    filters = filters_of(wanted, now)
     reader = _reader(workspace)
     found: list[FoundIn] = []
     unknown: NotFoundError | None = None
@@ -161,7 +161,8 @@ def _reader(workspace: Workspace) -> Reader | None:
         return None
 
 
-def _filters(wanted: Wanted, now: int) -> Filters:
+def filters_of(wanted: Wanted, now: int) -> Filters:
+    """What hits must be. Raises UsageError for what makes no sense."""
     since = None
     if wanted.since is not None:
         since = begin_of(wanted.since, now)

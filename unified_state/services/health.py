@@ -13,6 +13,7 @@ from unified_state.records.record import Record
 from unified_state.rules.timestamps import age_text, to_text
 
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
+SYNC_RUN = "sync"  # a sync with the team's server leaves its trace as hooks do
 _RUNS = "runs"
 _MOST_LOG_BYTES = 1 << 18
 
@@ -36,6 +37,13 @@ def note_run(folder: str, run: HookRun) -> None:
         os.write(descriptor, line.encode("utf-8", "replace"))
     finally:
         os.close(descriptor)
+
+
+def forget_run(folder: str, event: str) -> None:
+    """Forget the last run of an event, if there was one."""
+    path = os.path.join(folder, _RUNS, event)
+    if os.path.exists(path):
+        os.unlink(path)
 
 
 def last_runs(folder: str) -> list[HookRun]:

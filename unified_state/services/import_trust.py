@@ -7,44 +7,86 @@ somebody else's file calls the user's word is not this user's.
 from __future__ import annotations
 
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.history import StoredItem, StoredSession, StoredStep, Tombstone
-from unified_state.records.item import CONSTRAINT, DECISION
+from unified_state.records.history import (
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
+from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import OBSERVED, USER_SAID
 from unified_state.records.record import disk_value
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL
 from unified_state.rules.privacy import hide_private
 from unified_state.rules.quoting import text_hash
+from unified_state.storage.ledger import ACTIVE, PROPOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container
     from typing import Any
 
     from unified_state.records.history import HistoryRecord
     from unified_state.services.masking import Masker
+    from unified_state.storage.tiers.protocol import HistoryStore
 
-_ACTIVE, _PROPOSED = "active", "proposed"
-_BINDING = (DECISION, CONSTRAINT)
+_ELSEWHERE = "elsewhere:"
+_TEXTS = ("text", "summary", "quote")
 
 
-def trusted(record: HistoryRecord, known_constraints: Container[str]) -> HistoryRecord | None:
-    """A record of the user's own history; None for one that is left out. `known_constraints` are the UUIDs of those
-    that are here: what became of them is decided here.
-    """
-    if not isinstance(record, StoredItem) or record.kind != CONSTRAINT:
+class Judge:
+    """Says of each record of an import what of it counts; None where nothing does."""
+
+    def __init__(self, store: HistoryStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
+        self._store, self._now = store, now
+        self._is_own, self._sets_apart = is_own, sets_apart
+        self._constraints = {item.uuid for item in store.items() if item.kind == CONSTRAINT}
+        self._boundaries = set() if is_own else {known.boundary_uuid for known in store.compactions()}
+        self._kept: set[str] = set()
+
+    def judged(self, record: HistoryRecord) -> HistoryRecord | None:
+        """The record as it is taken in."""
+        if isinstance(record, StoredItem):
+            return self._item(record)
+        if self._is_own:
+            return record
+        is_about_mine = (
+            isinstance(record, Tombstone)  # only the user forgets
+            or (isinstance(record, StoredCompaction) and record.boundary_uuid in self._boundaries)
+            or (isinstance(record, StoredLink) and not {record.from_uuid, record.to_uuid} <= self._kept)
+        )
+        return None if is_about_mine else self._apart(_of_others(record, self._now))
+
+    def _item(self, item: StoredItem) -> HistoryRecord | None:
+        """An item: what became of a constraint that is here is decided here, and a new one is not enforced; nobody else
+        changes an item that was decided on here.
+        """
+        if item.uuid in self._constraints:
+            return None
+        if self._is_own:
+            is_enforced = item.kind == CONSTRAINT and item.status == ACTIVE and item.body.get("mode")
+            return item.replace(status=PROPOSED) if is_enforced else item
+        known = self._store.find_items(item.uuid)
+        if known and known[0].status != PROPOSED:
+            return None
+        self._kept.add(item.uuid)
+        return self._apart(_item_of_others(item))
+
+    def _apart(self, record: HistoryRecord) -> HistoryRecord:
+        """The record in a session of its own: nobody else's turns get into a session that was held here."""
+        if not self._sets_apart or isinstance(record, (StoredLink, Tombstone)) or record.session_id is None:
+            return record
+        record = record.replace(session_id=f"{_ELSEWHERE}{record.session_id}")
+        if isinstance(record, StoredSession) and record.predecessor:
+            return record.replace(predecessor=f"{_ELSEWHERE}{record.predecessor}")
         return record
-    if record.uuid in known_constraints:
-        return None
-    is_enforced = record.status == _ACTIVE and record.body.get("mode")
-    return record.replace(status=_PROPOSED) if is_enforced else record
 
 
-def untrusted(record: HistoryRecord, known_constraints: Container[str], now: int) -> HistoryRecord | None:
-    """A record of somebody else's history; None for one that is left out. What the user said there is what was
-    observed here, and `unknown` keeps what it was.
+def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
+    """A session or a step of somebody else. What they did where is no work of this machine, and what they typed no word
+    of this user; `unknown` keeps what it was.
     """
-    if isinstance(record, Tombstone):
-        return None  # only the user forgets
     if isinstance(record, StoredSession):
         return record.replace(
             worktree=None,
@@ -53,15 +95,22 @@ def untrusted(record: HistoryRecord, known_constraints: Container[str], now: int
         )
     if isinstance(record, StoredStep) and record.kind == PROMPT:
         return record.replace(kind=NOTICE, unknown=_kept(record.unknown, kindElsewhere=PROMPT))
-    if not isinstance(record, StoredItem):
-        return record
-    known = trusted(record, known_constraints)
-    if not isinstance(known, StoredItem):
-        return known
-    status = _PROPOSED if known.status == _ACTIVE and known.kind in _BINDING else known.status
-    if known.origin == USER_SAID:
-        known = known.replace(origin=OBSERVED, unknown=_kept(known.unknown, originElsewhere=USER_SAID))
-    return known.replace(status=status, paged_out_at=known.paged_out_at or known.created_at)
+    return record
+
+
+def _item_of_others(item: StoredItem) -> StoredItem:
+    """An item of somebody else: a proposal, if it is in force there; what the user said there is what was observed
+    here. What they captured is still to be captured here.
+    """
+    was_said = item.origin == USER_SAID
+    unknown = _kept(item.unknown, originElsewhere=USER_SAID if was_said else None, captureKeyElsewhere=item.capture_key)
+    return item.replace(
+        origin=OBSERVED if was_said else item.origin,
+        status=PROPOSED if item.status == ACTIVE else item.status,
+        paged_out_at=item.paged_out_at or item.created_at,
+        capture_key=None,
+        unknown=unknown,
+    )
 
 
 def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
@@ -74,9 +123,6 @@ def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
     if "quote" in changed and isinstance(record, StoredItem):
         changed["quote_hash"] = text_hash(changed["quote"])
     return record.replace(**changed) if changed else record
-
-
-_TEXTS = ("text", "summary", "quote")
 
 
 def _masked(name: str, value: Any, record: HistoryRecord, masker: Masker) -> Any:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ForeignFileError
+from unified_state.errors import ForeignFileError, UsageError
 from unified_state.records.history import StoredItem, StoredStep
-from unified_state.records.item import CONSTRAINT
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, open_records, project_of
-from unified_state.services.import_trust import masked, trusted, untrusted
+from unified_state.services.import_trust import Judge, masked
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.stores import use_store
 from unified_state.services.working_set_keeping import rebuild_working_sets
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from unified_state.records.history import HistoryRecord
+    from unified_state.services.masking import Masker
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
     from unified_state.storage.tiers.protocol import HistoryStore
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Report = Callable[[int], None]
 
 _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 4_000_000  # hooks wait for one batch at most
+_WEIGHED = 10_000  # steps of a session
 
 
 class Imported(Record):
@@ -49,27 +50,56 @@ class Imported(Record):
     left: int = 0
 
 
-def import_file(
-    workspace: Workspace, path: str, now: int, report: Report, *, project: str | None = None, is_own: bool = False
-) -> Imported:
-    """Import one file of any format but transcripts. `project` is the name that another program has for this one;
-    `is_own` says that the file is the user's own history. `report` is told how many records are done.
+class Readable(Record):
+    """A file that was read to its end, and nothing is wrong with it. `project` is the name that the program which wrote
+    it has for this one; `is_ours` where it was exported from this very repository.
     """
+
+    path: str
+    format: str
+    project: str
+    records: int
+    is_ours: bool
+
+
+def examine(workspace: Workspace, path: str, project: str | None = None) -> Readable:
+    """Read a file of any format but transcripts, to its end. Raises ForeignFileError."""
     form = find_format(path)
+    if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
+        message = f"{path} is the state file of this very folder"
+        raise UsageError(message, "it is read without an import")
     if form == TRANSCRIPT:
         message = f"{path} is a transcript"
         raise ForeignFileError(message, "`unified-state ingest` reads transcripts")
     project = project or os.path.basename(workspace.place.repository.worktree)
     count = sum(1 for _ in open_records(form, path, project))
-    own = may_decide(workspace.origin) and (is_own or (form == HISTORY and project_of(path) == workspace.place.id))
+    return Readable(path, form, project, count, form == HISTORY and project_of(path) == workspace.place.id)
+
+
+def import_file(
+    workspace: Workspace, readable: Readable, now: int, report: Report, *, is_own: bool = False
+) -> Imported:
+    """Import a file that can be read. `is_own` says that a history is the user's own, who alone can say so. `report` is
+    told how many records are done.
+    """
+    is_history = readable.format == HISTORY
+    own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
 
     def action(store: HistoryStore, archive: Archive | None) -> Imported:
-        importer = _Importer(workspace, store, archive, now, is_own=own)
-        for batch in _batches(open_records(form, path, project)):
+        judge = Judge(store, now, is_own=own, sets_apart=is_history and not own)
+        importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
+        for batch in _batches(open_records(readable.format, readable.path, readable.project)):
             importer.keep(batch)
             report(len(batch))
         importer.settle()
-        return Imported(path, form, count, importer.added, importer.proposed, importer.left)
+        return Imported(
+            path=readable.path,
+            format=readable.format,
+            records=readable.records,
+            added=importer.added,
+            proposed=importer.proposed,
+            left=importer.left,
+        )
 
     done = use_store(workspace, action)
     if done.added:
@@ -81,11 +111,10 @@ class _Importer:
     """Keeps batch after batch in the store; `settle` brings up to date what the archive derives from it."""
 
     def __init__(
-        self, workspace: Workspace, store: HistoryStore, archive: Archive | None, now: int, *, is_own: bool
+        self, store: HistoryStore, archive: Archive | None, masker: Masker, judge: Judge, *, is_own: bool
     ) -> None:
-        self._store, self._archive, self._masker = store, archive, workspace.masker
-        self._now, self._is_own = now, is_own
-        self._known = {item.uuid for item in store.items() if item.kind == CONSTRAINT}
+        self._store, self._archive, self._masker, self._judge = store, archive, masker, judge
+        self._is_own = is_own
         self._sessions: set[str] = set()
         self.added = self.proposed = self.left = 0
 
@@ -103,17 +132,16 @@ class _Importer:
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
     def settle(self) -> None:
-        """Make the working sets of the sessions that got steps."""
-        if self._archive is None:
+        """Make the working sets of one's own sessions that got steps; no other session ever goes on here."""
+        if self._archive is None or not self._is_own:
             return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
             root_at_worktree(self._archive, number)
-        rebuild_working_sets(self._archive, numbers)
+        rebuild_working_sets(self._archive, numbers, _WEIGHED)
 
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
-        clean = masked(record, self._masker)
-        judged = trusted(clean, self._known) if self._is_own else untrusted(clean, self._known, self._now)
+        judged = self._judge.judged(masked(record, self._masker))
         self.left += judged is None
         return judged
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unified_state.sources.models import Model
     from unified_state.storage.archive import Archive
 
+_THOUGHT = 4  # words; fewer of them name something more often than they tell what is meant
 _BEYOND = 10  # times as many as are wanted are looked at where filters will leave some out
 
 
@@ -67,7 +68,7 @@ class Reader:
         if not vectors:
             return None
         vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)
-        return Meant(archive, number, vector, self._model.trust)
+        return Meant(archive, number, vector, self._model.trust * min(1.0, len(having) / _THOUGHT))
 
 
 def open_reader(model: str) -> Reader:

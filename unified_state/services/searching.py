@@ -124,10 +124,7 @@ def _steps(
         for number, found in placed.items()
         if number in matches or (filters == Filters() and scores[number] > 0 and not _is_image(texts[number]))
     }
-    best: dict[str, int] = {}  # of several blocks of one entry the best one stands for it
-    for number in sorted(totals, key=totals.__getitem__, reverse=True):
-        best.setdefault(placed[number].step.uuid, number)
-    chosen = list(best.values())[:limit]
+    chosen = _best(totals, placed)[:limit]
     words = _as_written([regions[number] for number in chosen], asked.words)
     scale = _FUSED if cosines else 1.0
     return [
@@ -143,6 +140,14 @@ def _steps(
         )
         for number in chosen
     ]
+
+
+def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
+    """The steps, the best first; of several blocks of one entry the best one stands for it."""
+    best: dict[str, int] = {}
+    for number in sorted(totals, key=totals.__getitem__, reverse=True):
+        best.setdefault(placed[number].step.uuid, number)
+    return list(best.values())
 
 
 def _is_image(text: str) -> bool:

@@ -6,6 +6,7 @@ import os
 
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
+from unified_state.storage.outbox_servers import ServerState, server_states
 from unified_state.storage.shortened import Savings, read_savings
 from unified_state.storage.vector_models import VectorCount, vector_counts
 
@@ -35,6 +36,7 @@ class Status(Record):
     lean: Savings
     vectors: tuple[VectorCount, ...]
     copied_from: str | None = None
+    servers: tuple[ServerState, ...] = ()
 
 
 def read_status(workspace: Workspace, now: int) -> Status:
@@ -68,6 +70,7 @@ def read_status(workspace: Workspace, now: int) -> Status:
             lean=read_savings(archive),
             vectors=vector_counts(archive),
             copied_from=place.copied_from,
+            servers=tuple(server_states(archive)),
         )
 
     return workspace.use(action)

@@ -137,14 +137,16 @@ def empty_working_sets(archive: Archive, steps: Iterable[int]) -> set[int]:
     return sessions
 
 
-def rebuild_working_sets(archive: Archive, sessions: Iterable[int]) -> None:
-    """Make the working sets of some sessions anew from the steps that they hold."""
+def rebuild_working_sets(archive: Archive, sessions: Iterable[int], last: int | None = None) -> None:
+    """Make the working sets of some sessions anew from the steps that they hold, or from so many of the last: what lies
+    thousands of steps back weighs nothing.
+    """
     for session in sorted(sessions):
         with archive.transaction(durable=False):
             clear_working_set(archive, session)
             later = set(all_unnoted(archive, session))
             keeper = WorkingSetKeeper(archive, session)
-            for number in step_numbers(archive, session):
+            for number in step_numbers(archive, session)[-last if last else 0 :]:
                 step = None if number in later else find_step(archive, number)
                 if step is not None:
                     keeper.note(step)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 1_000  # steps in one transaction: hooks wait for one at most
 _SIZE = "length(CAST(step.body AS BLOB))"
 _EVIDENCE = "step.uuid IN (SELECT uuid FROM temp.evidence)"
-_OLD = "kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted)"
+# What is to go to a server, and none has yet, is not old.
+_SENT = "step.id <= coalesce((SELECT max(step) FROM outbox_server), step.id)"
+_OLD = f"kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted) AND {_SENT}"
 
 
 class Prunable(Record):

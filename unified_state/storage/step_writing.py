@@ -97,18 +97,18 @@ class StepWriter:
             return False
         del self._awaited[step.tool_use_id or ""]
         mark_met(self._archive, number, self._next_step - 1)
+        self.last, self.kept = number, None
+        if kind is not None:
+            self.kept = step.replace(text=text)
+            self.added += 1
+            if text != archived:
+                replace_text(self._archive, number, step.replace(text=archived), text)
+        # At last: a server that has the step under its first name is told of the new one, and of the text with it.
         self._run(
             "UPDATE step SET turn = ?, uuid = ?, block = ?, at = ? WHERE id = ?",
             (self.turn, key, step.block, step.at, number),
         )
         self._run("DELETE FROM turn WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM step WHERE turn = ?1)", (turn,))
-        self.last, self.kept = number, None
-        if kind is not None:
-            self.kept = step.replace(text=archived)
-            self.added += 1
-            if text != archived:
-                replace_text(self._archive, number, self.kept, text)
-                self.kept = step.replace(text=text)
         return True
 
     def _as_archived(self, number: int, step: Step) -> Step:

@@ -38,9 +38,12 @@ if TYPE_CHECKING:
 
     from unified_state.storage.archive import Archive
 
-_NEIGHBOURS, _LOOKED_AT_TO_ADD, _LOOKED_AT = 24, 128, 512  # usearch's connectivity, expansion_add, expansion_search
+# usearch's connectivity, expansion_add and expansion_search. Of 610,000 vectors of real texts 512 looked at gave .983
+# of the ten nearest, 1,024 gave .990.
+_NEIGHBOURS, _LOOKED_AT_TO_ADD, _LOOKED_AT = 24, 128, 1_024
 _PROPOSED = 50  # at least: the graph's order is that of float16 sums
 _BATCH = 2_000  # vectors between two looks at the clock
+_PART = 50_000  # vectors that are lost at most where a process is killed: half a minute of work
 _HEADER, _NUMBER, _WORD = 8, 2, 8  # bytes before the vectors, of each of their numbers, and of what is checked at once
 
 
@@ -66,19 +69,19 @@ def open_graph(archive: Archive, model: VectorModel) -> Graph | None:
 
 
 def extend_graph(archive: Archive, model: VectorModel, has_time: Callable[[], bool]) -> int:
-    """Add vectors to the graph while there is time; the number of the last one that its file has now."""
+    """Add some vectors to the graph, fewer where there is no time; the number of the last one that its file has now."""
     path = derived_path(archive, model, GRAPH)
     known = open_graph(archive, model)
     if known is not None and not vectors_after(archive, model.number, known.last, 1):
         return known.last
     found = _read(path, model, Index.load)
     index, begin = (_new_index(model), 0) if found is None else (found.index, found.last)
-    last = begin
+    last, most = begin, len(index) + _PART
     while rows := vectors_after(archive, model.number, last, _BATCH):
         last = rows[-1][0]
         vectors = np.frombuffer(b"".join(embedding for _, _, embedding in rows), "<f2")
         index.add(np.array([number for number, _, _ in rows], np.uint64), vectors.reshape(len(rows), -1), threads=1)
-        if not has_time():
+        if len(index) >= most or not has_time():
             break
     checked_from = (_HEADER + len(index) * model.dimensions * _NUMBER) // _WORD * _WORD
     made = Made(GRAPH, model.stamp, model.dimensions, len(index), last, checked_from)

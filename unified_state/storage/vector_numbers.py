@@ -25,6 +25,12 @@ def matrix(embeddings: Sequence[bytes], dimensions: int) -> Numbers:
     return np.frombuffer(b"".join(embeddings), "<f2").reshape(-1, dimensions).astype(np.float32)
 
 
+def products(vectors: Numbers, query: Numbers) -> Numbers:
+    """The product of each vector with a query's. On one thread, unlike numpy's `@`: an agent works on the others."""
+    found: Numbers = np.einsum("ij,j->i", vectors, query)
+    return found
+
+
 def unit(vector: Sequence[float] | Numbers, dimensions: int) -> Numbers:
     """A query's vector at unit length. Raises UsageError where it is none, or of another model."""
     numbers = np.asarray(vector, np.float32)

@@ -209,3 +209,11 @@ def test_the_resources_are_the_state_and_what_compactions_kept(repository: Path)
     UnifiedStateManager(repository).add_decision("Use SQLite", "one file")
     assert resource(repository, "state://current") == answer(repository, "state_get")
     assert resource(repository, "state://survival")["compactions"] == []
+
+
+def test_a_search_for_the_team_without_a_server_says_so_beside_ones_own_hits(here: Path, keep: Keep) -> None:
+    keep(prompt(1, "the parser is slow"))
+    found = answer(here, "archive_search", query="parser", team=True)
+    assert [hit["ref"] for hit in found["hits"]] == ["S1"]
+    assert found["team"] == []
+    assert found["notes"][0].startswith("no server is configured")

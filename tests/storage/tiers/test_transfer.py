@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from itertools import islice, permutations
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
 from unified_state.records.history import StoredCompaction, StoredLink, Tombstone
 from unified_state.storage.history_file import Header, read_history, write_history
 from unified_state.storage.tiers.contracts.contract import decision, session, step, turn, uuid
+from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.protocol import everything
 
 from .test_contracts import _TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.postgres_server import PostgresServer
     from unified_state.records.history import HistoryRecord
     from unified_state.storage.tiers.protocol import HistoryStore
 
+_POSTGRESQL = "postgresql"
 _AT_ONCE = 7  # records an append, so that most things are cut somewhere
 
 
@@ -56,14 +60,29 @@ def fill(store: HistoryStore, records: Iterator[HistoryRecord]) -> None:
         store.append(piece)
 
 
-@pytest.mark.parametrize("way", list(permutations(_TIERS)), ids=" ".join)
-def test_a_history_that_went_through_every_tier_is_the_same_file(tmp_path: Path, way: tuple[str, ...]) -> None:
+@pytest.fixture
+def open_store(tmp_path: Path, postgres: PostgresServer) -> Callable[[str, int], HistoryStore]:
+    """Opens an empty store of a tier, another one for each number."""
+    organisation = uuid4().hex
+
+    def opened(tier: str, number: int) -> HistoryStore:
+        if tier == _POSTGRESQL:
+            return open_postgres(postgres.dsn(), f"project-{number}", organisation=organisation, member="ada")
+        return _TIERS[tier](tmp_path / str(number))("project")
+
+    return opened
+
+
+@pytest.mark.parametrize("way", list(permutations([*_TIERS, _POSTGRESQL])), ids=" ".join)
+def test_a_history_that_went_through_every_tier_is_the_same_file(
+    tmp_path: Path, open_store: Callable[[str, int], HistoryStore], way: tuple[str, ...]
+) -> None:
     files = [tmp_path / "0.jsonl"]
-    with _TIERS[way[0]](tmp_path / "first")("project") as store:
+    with open_store(way[0], 0) as store:
         fill(store, history())
         write_history(str(files[0]), "project", everything(store))
     for number, tier in enumerate([*way[1:], way[0]], 1):
-        with _TIERS[tier](tmp_path / str(number))("project") as store:
+        with open_store(tier, number) as store:
             fill(store, (told for told in read_history(str(files[-1])) if not isinstance(told, Header)))
             files.append(tmp_path / f"{number}.jsonl")
             write_history(str(files[-1]), "project", everything(store))

@@ -1,10 +1,11 @@
-"""`ingest`, `export`, `search`, `recall`, `restore`, `forget`, `scan`: what lies in the archive."""
+"""`ingest`, `export`, `recall`, `restore`, `forget`, `scan`: what lies in the archive."""
 
 from __future__ import annotations
 
 import os
 
 from unified_state.errors import NotFoundError
+from unified_state.interfaces.commands.arguments import count
 from unified_state.interfaces.context import Context
 from unified_state.services.clock import current_time
 
@@ -12,8 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from unified_state.records.hit import Hit
-    from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
 
@@ -29,8 +28,6 @@ def configure(name: str, parser: ArgumentParser) -> None:
             which.add_argument("--session", metavar="ID", help="only this session")
             which.add_argument("--items", action="store_true", help="the items of the ledger in place of the steps")
             which.add_argument("--full", metavar="FILE", help="all there is, into a file that `import` takes")
-        case "search":
-            _search_arguments(parser)
         case "recall":
             parser.add_argument(
                 "ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"
@@ -45,7 +42,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
             which.add_argument("--transcript", metavar="FILE", help="a transcript that need not be archived")
             parser.add_argument("--summary", metavar="FILE", help="the client's summary, to leave out what it says")
             parser.add_argument("--prompt", metavar="TEXT", help="add the turns that this prompt may be about")
-            parser.add_argument("--tokens", type=_count, metavar="N", help="the size of the whole (4500)")
+            parser.add_argument("--tokens", type=count, metavar="N", help="the size of the whole (4500)")
         case "forget":
             which = parser.add_mutually_exclusive_group(required=True)
             which.add_argument("ref", nargs="?", metavar="REF", help="an item, turn, step or compaction")
@@ -53,37 +50,8 @@ def configure(name: str, parser: ArgumentParser) -> None:
             which.add_argument("--match", metavar="TEXT", help="everything that holds this text")
         case "scan":
             parser.add_argument("--fix", action="store_true", help="mask what is found")
-    runs = {"ingest": _ingest, "export": _export, "search": _search, "recall": _recall, "restore": _restore}
+    runs = {"ingest": _ingest, "export": _export, "recall": _recall, "restore": _restore}
     parser.set_defaults(run={**runs, "forget": _forget, "scan": _scan}[name])
-
-
-def _search_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="+", metavar="QUERY", help="words to look for")
-    parser.add_argument("--limit", type=_count, default=10, metavar="N", help="at most so many hits (10; 1,000)")
-    parser.add_argument("--session", metavar="ID", help="only this session")
-    parser.add_argument("--since", metavar="TIME", help="only later ones: 2026-03-14, 3d, yesterday")
-    parser.add_argument("--tool", metavar="NAME", help="only calls of this tool and their results")
-    parser.add_argument("--file", metavar="PATH", help="only what names this file")
-    parser.add_argument("--kind", metavar="KIND", help="only prompt, text, tool_call, decision …")
-    parser.add_argument("--all-projects", action="store_true", help="in the archives of all repositories")
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-_count.__name__ = "number"  # argparse names the function in its message
-
-
-def _reading(context: Context) -> Workspace:
-    workspace = context.workspace(create=False)
-    if workspace.is_empty:
-        message = "nothing is archived here yet"
-        raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
-    return workspace
 
 
 def _ingest(arguments: Namespace) -> int:
@@ -112,7 +80,7 @@ def _export(arguments: Namespace) -> int:
     if arguments.full:
         from unified_state.services.transferring import export_history
 
-        context.say(f"{export_history(_reading(context), arguments.full):,} records are in {arguments.full}")
+        context.say(f"{export_history(context.reading(), arguments.full):,} records are in {arguments.full}")
         return 0
 
     def action(archive: Archive) -> None:
@@ -120,7 +88,7 @@ def _export(arguments: Namespace) -> int:
         for line in lines:
             context.write_line(line)
 
-    workspace = _reading(context)
+    workspace = context.reading()
     if workspace.no_archive is None:
         workspace.use(action)
         return 0
@@ -131,43 +99,6 @@ def _export(arguments: Namespace) -> int:
     return 0
 
 
-def _search(arguments: Namespace) -> int:
-    from unified_state.services.finding import Wanted, find, find_everywhere
-
-    context = Context(as_json=arguments.json)
-    wanted = Wanted(
-        query=" ".join(arguments.query),
-        limit=arguments.limit,
-        session_id=arguments.session,
-        since=arguments.since,
-        tool=arguments.tool,
-        file=arguments.file,
-        kind=arguments.kind,
-    )
-    if arguments.all_projects:
-        found = find_everywhere(context.workspace(create=False), wanted, current_time())
-        places = {one.archive: one.worktree or one.archive for one in found}
-        lines = [
-            line
-            for archive, place in places.items()
-            for line in (place, *(_hit_line(one.hit) for one in found if one.archive == archive))
-        ]
-        shown = [{"archive": one.archive, "worktree": one.worktree, **one.hit.as_dict()} for one in found]
-    else:
-        hits = find(_reading(context), wanted, current_time())
-        lines = list(map(_hit_line, hits))
-        shown = [hit.as_dict() for hit in hits]
-    context.show(shown, "\n".join(lines))
-    if not lines:
-        context.say(f"nothing is found for {wanted.query[:80]!r}")
-    return 0
-
-
-def _hit_line(hit: Hit) -> str:
-    status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
-    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}{status}"
-
-
 def _recall(arguments: Namespace) -> int:
     from unified_state.interfaces.recall_text import recall_text
     from unified_state.services.excerpting import Part
@@ -175,7 +106,7 @@ def _recall(arguments: Namespace) -> int:
 
     context = Context(as_json=arguments.json)
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
-    found = recall_and_note(_reading(context), arguments.ref, current_time(), part)
+    found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
     context.show(found, "" if arguments.json else recall_text(found))
     return 0
 
@@ -211,7 +142,7 @@ def _forget(arguments: Namespace) -> int:
 
     context = Context(as_json=arguments.json)
     done = forget(
-        _reading(context), current_time(), ref=arguments.ref, session_id=arguments.session, text=arguments.match
+        context.reading(), current_time(), ref=arguments.ref, session_id=arguments.session, text=arguments.match
     )
     others = f", {done.others} notes and other texts" if done.others else ""
     text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
@@ -227,7 +158,7 @@ def _scan(arguments: Namespace) -> int:
     from unified_state.services.scanning import scan
 
     context = Context(as_json=arguments.json)
-    workspace = _reading(context)
+    workspace = context.reading()
     (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
     with progress_bar("scanning", total) as advance:
         done = scan(workspace, fix=arguments.fix, report=advance)

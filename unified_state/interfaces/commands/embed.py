@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.context import Context
-from unified_state.setting_table import MINILM, OFF, STATIC
+from unified_state.setting_table import OFF
+from unified_state.sources.models import MODELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ _WORTH_A_BAR = 100  # steps: some seconds
 
 def configure(_name: str, parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("--model", choices=[MINILM, STATIC], help="default: the setting search_vectors")
+    parser.add_argument("--model", choices=MODELS, help="default: the setting search_vectors")
     parser.add_argument("--limit", type=_count, metavar="N", help="at most so many steps, the newest without a vector")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_embed)
@@ -46,7 +47,7 @@ def _embed(arguments: Namespace) -> int:
     name = arguments.model or setting
     if name == OFF:
         message = "no model is chosen"
-        raise UsageError(message, f"say --model {MINILM} or --model {STATIC}, or set search_vectors")
+        raise UsageError(message, f"say --model {' or --model '.join(MODELS)}, or set search_vectors")
     from unified_state.services.embedding import embed  # loads numpy
 
     with ExitStack() as stack:

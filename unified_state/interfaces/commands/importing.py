@@ -50,24 +50,27 @@ def _import(arguments: Namespace) -> int:
 
 
 def _import_file(context: Context, workspace: Workspace, path: str, arguments: Namespace) -> dict[str, Any]:
-    from unified_state.services.importing import import_file
+    from unified_state.interfaces.progress import progress_bar
+    from unified_state.services.importing import examine, import_file
 
-    imported = import_file(
-        workspace,
-        path,
-        current_time(),
-        lambda _count: None,
-        project=arguments.project,
-        is_own=arguments.own,
-    )
+    readable = examine(workspace, path, arguments.project)
+    with progress_bar("importing", readable.records) as advance:
+        imported = import_file(workspace, readable, current_time(), advance, is_own=arguments.own)
     return _shown(context, imported)
 
 
 def _ingest(context: Context, workspace: Workspace, paths: list[str]) -> dict[str, Any]:
+    from unified_state.errors import NotFoundError
+    from unified_state.interfaces.progress import progress_bar
     from unified_state.services.import_formats import TRANSCRIPT
     from unified_state.services.ingestion import find_transcripts, ingest
 
-    done = ingest(workspace, find_transcripts(paths), current_time(), lambda _count: None)
+    files = find_transcripts(paths)
+    if not files:
+        message = f"there is no transcript in {', '.join(paths)}"
+        raise NotFoundError(message, "transcripts end in .jsonl; name the files of other programs themselves")
+    with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
+        done = ingest(workspace, files, current_time(), advance)
     for path in done.skipped:
         context.say(f"{path} was left out: the folder it ran in is gone; name the file to archive it here")
     text = f"{done.files} transcripts, {done.added:,} new steps"

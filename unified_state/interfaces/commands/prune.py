@@ -41,12 +41,12 @@ def _prune(arguments: Namespace) -> int:
         raise NotFoundError(message, "there is nothing to prune")
     now = current_time()
     choose = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
-    if arguments.dry_run or not arguments.yes:
-        would = preview(workspace, choose)
-        if arguments.dry_run or not would.prunable.steps:
-            return _show(context, would)
+    would = preview(workspace, choose)
+    if arguments.dry_run or not would.prunable.steps:
+        return _show(context, would)
+    if not arguments.yes:
         _ask(_text(would))
-    with progress_bar("pruning", 0) as advance:
+    with progress_bar("pruning", would.prunable.steps) as advance:
         done = prune(workspace, choose, advance)
     return _show(context, done)
 

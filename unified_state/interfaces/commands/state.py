@@ -7,6 +7,7 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.context import Context
 from unified_state.interfaces.savings_line import savings_line
+from unified_state.interfaces.server_line import server_line
 from unified_state.records.record import disk_value
 from unified_state.records.state import TRIGGERS
 from unified_state.rules.timestamps import age_text, to_milliseconds
@@ -101,6 +102,7 @@ def _status_text(status: Status) -> str:
         f"vectors    {count.steps:,} of {status.steps:,} steps by {count.model} ({count.version})"
         for count in status.vectors
     ]
+    lines += [f"server     {server_line(server, now)}" for server in status.servers]
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return "\n".join([*lines, f"health     {status.health or 'good'}"])

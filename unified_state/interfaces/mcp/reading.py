@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from unified_state.errors import UnifiedStateError
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import disk_value
 from unified_state.records.step import KINDS
@@ -20,6 +21,7 @@ from unified_state.services.searching import MOST_HITS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.interfaces.mcp.project import Project
+    from unified_state.services.workspace import Workspace
 
 Offset = Annotated[int, Field(ge=0, description="where the page begins: next_offset of the page before")]
 _ITEMS = ("constraints", "decisions", "openQuestions", "failedAttempts", "evidenceLedger")
@@ -39,7 +41,7 @@ class ReadingTools:
         """
         return state_page(self._project, offset)
 
-    def archive_search(
+    def archive_search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
         query: Annotated[str, Field(description="words to look for, as you remember them, or a question")],
         limit: Annotated[int, Field(ge=1, le=50, description="at most so many hits a page")] = 10,
@@ -49,6 +51,7 @@ class ReadingTools:
         file: Annotated[str | None, Field(description="only what names this file: app.py, src/app.py")] = None,
         kind: Annotated[str | None, Field(description=f"only {', '.join([*KINDS, *ALIAS_LETTERS])}")] = None,
         offset: Offset = 0,
+        team: Annotated[bool, Field(description="also what others of the team did here, by their server")] = False,
     ) -> dict[str, Any]:
         """Search everything that was ever said or done in this project, also what compactions cut away: prompts,
         answers, tool calls, their outputs, and recorded items. Every hit has a ref: `recall` shows it whole,
@@ -63,8 +66,10 @@ class ReadingTools:
         shown, page = page_of_entries(hits[:end], offset)
         if page.next_offset is None and len(hits) > end:
             page = page.replace(next_offset=end)
-        noted = {"notes": notes} if notes else {}
-        return {"hits": shown, **_paged(page.replace(total=len(hits))), **noted}
+        answer: dict[str, Any] = {"hits": shown, **_paged(page.replace(total=len(hits)))}
+        if team and not offset:
+            answer["team"] = _of_team(workspace, wanted.replace(limit=limit))
+        return {**answer, "notes": notes} if notes else answer
 
     def archive_get_turn(
         self,
@@ -104,6 +109,20 @@ class ReadingTools:
         workspace = self._project.reading()
         found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
         return _texts(found, offset)
+
+
+def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
+    """What others archived, with who said it; where the server cannot tell, one line is reported."""
+    from unified_state.services.team_search import find_in_team
+    from unified_state.services.team_server import team_server
+    from unified_state.settings import environment
+
+    try:
+        hits = find_in_team(workspace, team_server(workspace, environment()), wanted, current_time())
+    except UnifiedStateError as error:
+        workspace.report(str(error))
+        return []
+    return page_of_entries([hit.as_dict() for hit in hits], 0)[0]
 
 
 def state_page(project: Project, offset: int) -> dict[str, Any]:

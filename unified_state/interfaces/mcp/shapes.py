@@ -81,11 +81,28 @@ class Hit(TypedDict):
     coverage: float
 
 
+class TeamHit(TypedDict):
+    """One thing that somebody else of the team said or did; there is no ref to it, `text` is what stands round the
+    words.
+    """
+
+    said_by: str | None
+    kind: str
+    uuids: list[str]
+    session_id: str
+    timestamp: str
+    score: float
+    snippet: str
+    text: str
+    cut: NotRequired[dict[str, int]]
+
+
 class Hits(TypedDict):
     """What a search finds, the best first; `notes` say how it could have found more."""
 
     hits: list[Hit]
     page: Page
+    team: NotRequired[list[TeamHit]]
     notes: NotRequired[list[str]]
 
 

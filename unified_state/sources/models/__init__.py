@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from unified_state.errors import MissingExtraError
-from unified_state.setting_table import MINILM
+from unified_state.setting_table import MINILM, STATIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
             """The vector of each text, of what fits of a long one; None for a text that holds nothing."""
 
 
+MODELS = (MINILM, STATIC)
+
+
 @cache
 def open_model(name: str) -> Model:
-    """The model `minilm` or `static`, which one process loads once. Raises MissingExtraError where its packages are not
+    """One of `MODELS`, which one process loads once. Raises MissingExtraError where its packages are not
     installed, DamagedFileError where a file of theirs is not as it was installed.
     """
     try:

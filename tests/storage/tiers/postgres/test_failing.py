@@ -151,6 +151,28 @@ def test_a_server_that_only_reads_still_tells_what_it_has(postgres: PostgresServ
     assert store.counts().steps == 1
 
 
+def test_a_server_whose_disk_is_full_keeps_nothing_of_a_batch_and_says_so(
+    postgres: PostgresServer, open_as: OpenAs
+) -> None:
+    database = postgres.database()
+    store = open_as(dbname=database)
+    store.append([step(1)])
+    with postgres.admin(database) as connection:  # the error that it then raises, at the third step of a batch
+        connection.execute(
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE disk_full USING MESSAGE = "
+            "'could not extend file \"base/16384/24579\": No space left on device'; END$$; "
+            "CREATE TRIGGER full_disk BEFORE INSERT ON unified_state.step FOR EACH ROW "
+            "WHEN (new.body <> '' AND new.number % 3 = 0) EXECUTE FUNCTION full_disk()"
+        )
+    with pytest.raises(StorageError, match="No space left on device") as raised:
+        store.append([step(number) for number in range(1, 10)])
+    assert "free some space" in raised.value.hint
+    assert steps_of(store) == [step(1)]
+    with postgres.admin(database) as connection:
+        connection.execute("DROP TRIGGER full_disk ON unified_state.step")
+    assert store.append([step(number) for number in range(1, 10)]) == 8
+
+
 def test_a_connection_that_the_server_ended_is_replaced(postgres: PostgresServer, open_as: OpenAs) -> None:
     database = postgres.database()
     store = open_as(dbname=database)

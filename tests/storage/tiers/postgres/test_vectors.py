@@ -32,7 +32,7 @@ def store(open_as: OpenAs) -> PostgresStore:
     opened = open_as()
     opened.append([step(1, "about cats"), step(2, "about dogs"), step(3, "about nothing", session_id="two")])
     directions = [vector(1, 0), vector(0, 1), vector(-1, 0)]
-    assert opened.add_vectors(MODEL, [(uuid(number), 0, one) for number, one in enumerate(directions, 1)]) == 3
+    assert opened.vectors.add(MODEL, [(uuid(number), 0, one) for number, one in enumerate(directions, 1)]) == 3
     return opened
 
 
@@ -52,12 +52,12 @@ def test_filters_hold_for_vectors_too(store: PostgresStore) -> None:
 
 
 def test_a_vector_is_kept_once_and_only_of_a_step_of_ones_own(store: PostgresStore) -> None:
-    assert store.add_vectors(MODEL, [(uuid(1), 0, vector(1)), (uuid(99), 0, vector(1))]) == 0
+    assert store.vectors.add(MODEL, [(uuid(1), 0, vector(1)), (uuid(99), 0, vector(1))]) == 0
 
 
 @pytest.mark.parametrize("dimensions", [256, 384, 768])
 def test_only_vectors_of_one_model_are_compared(store: PostgresStore, dimensions: int) -> None:
-    store.add_vectors("another 1", [(uuid(3), 0, vector(1, dimensions=dimensions))])
+    store.vectors.add("another 1", [(uuid(3), 0, vector(1, dimensions=dimensions))])
     assert found(store, "", vector(1, dimensions=dimensions), model="another 1") == ["about nothing"]
     assert found(store, "", vector(1), limit=1) == ["about cats"]
 
@@ -76,7 +76,7 @@ def test_another_tenants_vectors_are_not_found(store: PostgresStore, open_as: Op
     for other in (open_as(of=f"{organisation}-2"), open_as(project="another")):
         other.append([step(7, "mine")])
         assert found(other, "", vector(1)) == []
-        assert other.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 0
+        assert other.vectors.add(MODEL, [(uuid(1), 0, vector(1))]) == 0
 
 
 def test_the_index_finds_what_an_exact_search_finds(open_as: OpenAs, postgres: PostgresServer) -> None:
@@ -85,7 +85,7 @@ def test_the_index_finds_what_an_exact_search_finds(open_as: OpenAs, postgres: P
     made = {number: [place + numbers.gauss(0, 0.7) for place in numbers.choice(centres)] for number in range(1, 1501)}
     store = open_as()
     store.append([step(number) for number in made])
-    store.add_vectors(MODEL, [(uuid(number), 0, one) for number, one in made.items()])
+    store.vectors.add(MODEL, [(uuid(number), 0, one) for number, one in made.items()])
     hits = asked = 0
     for _ in range(10):
         query = [place + numbers.gauss(0, 0.7) for place in numbers.choice(centres)]
@@ -105,15 +105,15 @@ def test_without_the_extension_all_but_vectors_works_and_it_can_come_later(
 ) -> None:
     database = postgres.database(has_vectors=False)  # and its owner may not make the extension
     store = open_as(dbname=database)
-    assert not store.has_vectors
+    assert not store.vectors.can_be_kept
     assert store.append([step(1, "swordfish")]) == 1
-    assert store.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 0
+    assert store.vectors.add(MODEL, [(uuid(1), 0, vector(1))]) == 0
     assert found(store, "swordfish", vector(1)) == ["swordfish"]
     with postgres.admin(database) as connection:
         connection.execute("CREATE EXTENSION vector")
     later = open_as(dbname=database)
-    assert later.has_vectors
-    assert later.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 1
+    assert later.vectors.can_be_kept
+    assert later.vectors.add(MODEL, [(uuid(1), 0, vector(1))]) == 1
     assert found(later, "", vector(1)) == ["swordfish"]
     assert isinstance(later.find_steps(uuid(1))[0], StoredStep)
 
@@ -125,11 +125,11 @@ def test_a_member_admitted_before_there_were_vectors_may_use_them(
     open_as(dbname=database, of="elsewhere")
     with postgres.connect(database) as owner:
         owner.execute("SELECT unified_state.admit(%s, %s, 'ada')", [role, organisation])
-    assert not open_as(dbname=database, user=role).has_vectors
+    assert not open_as(dbname=database, user=role).vectors.can_be_kept
     with postgres.admin(database) as connection:
         connection.execute("CREATE EXTENSION vector")
     open_as(dbname=database, of="elsewhere")
     store = open_as(dbname=database, user=role)
     store.append([step(1, "swordfish")])
-    assert store.add_vectors(MODEL, [(uuid(1), 0, vector(1))]) == 1
+    assert store.vectors.add(MODEL, [(uuid(1), 0, vector(1))]) == 1
     assert found(store, "", vector(1)) == ["swordfish"]

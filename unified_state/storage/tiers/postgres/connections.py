@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST = 16
 _WAIT = 30.0  # seconds for one of them to come free
 _LOOK = 0.2  # seconds between two looks whether connecting has failed
-_OPTIONS = "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000"
+_OPTIONS = "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 -c jit=off"
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what fails is raised, and said once
 
 

@@ -36,7 +36,10 @@ def start_embedded(folder: str) -> str:
 
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     try:
-        server = get_server(folder)
+        server = get_server(folder, start=False)
+        server.ensure_pgdata_inited()
+        _configure(os.path.join(folder, "postgresql.auto.conf"))
+        server.start()
     except Exception as error:  # of any kind, whatever stops it
         message = f"the embedded PostgreSQL in {folder} does not start: {error}"
         raise StorageError(message, f"{os.path.join(folder, 'log')} tells more") from error
@@ -47,6 +50,15 @@ def start_embedded(folder: str) -> str:
     with connect(database, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     return make_conninfo(database, user=_NAME)
+
+
+def _configure(path: str) -> None:
+    """Give the server memory enough for a million steps; it takes it as it comes to need it."""
+    with open(path, encoding="utf-8") as file:
+        settings = file.read()
+    if "shared_buffers" not in settings:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("shared_buffers = 1GB\n")
 
 
 def _prepare(connection: Connection[Any]) -> None:

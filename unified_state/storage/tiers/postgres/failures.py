@@ -18,7 +18,7 @@ _HINTS = {
     "28P01": "check the password: in postgres_dsn, in $PGPASSWORD or in ~/.pgpass",
     "28000": "check the user in postgres_dsn, and the server's pg_hba.conf",
     "3D000": "an administrator creates it: CREATE DATABASE …",
-    "42501": "an administrator grants what is missing; see docs/how-to/share-history-with-a-team.md",
+    "42501": "an administrator grants what is missing; see docs/how-to/run-a-team-server.md",
     "25006": "it is a standby or read-only: postgres_dsn has to name the primary",
     "53100": "free some space on the server's disk",
     "53300": "it has no connection left; try again, or raise max_connections",

@@ -69,7 +69,7 @@ MIGRATIONS = (
 
 def vectors(schema: str) -> str:
     """The table of vectors, with the extension in a schema."""
-    asked = {"sessions": "$4", "of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
+    asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
     passes = PASSES
     for name, place in asked.items():
         passes = sub(rf"(?<![.\w]){name}\b", place, passes)

@@ -113,7 +113,7 @@ CREATE TABLE unified_state.volume (        -- how much an author has, about: wha
     PRIMARY KEY (project, author)
 );
 
-CREATE TABLE unified_state.common_word (   -- words of more than a two-hundredth of an author's steps
+CREATE TABLE unified_state.common_word (   -- words of more than a five-hundredth of an author's steps
     project bigint NOT NULL,
     author integer NOT NULL,
     word text NOT NULL,

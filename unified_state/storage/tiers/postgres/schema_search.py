@@ -7,12 +7,9 @@ for what the policy itself says. So the policy of `step_words` holds the match: 
 
 from __future__ import annotations
 
-# What a step has to be, by what a query asks; `nearest` has the same, with its own names for what is asked.
+# What a step has to be, by what a query asks besides its session.
 PASSES = """(of_kind IS NULL OR s.kind = of_kind)
     AND (since IS NULL OR s.at >= since) AND (until IS NULL OR s.at < until)
-    AND (sessions IS NULL OR s.session = ANY (sessions) OR EXISTS (
-        SELECT 1 FROM unified_state.step_copy AS c
-        WHERE c.project = s.project AND c.step = s.number AND c.session = ANY (sessions)))
     AND (of_tool IS NULL OR lower(s.tool) = lower(of_tool) OR EXISTS (
         SELECT 1 FROM unified_state.step AS call
         WHERE call.project = s.project AND call.session = s.session AND call.number < s.number
@@ -58,38 +55,57 @@ BEGIN
         SELECT of_project, of_author, word, least(1, ndoc::real / in_sample)
         FROM ts_stat(format('SELECT words FROM unified_state.step_words WHERE project = %s AND author = %s '
             'ORDER BY number DESC LIMIT %s', of_project, of_author, in_sample))
-        WHERE ndoc > in_sample * 0.005 AND word NOT LIKE '@%' AND length(word) < 500;
+        WHERE ndoc > in_sample * 0.002 AND word NOT LIKE '@%' AND length(word) < 500;
     PERFORM set_config('enable_bitmapscan', 'on', true);
     UPDATE unified_state.volume SET sampled = now_there WHERE project = of_project AND author = of_author;
 END $$;
 
--- The newest steps that match, and pass the filters. Where nearly every step matches, the newest are walked through.
+-- The newest steps that match, and pass the filters. The index costs by the steps that it touches; where these are many
+-- it is cheaper to walk back from the newest step until there are enough, though no further than 10,000 steps.
 CREATE FUNCTION unified_state.newest(
-    query tsquery, expected double precision, sessions bigint[], of_kind text, of_tool text, since bigint,
-    until bigint, most integer
+    query tsquery, touched double precision, expected double precision, total double precision, sessions bigint[],
+    of_kind text, of_tool text, since bigint, until bigint, most integer
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     here bigint := unified_state.project();
-    is_filtered boolean := coalesce(sessions::text, of_kind, of_tool, since::text, until::text) IS NOT NULL;
     found bigint[];
 BEGIN
     PERFORM set_config('unified_state.wanted', query::text, true);
-    IF is_filtered THEN
+    IF sessions IS NOT NULL THEN
+        SELECT array_agg(number) INTO found FROM (
+            SELECT s.number FROM (
+                SELECT * FROM unified_state.step WHERE project = here AND session = ANY (sessions)
+                UNION ALL
+                SELECT shared.* FROM unified_state.step_copy AS c JOIN unified_state.step AS shared
+                    ON shared.project = here AND shared.number = c.step
+                    WHERE c.project = here AND c.session = ANY (sessions)
+            ) AS s
+            JOIN unified_state.step_words AS w ON w.project = here AND w.number = s.number
+            WHERE {passes}
+            ORDER BY s.number + 0 DESC LIMIT most) AS of_sessions;
+        RETURN coalesce(found, '{}');
+    ELSIF coalesce(of_kind, of_tool, since::text, until::text) IS NOT NULL THEN
         SELECT array_agg(number) INTO found FROM (
             SELECT w.number FROM unified_state.step_words AS w
             JOIN unified_state.step AS s ON s.project = here AND s.number = w.number
             WHERE w.project = here AND {passes}
             ORDER BY w.number + 0 DESC LIMIT most) AS passing;
-    ELSIF expected > 20000 THEN
+        RETURN coalesce(found, '{}');
+    END IF;
+    IF 2 * least(10000, most * total / greatest(1, expected)) < touched THEN
         PERFORM set_config('enable_bitmapscan', 'off', true);
         SELECT array_agg(number) INTO found FROM (
-            SELECT number FROM unified_state.step_words WHERE project = here ORDER BY number DESC LIMIT most) AS walked;
+            SELECT number FROM unified_state.step_words
+            WHERE project = here AND number > (SELECT last - 10000 FROM unified_state.project WHERE id = here)
+            ORDER BY number DESC LIMIT most) AS walked;
         PERFORM set_config('enable_bitmapscan', 'on', true);
-    ELSE
-        SELECT array_agg(number) INTO found FROM (
-            SELECT number FROM unified_state.step_words WHERE project = here
-            ORDER BY number + 0 DESC LIMIT most) AS met;  -- not by the index on numbers, but by that on words
+        IF cardinality(found) >= most / 3 THEN
+            RETURN found;
+        END IF;
     END IF;
+    SELECT array_agg(number) INTO found FROM (
+        SELECT number FROM unified_state.step_words WHERE project = here
+        ORDER BY number + 0 DESC LIMIT most) AS met;  -- not by the index on numbers, but by that on words
     RETURN coalesce(found, '{}');
 END $$;
 
@@ -105,7 +121,8 @@ DECLARE
     likely double precision[];
     every tsquery;
     rarest tsquery;
-    together double precision := 0;
+    together double precision := 0;  -- how many match the rarest words, and how many match all: about
+    joint double precision;
     found bigint[];
 BEGIN
     SELECT greatest(1, sum(steps)) INTO total FROM unified_state.volume WHERE project = here;
@@ -115,12 +132,13 @@ BEGIN
                 SELECT sum(c.share * v.steps) FROM unified_state.common_word AS c
                 JOIN unified_state.volume AS v ON v.project = c.project AND v.author = c.author
                 WHERE c.project = here AND c.word = lexeme
-            ), total * 0.001))
+            ), total * 0.0005))
             FROM unnest(tsvector_to_array(to_tsvector('unified_state.words', word))) AS lexeme) AS expected
         FROM unnest(asked) AS word) AS counted
     WHERE numnode(query) > 0;
     FOR place IN 1 .. coalesce(array_length(queries, 1), 0) LOOP
         every := CASE WHEN place = 1 THEN queries[1] ELSE every && queries[place] END;
+        joint := CASE WHEN place = 1 THEN likely[1] ELSE joint * cbrt(least(1, likely[place] / total)) END;
         IF place = 1 OR together + likely[place] <= 4000 THEN
             rarest := CASE WHEN place = 1 THEN queries[1] ELSE rarest || queries[place] END;
             together := together + likely[place];
@@ -129,9 +147,10 @@ BEGIN
     IF every IS NULL THEN
         RETURN;
     END IF;
-    found := unified_state.newest(tenant && rarest, together, sessions, of_kind, of_tool, since, until, 2 * most);
-    IF array_length(queries, 1) > 1 THEN
-        found := found || unified_state.newest(tenant && every, least(likely[1], 10000), sessions, of_kind, of_tool,
+    found := unified_state.newest(tenant && rarest, together, together, total, sessions, of_kind, of_tool, since, until,
+        2 * most);
+    IF array_length(queries, 1) > 1 AND cardinality(found) = 2 * most THEN
+        found := found || unified_state.newest(tenant && every, likely[1], joint, total, sessions, of_kind, of_tool,
             since, until, most);
     END IF;
     PERFORM set_config('unified_state.wanted', tenant::text, true);

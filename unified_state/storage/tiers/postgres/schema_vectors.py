@@ -36,7 +36,9 @@ BEGIN
         'FROM unified_state.step_vector AS v ' || CASE WHEN is_filtered THEN
             'JOIN unified_state.step AS s ON s.project = v.project AND s.number = v.number ' ELSE '' END ||
         'WHERE v.project = %2$s AND v.dimensions = %1$s AND ($2 IS NULL OR v.model = $2) ' ||
-        CASE WHEN is_filtered THEN 'AND {passes} ' ELSE '' END ||
+        CASE WHEN is_filtered THEN 'AND {passes} AND ($4 IS NULL OR s.session = ANY ($4) OR EXISTS ('
+            'SELECT 1 FROM unified_state.step_copy AS c '
+            'WHERE c.project = s.project AND c.step = s.number AND c.session = ANY ($4)))' ELSE '' END ||
         'ORDER BY v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $3', of_dimensions, here)
         USING asked, of_model, most, sessions, of_kind, of_tool, since, until;
 END $$;

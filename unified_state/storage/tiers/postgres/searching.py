@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unified_state.records.history import HistoryQuery
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
-_CANDIDATES = 150  # that hold all words; and twice as many that hold the rarest
+_CANDIDATES = 100  # that hold all words; and twice as many that hold the rarest
 _MOST = 1_000
 _TIMEOUT = "SET LOCAL statement_timeout = '20s'"
 _MATCHED = """
@@ -40,7 +40,8 @@ WITH asked AS (
     FROM unified_state.session
     WHERE project = %(project)s AND author = ANY(%(readable)s) AND session_id = %(session)s
 ), {parts}, best AS (
-    SELECT number, sum(score) AS score FROM ({scaled}) AS scaled GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
+    SELECT number, sum(score) AS score FROM ({scaled}) AS scaled
+    GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
 )
 SELECT best.score, coalesce(%(session)s::text, session_id), unified_state.name_of(step.author), {columns}
 FROM best

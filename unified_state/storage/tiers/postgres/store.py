@@ -11,10 +11,10 @@ from unified_state.storage.tiers.postgres.failures import failures
 from unified_state.storage.tiers.postgres.migrating import migrate
 from unified_state.storage.tiers.postgres.reading import Reader, pages
 from unified_state.storage.tiers.postgres.searching import search
-from unified_state.storage.tiers.postgres.vectors import add_vectors
+from unified_state.storage.tiers.postgres.vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
     from typing import Any, Self
 
@@ -39,11 +39,14 @@ T = TypeVar("T")
 
 
 class PostgresStore:
-    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him."""
+    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him.
+    `vectors` takes the vectors of steps.
+    """
 
     def __init__(self, server: Server, asker: Asker) -> None:
         self._server, self._asker = server, asker
         self._connections = Connections(server.parameters)
+        self.vectors = Vectors(self._transaction, asker)
         try:
             with failures(server), self._connections.one() as connection:
                 migrate(connection, server)
@@ -104,18 +107,6 @@ class PostgresStore:
         """The steps that match best."""
         with self._transaction() as (connection, readable):
             return search(connection, self._asker, readable, query)
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether the server can search by vectors: it has the extension `vector`, and its owner opened it since."""
-        return self._asker.has_vectors
-
-    def add_vectors(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
-        """Keep the vectors of one's own steps, each named by uuid and block, of a model; how many are new. Without the
-        extension none is kept.
-        """
-        with self._transaction() as (connection, _):
-            return add_vectors(connection, self._asker, model, vectors)
 
     def counts(self) -> Counts:
         """How much there is."""

@@ -6,11 +6,13 @@ from unified_state.storage.tiers.postgres.values import to_key, to_number, to_te
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from psycopg import Connection
 
+    Transaction = Callable[[], AbstractContextManager[tuple[Connection[Any], Any]]]
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
 _INCOMING = """
@@ -29,19 +31,31 @@ ON CONFLICT DO NOTHING
 _SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
 
 
-def add_vectors(
-    connection: Connection[Any], asker: Asker, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]
-) -> int:
-    """Keep vectors of the asker's own steps, each by the entry's uuid and the block; how many are new."""
-    if not asker.has_vectors:
-        return 0
-    (schema,) = connection.execute(_SCHEMA).fetchone() or ("public",)
-    connection.execute(_INCOMING)
-    with connection.cursor().copy("COPY pg_temp.unified_state_vectors FROM STDIN") as copy:
-        for uuid, block, vector in vectors:
-            copy.write_row((to_key(uuid), to_number(block), len(vector), vector_text(vector)))
-    given = {"project": asker.project, "author": asker.author, "model": to_text(model)}
-    return connection.execute(_INSERT.format(schema=schema), given).rowcount
+class Vectors:
+    """The vectors of a store."""
+
+    def __init__(self, transaction: Transaction, asker: Asker) -> None:
+        self._transaction, self._asker = transaction, asker
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether the server has the extension `vector`, and its owner opened it since."""
+        return self._asker.has_vectors
+
+    def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
+        """Keep vectors of the asker's own steps, each named by uuid and block, of a model; how many are new. None is
+        kept where none can be.
+        """
+        if not self.can_be_kept:
+            return 0
+        with self._transaction() as (connection, _):
+            (schema,) = connection.execute(_SCHEMA).fetchone() or ("public",)
+            connection.execute(_INCOMING)
+            with connection.cursor().copy("COPY pg_temp.unified_state_vectors FROM STDIN") as copy:
+                for uuid, block, vector in vectors:
+                    copy.write_row((to_key(uuid), to_number(block), len(vector), vector_text(vector)))
+            given = {"project": self._asker.project, "author": self._asker.author, "model": to_text(model)}
+            return connection.execute(_INSERT.format(schema=schema), given).rowcount
 
 
 def vector_text(vector: Sequence[float]) -> str:

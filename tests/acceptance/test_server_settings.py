@@ -1,0 +1,84 @@
+"""The server's address may hold a password: nothing of ours shows it or makes a copy; only its owner's file counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .product import Project
+from .transcripts import Transcript
+
+PASSWORD = "hunter2-of-ada"
+SETTINGS = f"""
+postgres_enabled = true
+postgres_dsn = "postgresql://ada:{PASSWORD}@127.0.0.1:1/unified_state"
+"""
+
+
+@pytest.fixture
+def with_server(project: Project) -> Project:
+    """A project whose user has named a server, which is not there."""
+    own = project.home / ".config" / "unified-state" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(SETTINGS)
+    return project
+
+
+@pytest.mark.parametrize("arguments", [("config",), ("doctor",), ("status",), ("save",), ("search", "anything")])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_no_command_shows_the_password(with_server: Project, arguments: tuple[str, ...], as_json: bool) -> None:
+    with_server.decide("anything")
+    done = with_server.run(*arguments, *["--json"] * as_json)
+    assert done.out
+    assert PASSWORD not in done.out + done.err
+
+
+def test_config_says_that_a_server_is_set(with_server: Project) -> None:
+    done = with_server.run("config", "--json")
+    found = {row["name"]: row["value"] for row in json.loads(done.out)["settings"]}
+    assert (found["postgres_enabled"], found["postgres_dsn"]) == (True, "(set)")
+
+
+def test_a_damaged_settings_file_is_not_quoted(with_server: Project) -> None:
+    own = with_server.home / ".config" / "unified-state" / "config.toml"
+    own.write_text(f'postgres_dsn = "{PASSWORD}" x\n')
+    done = with_server.run("config")
+    assert "cannot be read" in done.err
+    assert PASSWORD not in done.out + done.err
+
+
+def test_no_file_but_the_users_own_holds_the_password(with_server: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    written.turn(1)
+    path = written.write(tmp_path / "s.jsonl")
+    with_server.hook("SessionStart", "brief", source="startup", transcript_path=str(path))
+    with_server.hook("UserPromptSubmit", prompt="x", transcript_path=str(path))
+    with_server.hook("Stop", transcript_path=str(path))
+    holding = [
+        found
+        for found in (*with_server.home.rglob("*"), *with_server.folder.rglob("*"))
+        if found.is_file() and PASSWORD.encode() in found.read_bytes()
+    ]
+    assert [found.name for found in holding] == ["config.toml"]
+    assert with_server.archives
+
+
+@pytest.mark.parametrize("where", ["project's file", "environment"])
+def test_a_repository_names_no_server(project: Project, where: str) -> None:
+    values = {"postgres_enabled": "true", "postgres_dsn": f"host=evil.example password={PASSWORD}"}
+    environment = {}
+    if where == "environment":
+        environment = {f"UNIFIED_STATE_{name.upper()}": value for name, value in values.items()}
+    else:
+        own = project.folder / ".claude" / "unified-state.toml"
+        own.parent.mkdir(exist_ok=True)
+        own.write_text("".join(f'{name} = "{value}"\n' for name, value in values.items()))
+    done = project.run("config", "--json", PGHOST="evil.example", **environment)
+    told = json.loads(done.out)
+    found = {row["name"]: row["value"] for row in told["settings"]}
+    assert (found["postgres_enabled"], found["postgres_dsn"]) == (False, "")
+    assert len(told["problems"]) == 2
+    assert all("is ignored; it counts only in" in problem for problem in told["problems"])
+    assert PASSWORD not in done.out + done.err

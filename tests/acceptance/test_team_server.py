@@ -1,0 +1,392 @@
+"""What is archived reaches the team's server: a real PostgreSQL, and whole processes of the product."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from psycopg import connect
+
+from benchmarks.cutting_proxy import CuttingProxy
+from tests.postgres_server import OWNER, PostgresServer
+from unified_state.records.history import HistoryRecord, StoredStep
+from unified_state.storage.tiers.postgres.opening import open_postgres
+from unified_state.storage.tiers.protocol import everything
+
+from .product import GO_ON, PATIENCE, PROGRAM, Project, hook_command, told_in_one_line
+from .transcripts import Transcript
+
+REMOTE, PROJECT = "git@github.com:acme/app.git", "github.com/acme/app"
+PASSWORD = "kerfuffle-4711"
+
+Settings = Callable[..., None]
+
+
+class Server(NamedTuple):
+    """A database on the run's server."""
+
+    postgres: PostgresServer
+    database: str
+
+    def dsn(self) -> str:
+        """How to reach it."""
+        return self.postgres.dsn(self.database)
+
+
+@pytest.fixture(scope="module")
+def server(postgres: PostgresServer) -> Server:
+    """A database that all tests here share; each has an organisation of its own."""
+    return Server(postgres, postgres.database())
+
+
+@pytest.fixture
+def proxy(postgres: PostgresServer) -> Iterator[CuttingProxy]:
+    """The network between the product and the server."""
+    with CuttingProxy(str(postgres.folder / f".s.PGSQL.{postgres.port}")) as running:
+        yield running
+
+
+@pytest.fixture
+def organisation(request: pytest.FixtureRequest) -> str:
+    """Whose history it is on the server."""
+    return str(request.node.name)
+
+
+@pytest.fixture
+def configure(write_settings: Callable[[str], None], server: Server, organisation: str) -> Settings:
+    """Writes the user's own settings, so that they name the server."""
+
+    def write(dsn: str = "", member: str = "ada", **others: bool) -> None:
+        lines = [f"{name} = {str(value).lower()}" for name, value in others.items()]
+        named = {"dsn": dsn or server.dsn(), "organisation": organisation, "member": member}
+        lines += [f'postgres_{name} = "{value}"' for name, value in named.items()]
+        write_settings("\n".join(["postgres_enabled = true", *lines]))
+
+    return write
+
+
+@pytest.fixture
+def project(project: Project, git: Callable[..., str]) -> Project:
+    """A clone of the team's repository."""
+    git("remote", "add", "origin", REMOTE)
+    return project
+
+
+@pytest.fixture
+def stored(server: Server, organisation: str) -> Callable[[], list[HistoryRecord]]:
+    """What the server holds of the project."""
+
+    def read() -> list[HistoryRecord]:
+        with open_postgres(server.dsn(), PROJECT, organisation=organisation, member="ada", environ={}) as store:
+            return list(everything(store))
+
+    return read
+
+
+def speak(project: Project, path: Path, text: str, event: str = "Stop") -> None:
+    """A turn of a session, and the hook at its end."""
+    session = Transcript(path.stem, seed=len(text), cwd=str(project.folder))
+    session.prompt(text)
+    session.write(path)
+    done = project.hook(event, session_id=path.stem, transcript_path=str(path), last_assistant_message="")
+    assert (done.code, done.out, project.log()) == (0, GO_ON, "")
+
+
+def background_runs(project: Project) -> list[str]:
+    """The processes on this machine that a hook of this project started, zombies too."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            command = Path("/proc", pid, "cmdline").read_text(encoding="utf-8", errors="replace")
+            status = Path("/proc", pid, "status").read_text(encoding="utf-8")
+        except OSError:
+            continue  # it has just ended
+        is_orphaned_zombie = "State:\tZ" in status and f"PPid:\t{os.getpid()}\n" in status
+        if (str(project.folder) in command and "--background" in command) or is_orphaned_zombie:
+            found.append(command)
+    return found
+
+
+def settled(project: Project) -> None:
+    """Wait until no background run is at work."""
+    end = time.monotonic() + PATIENCE
+    while background_runs(project) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert background_runs(project) == []
+
+
+def test_a_sync_brings_the_server_up_to_date(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "why is the cache cold 路 \ud83d\ude80")
+    project.decide("Warm the cache")
+    first = project.ask("sync")
+    assert (first["complete"], first["told"] > 1) == (True, True)
+    assert project.ask("sync") == {**first, "told": 0, "new": 0}
+    assert "why is the cache cold 路 🚀" in repr(stored())
+    assert "Warm the cache" in repr(stored())
+
+
+def test_without_a_server_a_sync_says_so(project: Project) -> None:
+    project.decide("Warm the cache")
+    assert told_in_one_line(project.run("sync"))
+
+
+def test_a_server_that_is_not_configured_any_more_is_no_problem_any_more(
+    project: Project, configure: Settings, write_settings: Callable[[str], None]
+) -> None:
+    configure("postgresql://ada@127.0.0.1:1/app")
+    project.decide("Warm the cache")
+    assert project.run("sync").code == 1
+    assert "BAD server" in project.run("doctor").out
+    write_settings("")
+    assert told_in_one_line(project.run("sync"))
+    assert "BAD server" not in project.run("doctor").out
+    assert "health     good" in project.run("status").out
+
+
+def test_a_repository_cannot_name_a_server(project: Project, server: Server, tmp_path: Path) -> None:
+    settings = project.folder / ".claude" / "unified-state.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(
+        f'postgres_enabled = true\npostgres_dsn = "{server.dsn()}"\nsync_in_background = true\n', encoding="utf-8"
+    )
+    project.decide("Warm the cache")
+    done = project.run("sync", UNIFIED_STATE_POSTGRES_ENABLED="1", UNIFIED_STATE_POSTGRES_DSN=server.dsn())
+    assert (done.code, done.out) == (1, "")
+    assert "no server is configured" in done.err
+    speak(project, tmp_path / "s1.jsonl", "hello")
+    assert background_runs(project) == []
+
+
+def test_a_server_that_is_down_is_told_everywhere_without_a_password(project: Project, configure: Settings) -> None:
+    configure(f"postgresql://ada:{PASSWORD}@127.0.0.1:1/app")
+    project.decide("Warm the cache")
+    failed = project.run("sync")
+    assert told_in_one_line(failed)
+    status, doctor = project.run("status"), project.run("doctor")
+    (told,) = project.ask("status")["servers"]
+    assert (told["failures"], told["waitingChanges"]) == (1, 1)
+    assert "sync failed just now" in status.out
+    assert "1 change waits" in status.out
+    assert "BAD server" in doctor.out
+    files = b"".join(path.read_bytes() for path in project.data.rglob("*") if path.is_file())
+    assert PASSWORD not in failed.err + status.out + doctor.out
+    assert PASSWORD.encode() not in files
+
+
+@pytest.mark.parametrize("refusal", ["25006", "53100"], ids=["read-only", "full"])
+def test_a_server_that_takes_nothing_in_loses_nothing(
+    project: Project,
+    configure: Settings,
+    stored: Callable[[], list[HistoryRecord]],
+    server: Server,
+    refusal: str,
+) -> None:
+    configure()
+    project.decide("Warm the cache")
+    project.ask("sync")
+    project.decide("Keep it warm")
+    with connect(server.dsn(), autocommit=True) as owner:
+        owner.execute(
+            "CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN RAISE SQLSTATE '{refusal}' USING MESSAGE = 'could not extend file'; END $$"
+        )
+        owner.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON unified_state.item FOR EACH ROW EXECUTE FUNCTION pg_temp.refuse()"
+        )
+        assert told_in_one_line(project.run("sync"))
+        owner.execute("DROP TRIGGER refuse ON unified_state.item")
+    assert "Keep it warm" not in repr(stored())
+    assert project.ask("sync")["new"] == 1
+    assert len([record for record in stored() if "Keep it warm" in repr(record)]) == 1
+
+
+def test_what_was_forgotten_while_the_server_was_down_leaves_it(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "the launch code is 0000")
+    project.ask("sync")
+    assert "launch code" in repr(stored())
+    configure("postgresql://ada@127.0.0.1:1/app")
+    project.ask("forget", "--match", "launch code")
+    assert project.run("sync").code == 1
+    configure()
+    project.ask("sync")
+    assert "launch code" not in repr(stored())
+
+
+def test_eight_syncs_at_once_send_everything_once(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
+    running = [
+        subprocess.Popen(
+            [*PROGRAM, "sync"], cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(8)
+    ]
+    errors = [process.communicate()[1] for process in running]
+    assert 0 in {process.returncode for process in running}
+    assert {error for error in errors if "another sync of this archive is at work" not in error} <= {""}
+    assert len([record for record in stored() if "why is the cache cold" in repr(record)]) == 1
+
+
+def test_the_end_of_a_turn_syncs_in_the_background_and_leaves_no_process(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure(sync_in_background=True)
+    speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
+    settled(project)
+    assert "why is the cache cold" in repr(stored())
+    assert "health     good" in project.run("status").out
+
+
+def test_where_it_is_not_turned_on_the_end_of_a_turn_starts_nothing(
+    project: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
+    assert background_runs(project) == []
+    assert project.ask("status")["servers"] == []
+
+
+def test_a_server_that_is_down_is_not_knocked_on_at_every_turn(
+    project: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure("postgresql://ada@127.0.0.1:1/app", sync_in_background=True)
+    speak(project, tmp_path / "s1.jsonl", "one")
+    settled(project)
+    (before,) = project.ask("status")["servers"]
+    speak(project, tmp_path / "s2.jsonl", "two")
+    assert background_runs(project) == []
+    (after,) = project.ask("status")["servers"]
+    assert (after["beganAt"], after["failures"]) == (before["beganAt"], 1)
+    done = project.hook("SessionStart", "brief", source="startup", session_id="s3")
+    assert "sync failed" in json.loads(done.out)["hookSpecificOutput"]["additionalContext"]
+
+
+def test_a_run_in_the_background_ends_itself_whatever_the_server_does(
+    project: Project, configure: Settings, server: Server, proxy: CuttingProxy
+) -> None:
+    configure(f"host={proxy.folder} user={OWNER} dbname={server.database} connect_timeout=0")
+    project.decide("Warm the cache")
+    proxy.is_silent = True
+    code = (
+        "import sys; from unified_state.interfaces import cli; from unified_state.interfaces.commands import sync; "
+        "sync._PAUSE, sync._AT_MOST = 0.0, 10.0; sys.exit(cli.run(['sync', '--background']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=project.folder, timeout=PATIENCE, check=False)
+    assert done.returncode == 1
+    (told,) = project.ask("status")["servers"]
+    assert told["failures"] == 1
+    assert "has not ended" in project.run("status").out
+
+
+def test_environment_of_a_client_leads_history_nowhere(
+    project: Project,
+    tmp_path: Path,
+    configure: Settings,
+    proxy: CuttingProxy,
+    stored: Callable[[], list[HistoryRecord]],
+    server: Server,
+) -> None:
+    configure(f"dbname={server.database} user={OWNER}", sync_in_background=True)
+    path = Transcript("s1", cwd=str(project.folder))
+    path.prompt("why is the cache cold")
+    given = project.event("Stop", session_id="s1", transcript_path=str(path.write(tmp_path / "s1.jsonl")))
+    project.execute(hook_command("Stop"), given, {"PGHOST": proxy.folder, "RUVECTOR_HOST": proxy.folder})
+    settled(project)
+    assert "cache" not in repr(stored())
+
+
+def test_a_team_finds_what_another_one_said(
+    project: Project, tmp_path: Path, configure: Settings, git: Callable[..., str]
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
+    project.ask("sync")
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    git("init", "--quiet", cwd=clone)
+    git("remote", "add", "origin", "https://github.com/acme/app", cwd=clone)
+    configure(member="bob")
+    bob = Project(clone, project.home)
+    (found,) = bob.ask("search", "--team", "flux capacitor")
+    assert (found["said_by"], found["session_id"], found["kind"]) == ("ada", "s1", "prompt")
+    assert "cooling" in found["text"]
+    printed = bob.run("search", "--team", "flux capacitor").out
+    assert "ada" in printed
+    assert found["timestamp"][:10] in printed
+
+
+def test_ones_own_hits_are_not_told_twice(project: Project, tmp_path: Path, configure: Settings) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
+    project.ask("sync")
+    assert [hit["ref"] for hit in project.ask("search", "--team", "flux")] == ["S1"]
+
+
+@pytest.mark.parametrize("how", ["down", "silent"])
+def test_a_server_that_does_not_answer_costs_a_search_one_line(
+    project: Project, tmp_path: Path, configure: Settings, server: Server, proxy: CuttingProxy, how: str
+) -> None:
+    proxy.is_silent = how == "silent"
+    place = proxy.folder if how == "silent" else "127.0.0.1 port=1"
+    configure(f"host={place} user={OWNER} dbname={server.database} connect_timeout=0")
+    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
+    done = project.run("search", "--team", "flux")
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert "cooling" in done.out
+
+
+def test_any_text_reaches_the_server_as_it_is(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure()
+    odd = [
+        "a\u0000b",
+        "half \ud83d",
+        "路由",
+        "crlf\r\nline\r",
+        "\\x00 \\N \t",
+        "x" * 3_000_000,
+        "",
+        "'; DROP TABLE step; --",
+    ]
+    path = Transcript("s1", cwd=str(project.folder))
+    for text in odd:
+        path.prompt(text or " ")
+        path.call("Bash", {"command": text}, text)
+    project.keep(path, tmp_path / "s1.jsonl")
+    assert project.ask("sync")["complete"]
+    here = [line for line in project.export() if line["kind"] == "tool_result"]
+    there = [record.text for record in stored() if isinstance(record, StoredStep) and record.kind == "tool_result"]
+    assert there == [line["result"] for line in here]
+    assert odd[0] in there
+
+
+def test_a_damaged_archive_is_set_aside_and_what_comes_after_reaches_the_server(
+    project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "before")
+    project.ask("sync")
+    with project.archive.open("r+b") as file:
+        file.write(b"\0" * 4096)
+    speak_after = Transcript("s2", cwd=str(project.folder))
+    speak_after.prompt("after")
+    project.hook("Stop", session_id="s2", transcript_path=str(speak_after.write(tmp_path / "s2.jsonl")))
+    assert project.ask("sync")["complete"]
+    texts = [record.text for record in stored() if isinstance(record, StoredStep)]
+    assert texts == ["before", "after"]

@@ -1,0 +1,106 @@
+"""Where the user turned it on, the end of each turn sends what is new to the team's server, and leaves no process."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.cutting_proxy import CuttingProxy
+from tests.postgres_server import OWNER, PostgresServer
+from tests.sandboxed.product import Product
+from unified_state.storage.tiers.postgres.opening import open_postgres
+
+from .conversation import Conversation
+from .installed import installed
+from .scenario import Scenario
+
+PATIENCE = 90  # seconds; a run ends itself within one minute
+VISIBLE = "/var/tmp"
+REMOTE = "git@github.com:acme/app.git"
+
+
+@pytest.fixture
+def connected(scenario: Scenario, postgres: PostgresServer) -> Iterator[CuttingProxy]:
+    """The only way from the sandbox to the server: a socket that is not hidden, with a path as short as one may be."""
+    with CuttingProxy(str(postgres.folder / f".s.PGSQL.{postgres.port}"), beside=VISIBLE) as proxy:
+        config = scenario.home / ".config" / "unified-state" / "config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(
+            "postgres_enabled = true\nsync_in_background = true\n"
+            f'postgres_dsn = "host={proxy.folder} user={OWNER} dbname=shared"\n'
+            f'postgres_organisation = "{scenario.folder.parent.name}"\npostgres_member = "ada"\n',
+            encoding="utf-8",
+        )
+        scenario.run_program("git", "remote", "add", "origin", REMOTE)
+        yield proxy
+
+
+def on_the_server(scenario: Scenario, postgres: PostgresServer, session_id: str) -> list[str]:
+    """The texts of a session that the server has."""
+    with open_postgres(
+        postgres.dsn(), "github.com/acme/app", organisation=scenario.folder.parent.name, member="ada", environ={}
+    ) as store:
+        return [step.text for _, step in store.steps(session_id)]
+
+
+def processes(scenario: Scenario) -> int:
+    """How many processes there are in the sandbox, zombies too."""
+    return len(scenario.run_program("sh", "-c", "echo /proc/[0-9]*").stdout.split())
+
+
+def wait_for_processes(scenario: Scenario, count: int) -> None:
+    """Wait until there are as many as before."""
+    end = time.monotonic() + PATIENCE
+    while processes(scenario) > count and time.monotonic() < end:
+        time.sleep(0.2)
+    assert processes(scenario) == count
+
+
+def servers(product: Product) -> list[dict[str, object]]:
+    """What `status` says of the servers."""
+    found: list[dict[str, object]] = json.loads(product.run("status", "--json"))["servers"]
+    return found
+
+
+def test_a_client_that_ends_at_once_has_its_turn_on_the_server(
+    scenario: Scenario, connected: CuttingProxy, postgres: PostgresServer
+) -> None:
+    product = installed(scenario)
+    before = processes(scenario)
+    run = scenario.prompt("first")
+    wait_for_processes(scenario, before)
+    assert on_the_server(scenario, postgres, run.session_id)[:1] == ["first"]
+    product.run("sync")
+    here = [line["text"] for line in product.export(run.session_id)]
+    assert on_the_server(scenario, postgres, run.session_id) == here
+
+
+def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy, postgres: PostgresServer) -> None:
+    product = installed(scenario)
+    before = processes(scenario)
+    with Conversation(scenario) as conversation:
+        for number in range(5):
+            scenario.script(f"answer {number}")
+            conversation.ask(f"prompt {number}")
+        session_id = conversation.session_id
+    wait_for_processes(scenario, before)
+    product.run("sync")
+    texts = on_the_server(scenario, postgres, session_id)
+    assert [text for text in texts if text.startswith("prompt")] == [f"prompt {number}" for number in range(5)]
+    assert [server["failures"] for server in servers(product)] == [0]
+
+
+def test_a_server_that_never_answers_neither_holds_the_client_nor_leaves_a_process(
+    scenario: Scenario, connected: CuttingProxy
+) -> None:
+    product = installed(scenario)
+    connected.is_silent = True
+    before = processes(scenario)
+    run = scenario.prompt("first")
+    assert run.result
+    wait_for_processes(scenario, before)
+    (server,) = servers(product)
+    assert (server["failures"], server["waitingSteps"]) == (1, len(product.export(run.session_id)))

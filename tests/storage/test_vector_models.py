@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from unified_state.storage.archive import Archive
+from unified_state.storage.full_text import Filters, those_passing
+from unified_state.storage.step_writing import forget_step
+from unified_state.storage.vector_models import (
+    VectorCount,
+    count_embeddable,
+    drop_other_versions,
+    find_model,
+    vector_counts,
+)
+from unified_state.storage.vectors import add_vectors, model_number
+
+from .test_vectors import add_steps, vector
+
+
+def test_a_model_without_vectors_is_none_to_search_by_and_asking_writes_nothing(archive: Archive) -> None:
+    assert find_model(archive, "tiny", "1") is None
+    model_number(archive, "tiny", "1", 4)
+    assert find_model(archive, "tiny", "1") is None
+    assert vector_counts(archive) == ()
+
+
+def test_vectors_are_counted_for_each_version(archive: Archive) -> None:
+    add_steps(archive, "one", "two")
+    first, second = (model_number(archive, "tiny", version, 4) for version in "12")
+    add_vectors(archive, first, [(1, vector(1)), (2, vector(0, 1))])
+    add_vectors(archive, second, [(1, vector(1))])
+    assert find_model(archive, "tiny", "2") == second
+    assert vector_counts(archive) == (VectorCount("tiny", "1", 2), VectorCount("tiny", "2", 1))
+
+
+def test_only_other_versions_of_the_same_model_are_dropped(archive: Archive) -> None:
+    add_steps(archive, "one")
+    names = [("tiny", "1"), ("tiny", "2"), ("other", "1")]
+    for name, version in names:
+        add_vectors(archive, model_number(archive, name, version, 4), [(1, vector(1))])
+    drop_other_versions(archive, model_number(archive, "tiny", "2", 4))
+    assert {(count.model, count.version) for count in vector_counts(archive)} == {("tiny", "2"), ("other", "1")}
+
+
+def test_a_forgotten_step_counts_no_longer(archive: Archive) -> None:
+    add_steps(archive, "one", "two")
+    forget_step(archive.execute, 1)
+    assert count_embeddable(archive) == 1
+
+
+def test_those_that_pass_the_filters_keep_their_order(archive: Archive) -> None:
+    add_steps(archive, "one", "two", "see src/app.py", "four")
+    assert those_passing(archive, [4, 1, 99, 2], Filters(kind="text")) == [4, 2]
+    assert those_passing(archive, [4, 3], Filters(file="app.py")) == [3]
+    forget_step(archive.execute, 2)
+    assert those_passing(archive, [2, 1], Filters()) == [1]
+    assert those_passing(archive, [], Filters()) == []

@@ -1,0 +1,29 @@
+"""The name under which the clones of one repository know each other: where they were cloned from."""
+
+from __future__ import annotations
+
+
+def shared_name(remote: str | None) -> str | None:
+    """`github.com/acme/app` for the URLs of that repository, by whatever protocol; None where a remote says nothing to
+    other machines.
+    """
+    if not remote:
+        return None
+    scheme, separator, rest = remote.partition("://")
+    if not separator:
+        host, colon, path = remote.partition(":")  # git@github.com:acme/app.git
+        if not colon or "/" in host or len(host) == 1:  # a path, also one of Windows
+            return None
+        rest = f"{host.rpartition('@')[2]}/{path}"
+    elif scheme.lower() == "file":
+        return None
+    host, _, path = rest.rpartition("@")[2].partition("/")
+    name, _, port = host.partition(":")
+    path = path.strip("/").removesuffix(".git")
+    return (
+        f"{name.lower()}{f':{port}' if port and not _is_usual(scheme, port) else ''}/{path}" if name and path else None
+    )
+
+
+def _is_usual(scheme: str, port: str) -> bool:
+    return port == {"https": "443", "http": "80", "ssh": "22", "git": "9418"}.get(scheme.lower())

@@ -1,0 +1,49 @@
+"""Whether what is archived reaches the servers it is replicated to."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import UnifiedStateError
+from unified_state.records.check import Check
+from unified_state.storage.archive import Archive
+from unified_state.storage.outbox_servers import ServerState, server_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unified_state.services.place import Place
+    from unified_state.settings import Settings
+
+_NAME = "server"
+
+
+def check_servers(place: Place, settings: Settings) -> Iterator[Check]:
+    """One check for each server that this archive ever met; and one for a server that it has still to meet."""
+    if not os.path.exists(place.archive_path):
+        return
+    try:
+        with Archive(place.archive_path) as archive:
+            states = server_states(archive)
+    except UnifiedStateError:
+        return  # the check of the archive tells
+    if settings.sync_in_background and not settings.postgres_enabled:
+        yield Check(
+            _NAME, ok=False, message="sync_in_background has no server", hint="set postgres_enabled and postgres_dsn"
+        )
+    if settings.postgres_enabled and not states:
+        yield Check(_NAME, ok=True, message="nothing was sent yet; `unified-state sync` begins")
+    newest = max((state.began_at or 0 for state in states), default=0)
+    for state in states:
+        is_in_use = settings.postgres_enabled and state.began_at == newest
+        yield _check(state) if is_in_use else Check(_NAME, ok=True, message=f"{state.name}: not in use any more")
+
+
+def _check(state: ServerState) -> Check:
+    waiting = state.waiting_steps + state.waiting_changes
+    if state.error is None:
+        message = f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}"
+        return Check(_NAME, ok=True, message=message)
+    message = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"
+    return Check(_NAME, ok=False, message=message, hint="nothing is lost; `unified-state sync` tries again")

@@ -1,0 +1,126 @@
+"""Syncing: what is new in an archive goes to a server, in batches, each of which is settled when the server has it.
+
+One run at a time works on an archive. A run may be killed at any moment: the next one goes on where it was, and what
+the server has already changes nothing there. How a run ended is kept, for `status`, `doctor` and the health line.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import AlreadyRunningError, StorageError, UnifiedStateError
+from unified_state.records.record import Record
+from unified_state.rules.masking import mask_text
+from unified_state.services.health import SYNC_RUN, HookRun, note_run
+from unified_state.storage.lock import FileLock
+from unified_state.storage.outbox import Outbox
+from unified_state.storage.outbox_servers import begin_run, end_run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+    from unified_state.storage.tiers.protocol import HistoryStore
+
+LOCK = "sync.lock"
+
+
+class Server(Record):
+    """A server: what tells it from others, without a password, and how its store of this project is opened."""
+
+    name: str
+    open: Callable[[], HistoryStore]
+
+
+class Synced(Record):
+    """What a run did: how many records it told, how many of them the server did not have, and whether the server has
+    everything now.
+    """
+
+    server: str
+    told: int = 0
+    new: int = 0
+    complete: bool = False
+
+
+class Limits(Record):
+    """How much a run does: at most so many records, and as long as there is time; how long it waits for another one."""
+
+    records: int | None = None
+    has_time: Callable[[], bool] | None = None
+    wait: float = 5.0
+
+
+def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
+    """Tell the server what it does not have. Raises UnifiedStateError, and keeps why, where that fails."""
+    limits = limits or Limits()
+    with _Lock(workspace.place.folder, limits.wait):
+        return workspace.use(lambda archive: _Run(workspace, archive, server, clock, limits).run())
+
+
+class _Run:
+    def __init__(
+        self, workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits
+    ) -> None:
+        self._workspace, self._archive = workspace, archive
+        self._server, self._clock, self._limits = server, clock, limits
+        self._began = clock()
+
+    def run(self) -> Synced:
+        outbox = Outbox(self._archive, self._server.name, self._began)
+        begin_run(self._archive, self._server.name, self._began)
+        try:
+            done = self._replicate(outbox)
+        except Exception as error:
+            told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
+            self._end(mask_text(told, _no_tag))
+            raise
+        self._end(None, is_complete=done.complete)
+        return done
+
+    def _replicate(self, outbox: Outbox) -> Synced:
+        told = new = 0
+        with self._server.open() as store:
+            for batch in outbox.batches():
+                new += store.append(batch.records) if batch.records else 0
+                batch.settle()
+                told += len(batch.records)
+                if self._is_enough(told):
+                    return Synced(self._server.name, told, new)
+        return Synced(self._server.name, told, new, complete=True)
+
+    def _is_enough(self, told: int) -> bool:
+        most, has_time = self._limits.records, self._limits.has_time
+        return (most is not None and told >= most) or (has_time is not None and not has_time())
+
+    def _end(self, problem: str | None, *, is_complete: bool = False) -> None:
+        now = self._clock()
+        end_run(self._archive, self._server.name, now, error=problem, is_complete=is_complete)
+        try:
+            note_run(self._workspace.place.folder, HookRun(SYNC_RUN, self._began, now - self._began, problem))
+        except OSError as error:
+            self._workspace.report(f"how the sync ended could not be noted: {error.strerror}")
+
+
+class _Lock(FileLock):
+    """Held by the one run that is at work on an archive."""
+
+    def __init__(self, folder: str, seconds: float) -> None:
+        super().__init__(os.path.join(folder, LOCK), seconds)
+
+    def __enter__(self) -> None:
+        try:
+            super().__enter__()
+        except StorageError as error:
+            if not isinstance(error.__cause__, TimeoutError):
+                raise
+            message = "another sync of this archive is at work"
+            raise AlreadyRunningError(
+                message, "it sends what there is; `unified-state status` shows the rest"
+            ) from error
+
+
+def _no_tag(_secret: str) -> str:
+    return "in-log"

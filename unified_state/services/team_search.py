@@ -1,0 +1,117 @@
+"""Searching what the whole team archived: on the server, beside the search in one's own archive.
+
+A server that does not answer soon is no reason to wait: one's own hits are there.
+"""
+
+from __future__ import annotations
+
+from threading import Thread
+
+from unified_state.errors import StorageError
+from unified_state.records.history import HistoryQuery
+from unified_state.records.record import Record
+from unified_state.records.step import Step
+from unified_state.rules.cutting import one_line
+from unified_state.rules.querying import query_words, region, snippet
+from unified_state.rules.timestamps import to_text
+from unified_state.services.finding import filters_of
+from unified_state.storage.steps import readable, uuid_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from unified_state.records.history import HistoryHit
+    from unified_state.services.finding import Wanted
+    from unified_state.services.syncing import Server
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+    T = TypeVar("T")
+
+_SECONDS = 5.0
+_MORE = 4  # times as many hits are asked for, since one's own are among them
+_REGION, _SNIPPET = 3_000, 240  # characters
+
+
+class TeamHit(Record):
+    """A step that somebody else archived: who said it and when, in which entry; scores compare with one another only.
+    `text` is what stands round the words.
+    """
+
+    said_by: str | None
+    kind: str
+    uuids: tuple[str, ...]
+    session_id: str
+    timestamp: str
+    score: float
+    snippet: str
+    text: str
+
+
+def find_in_team(
+    workspace: Workspace, server: Server, wanted: Wanted, now: int, seconds: float = _SECONDS
+) -> list[TeamHit]:
+    """The best hits on the server that this archive does not have. Raises StorageError where it does not answer."""
+    filters = filters_of(wanted, now)
+    query = HistoryQuery(
+        text=wanted.query,
+        limit=wanted.limit * _MORE,
+        session_id=wanted.session_id,
+        kind=wanted.kind,
+        tool=wanted.tool,
+        since=filters.since,
+    )
+    found = _within(seconds, lambda: _search(server, query))
+    has_archive = not workspace.is_empty and workspace.no_archive is None
+    others = workspace.use(lambda archive: _unknown(archive, found)) if has_archive else found
+    words = query_words(wanted.query)
+    return [_hit(hit, words) for hit in others[: wanted.limit]]
+
+
+def _search(server: Server, query: HistoryQuery) -> list[HistoryHit]:
+    with server.open() as store:
+        return store.search(query)
+
+
+def _unknown(archive: Archive, hits: list[HistoryHit]) -> list[HistoryHit]:
+    known = "SELECT 1 FROM step WHERE uuid = ? AND block = ?"
+    return [hit for hit in hits if archive.row(known, uuid_key(hit.step.uuid), hit.step.block) is None]
+
+
+def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
+    step = hit.step
+    text = region(readable(Step(**{name: getattr(step, name) for name in Step.names})), words, _REGION)
+    return TeamHit(
+        said_by=hit.said_by,
+        kind=step.kind,
+        uuids=(step.uuid,),
+        session_id=step.session_id,
+        timestamp=to_text(step.at),
+        score=round(hit.score, 4),
+        snippet=snippet(one_line(text), words, _SNIPPET),
+        text=text,
+    )
+
+
+def _within(seconds: float, action: Callable[[], T]) -> T:
+    """What an action gives. One that takes longer is left alone, and ends with the process."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(action())
+        except BaseException as error:  # noqa: BLE001  # it is raised again, in the thread that waits
+            errors.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        message = f"the team's server did not answer within {seconds:g} seconds"
+        raise StorageError(message, "what this archive has was found")
+    return results[0]

@@ -1,0 +1,74 @@
+"""The server that the user's own settings name, and this repository's history on it.
+
+Clones of one repository share a project there: that of the URL they were cloned from. A repository without one is known
+by its own id. Neither is anything that a repository's files could say.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import MissingExtraError, SettingError
+from unified_state.rules.hosts import AGENT_VARIABLES
+from unified_state.rules.projects import shared_name
+from unified_state.services.linking import remote_of
+from unified_state.services.syncing import Server
+from unified_state.settings import user_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.tiers.protocol import HistoryStore
+
+
+def team_server(workspace: Workspace, environ: Mapping[str, str], *, is_own: bool | None = None) -> Server:
+    """The server. `is_own` says whether the environment is the user's own word; by default it is where no agent's
+    client started this process. Raises SettingError where none is configured.
+    """
+    settings = workspace.settings
+    if not settings.postgres_enabled or not settings.postgres_dsn:
+        message = "no server is configured"
+        raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
+    project = shared_name(remote_of(workspace.place)) or workspace.place.id or ""
+    organisation, member = settings.postgres_organisation, settings.postgres_member or account_name()
+    trusts = not any(map(environ.get, AGENT_VARIABLES)) if is_own is None else is_own
+
+    def open_store() -> HistoryStore:
+        from unified_state.storage.tiers.postgres.opening import open_postgres  # an extra
+
+        return open_postgres(
+            settings.postgres_dsn,
+            project,
+            organisation=organisation,
+            member=member,
+            environ=environ,
+            trusts_environment=trusts,
+        )
+
+    place = _place(settings.postgres_dsn, environ, trusts_environment=trusts)
+    return Server(f"{organisation}/{project} as {member} on {place}", open_store)
+
+
+def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> str:
+    """Where the server is, without a password."""
+    from unified_state.storage.tiers.postgres.embedded import EMBEDDED
+
+    if dsn.startswith(EMBEDDED):
+        return dsn
+    try:
+        from unified_state.storage.tiers.postgres.server import find_server
+    except ImportError as error:
+        message = "history on PostgreSQL needs the extra `postgres`"
+        raise MissingExtraError(message, "pip install 'unified-state[postgres]'") from error
+    return str(find_server(dsn, environ, trusts_environment=trusts_environment))
+
+
+def account_name() -> str:
+    """The user's account on this machine, whatever the environment says."""
+    try:
+        from pwd import getpwuid
+    except ImportError:  # Windows
+        return os.getlogin()
+    return getpwuid(os.getuid()).pw_name
