@@ -162,7 +162,8 @@ class JsonCapture:
         """Remember a message that the transcript may never hold."""
         masked = self._masker.text(hide_private(text))
         if masked.strip():
-            self._history.desk.change(lambda desk: desk[PENDING].append([session_id, kind, masked, self._now]))
+            message = [session_id, kind, masked, self._now]  # it is only lost with the client and the machine
+            self._history.desk.change(lambda desk: desk[PENDING].append(message), durable=False)
 
     def _settle(self, session_id: str) -> None:
         """Drop the messages that are there by now, keep those for good that the transcript lost."""
