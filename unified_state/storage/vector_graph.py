@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
     from unified_state.storage.archive import Archive
 
-_NEIGHBOURS, _LOOKED_AT_TO_ADD, _LOOKED_AT = 24, 128, 512  # usearch's connectivity, expansion_add, expansion_search
+# usearch's connectivity, expansion_add and expansion_search. Of 610,000 vectors of real texts 512 looked at gave .983
+# of the ten nearest, 1,024 gave .990.
+_NEIGHBOURS, _LOOKED_AT_TO_ADD, _LOOKED_AT = 24, 128, 1_024
 _PROPOSED = 50  # at least: the graph's order is that of float16 sums
 _BATCH = 2_000  # vectors between two looks at the clock
 _PART = 50_000  # vectors that are lost at most where a process is killed: half a minute of work

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from unified_state.storage.archive import Archive
 
-# Vectors. A graph answers in 3 ms, after 50 ms for loading what reads it and minutes for making it. To compare the bits
-# of all takes 4 ms for 100,000, 20 ms for a million, and needs nothing.
+# Vectors. A graph answers in 7 ms, after 50 ms for loading what reads it and minutes for making it. To compare the bits
+# of all takes 10 ms for 100,000, 24 ms for a million, and needs nothing.
 GRAPH_FROM = 500_000
 _PAGE = 10_000  # vectors that are compared at once
 
