@@ -390,3 +390,4 @@ def test_a_damaged_archive_is_set_aside_and_what_comes_after_reaches_the_server(
     assert project.ask("sync")["complete"]
     texts = [record.text for record in stored() if isinstance(record, StoredStep)]
     assert texts == ["before", "after"]
+    assert "before the damage" not in repr(stored())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LOCK_SECONDS = 10.0
 # What a ledger needs to live on. Steps come back from the transcripts, which are read again from their beginning.
+STAND_IN = "before the damage"  # the name of rows that only hold the numbers that were given
 _SALVAGED = ("meta", "counter", "item", "item_alias", "item_link", "note", "saved")
 _NUMBERED = ("step", "turn", "compaction", "session")
 _ITEM_GAP = 1000
@@ -76,17 +77,19 @@ def _salvage(archive: Archive, aside: str) -> None:
         _count_on(archive, damaged)
         last = {table: _last_number(damaged, table) for table in _NUMBERED}
         session = last["session"]
-        archive.run("INSERT INTO session (id, session_id) VALUES (?, 'before the damage')", session)
+        archive.run("INSERT INTO session (id, session_id) VALUES (?, ?)", session, STAND_IN)
         archive.run("INSERT INTO turn VALUES (?, ?, NULL, 0)", last["turn"], session)
         archive.run(
-            "INSERT INTO step (id, turn, uuid, block, at) VALUES (?, ?, 'before the damage', 0, 0)",
+            "INSERT INTO step (id, turn, uuid, block, at) VALUES (?, ?, ?, 0, 0)",
             last["step"],
             last["turn"],
+            STAND_IN,
         )
         archive.run(
-            "INSERT INTO compaction (id, session, started_at, boundary_uuid) VALUES (?, ?, 0, 'before the damage')",
+            "INSERT INTO compaction (id, session, started_at, boundary_uuid) VALUES (?, ?, 0, ?)",
             last["compaction"],
             session,
+            STAND_IN,
         )
     if damaged is not None:
         damaged.close()

@@ -12,6 +12,7 @@ from unified_state.interpreter import dump_json
 from unified_state.records.history import COMPACTION, ITEM, STEP, StoredLink, Tombstone
 from unified_state.records.record import Record, disk_value
 from unified_state.rules.timestamps import to_text
+from unified_state.storage.damage import STAND_IN
 from unified_state.storage.ledger import items_called
 from unified_state.storage.outbox_steps import copies_between, last_that_fits, steps_between
 from unified_state.storage.outbox_triggers import EVERYTHING, TRIGGERS
@@ -131,7 +132,11 @@ class Outbox:
             )
         )
         digests = {session: _digest(session) for session in read_sessions(self._archive)}
-        changed = [session for session, digest in digests.items() if digest != known.get(session.session_id)]
+        changed = [
+            session
+            for session, digest in digests.items()
+            if digest != known.get(session.session_id) and session.session_id != STAND_IN
+        ]
         chosen = changed[: self._limit]
 
         def settle() -> None:

@@ -6,6 +6,8 @@ server: where there is none, nothing is noted, and nothing is paid for it.
 
 from __future__ import annotations
 
+from unified_state.storage.damage import STAND_IN
+
 _GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
 _BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
 _STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
@@ -76,11 +78,11 @@ EVERYTHING = tuple(
         _note(
             "'step'",
             _STEP_KEY.format("step"),
-            ", step WHERE kind IS NULL AND step.id NOT IN (SELECT step FROM pruned)",
+            f", step WHERE kind IS NULL AND uuid != '{STAND_IN}' AND step.id NOT IN (SELECT step FROM pruned)",
             is_gone=True,
         ),
         _note("'item'", "uuid", ", item WHERE true"),
         _note("'link'", _LINK_KEY.format("item_link"), ", item_link WHERE true"),
-        _note("'compaction'", "boundary_uuid", ", compaction WHERE boundary_uuid NOT NULL"),
+        _note("'compaction'", "boundary_uuid", f", compaction WHERE boundary_uuid != '{STAND_IN}'"),
     )
 )

@@ -118,7 +118,8 @@ def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
     from unified_state.settings import environment
 
     try:
-        hits = find_in_team(workspace, team_server(workspace, environment()), wanted, current_time())
+        server = team_server(workspace, environment(), is_own=False)  # the client's, and so perhaps a stranger's
+        hits = find_in_team(workspace, server, wanted, current_time())
     except UnifiedStateError as error:
         workspace.report(str(error))
         return []
