@@ -217,7 +217,9 @@ def _tables(archive: sqlite3.Connection) -> set[str]:
 
 def _names(archive: sqlite3.Connection, kind: str) -> set[str]:
     """What the archive has of a kind and is not made by SQLite itself."""
-    rows = archive.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql NOT NULL", (kind,))
+    rows = archive.execute(
+        "SELECT name FROM sqlite_schema WHERE type = ? AND sql NOT NULL AND name NOT LIKE 'sqlite_%'", (kind,)
+    )
     return {name for (name,) in rows}
 
 
