@@ -80,6 +80,16 @@ def project(project: Project, git: Callable[..., str]) -> Project:
 
 
 @pytest.fixture
+def bob(project: Project, tmp_path: Path, git: Callable[..., str]) -> Project:
+    """Somebody else's clone of it."""
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    git("init", "--quiet", cwd=clone)
+    git("remote", "add", "origin", "https://github.com/acme/app", cwd=clone)
+    return Project(clone, project.home)
+
+
+@pytest.fixture
 def stored(server: Server, organisation: str) -> Callable[[], list[HistoryRecord]]:
     """What the server holds of the project."""
 
@@ -311,23 +321,52 @@ def test_environment_of_a_client_leads_history_nowhere(
 
 
 def test_a_team_finds_what_another_one_said(
-    project: Project, tmp_path: Path, configure: Settings, git: Callable[..., str]
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
 ) -> None:
     configure()
     speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
     project.ask("sync")
-    clone = tmp_path / "clone"
-    clone.mkdir()
-    git("init", "--quiet", cwd=clone)
-    git("remote", "add", "origin", "https://github.com/acme/app", cwd=clone)
     configure(member="bob")
-    bob = Project(clone, project.home)
     (found,) = bob.ask("search", "--team", "flux capacitor")
     assert (found["said_by"], found["session_id"], found["kind"]) == ("ada", "s1", "prompt")
     assert "cooling" in found["text"]
     printed = bob.run("search", "--team", "flux capacitor").out
     assert "ada" in printed
     assert found["timestamp"][:10] in printed
+
+
+def test_a_team_finds_by_meaning_what_another_one_said(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "static")
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "the login page is broken")
+    speak(project, tmp_path / "s2.jsonl", "tomatoes grow well in the sun")
+    project.ask("embed", "--model", "static")
+    sent = project.ask("sync")
+    (state,) = project.ask("status")["servers"]
+    assert (sent["vectors"], sent["complete"], state["waitingVectors"]) == (2, True, 0)
+    configure(member="bob")
+    found = bob.ask("search", "--team", "users cannot sign in")
+    assert (found[0]["said_by"], found[0]["text"]) == ("ada", "the login page is broken")
+    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "off")
+    assert bob.ask("search", "--team", "users cannot sign in") == []
+
+
+def test_a_sync_loads_no_model(project: Project, tmp_path: Path, configure: Settings) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "the login page is broken")
+    project.ask("embed", "--model", "static")
+    code = (
+        "import sys; from unified_state.interfaces import cli; cli.run(['sync', '--json']); "
+        "print(*{'numpy', 'tokenizers', 'onnxruntime'} & sys.modules.keys(), file=sys.stderr, end='')"
+    )
+    environment = {**os.environ, "UNIFIED_STATE_SEARCH_VECTORS": "static"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project.folder, env=environment, capture_output=True, check=False
+    )
+    assert done.stderr == b""
+    assert json.loads(done.stdout)["vectors"] == 1
 
 
 def test_ones_own_hits_are_not_told_twice(project: Project, tmp_path: Path, configure: Settings) -> None:

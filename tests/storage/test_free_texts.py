@@ -113,7 +113,7 @@ def test_no_table_with_texts_is_left_out(archive: Archive) -> None:
         *("step", "step_copy", "step_text", "turn", "item", "item_alias", "item_link"),
         *("counter", "meta", "transcript", "working_set", "unnoted", "access", "failing", "uncaptured", "survival"),
         *("rewind", "continuation"),
-        *("outbox", "outbox_server", "outbox_session", "sqlite_sequence"),
+        *("outbox", "outbox_server", "outbox_session", "outbox_vectors", "sqlite_sequence"),
         *(
             "context",
             "context_point",

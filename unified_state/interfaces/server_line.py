@@ -16,7 +16,7 @@ def server_line(state: ServerState, now: int) -> str:
 
 def waiting_text(state: ServerState, now: int) -> str:
     """What the server does not have."""
-    waits = {"step": state.waiting_steps, "change": state.waiting_changes}
+    waits = {"step": state.waiting_steps, "change": state.waiting_changes, "vector": state.waiting_vectors}
     told = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
     if not told:
         return "has everything"

@@ -64,7 +64,7 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
         from unified_state.services.json_tier.finding import find_json
 
         return find_json(workspace, wanted, filters)
-    reader = _reader(workspace)
+    reader = query_reader(workspace)
 
     def action(archive: Archive) -> list[Hit]:
         _index(workspace, archive)
@@ -125,7 +125,7 @@ def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """The best hits of all repositories, best first. An archive that cannot be read is told."""
     filters = filters_of(wanted, now)
-    reader = _reader(workspace)
+    reader = query_reader(workspace)
     found: list[FoundIn] = []
     unknown: NotFoundError | None = None
     is_known = False
@@ -148,8 +148,10 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
     return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
 
 
-def _reader(workspace: Workspace) -> Reader | None:
-    """What reads queries by their meaning, where the user turned it on. Without it a search is by words alone."""
+def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:
+    """What reads queries by their meaning, where the user turned it on. Without it a search is by words alone, and says
+    so where nobody did yet.
+    """
     if workspace.settings.search_vectors == OFF:
         return None
     try:
@@ -157,7 +159,8 @@ def _reader(workspace: Workspace) -> Reader | None:
 
         return open_reader(workspace.settings.search_vectors)
     except UnifiedStateError as error:
-        workspace.report(f"searched by words alone: {error}")
+        if not is_told:
+            workspace.report(f"searched by words alone: {error}")
         return None
 
 

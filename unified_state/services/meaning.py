@@ -11,7 +11,7 @@ from unified_state.services.telling_words import tells_something
 from unified_state.sources.models import open_model
 from unified_state.storage.full_text import Filters, those_passing
 from unified_state.storage.vector_index import nearest
-from unified_state.storage.vector_models import find_model
+from unified_state.storage.vector_models import find_model, full_name
 from unified_state.storage.vector_numbers import Numbers, matrix, unit
 from unified_state.storage.vectors import read_vectors
 
@@ -69,6 +69,13 @@ class Reader:
             return None
         vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)
         return Meant(archive, number, vector, self._model.trust * min(1.0, len(having) / _THOUGHT))
+
+    def vector(self, query: str) -> tuple[str, list[float]] | None:
+        """What a query means as it stands, and the model; None where that can make nothing of it."""
+        (found,) = self._model.encode([query])
+        if found is None:
+            return None
+        return full_name(self._model.name, self._model.version), matrix([found], self._model.dimensions)[0].tolist()
 
 
 def open_reader(model: str) -> Reader:

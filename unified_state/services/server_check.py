@@ -41,7 +41,7 @@ def check_servers(place: Place, settings: Settings) -> Iterator[Check]:
 
 
 def _check(state: ServerState) -> Check:
-    waiting = state.waiting_steps + state.waiting_changes
+    waiting = state.waiting_steps + state.waiting_changes + state.waiting_vectors
     if state.error is None:
         message = f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}"
         return Check(_NAME, ok=True, message=message)

@@ -12,17 +12,20 @@ from unified_state.errors import AlreadyRunningError, StorageError, UnifiedState
 from unified_state.records.record import Record
 from unified_state.rules.masking import mask_text
 from unified_state.services.health import SYNC_RUN, HookRun, note_run
+from unified_state.sources.models import MODEL_NAMES
 from unified_state.storage.lock import FileLock
 from unified_state.storage.outbox import Outbox
 from unified_state.storage.outbox_servers import begin_run, end_run
+from unified_state.storage.outbox_vectors import vector_batches
+from unified_state.storage.tiers.protocol import KeepsVectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
-    from unified_state.storage.tiers.protocol import HistoryStore
+    from unified_state.storage.tiers.protocol import HistoryStore, VectorStore
 
 LOCK = "sync.lock"
 
@@ -35,18 +38,21 @@ class Server(Record):
 
 
 class Synced(Record):
-    """What a run did: how many records it told, how many of them the server did not have, and whether the server has
-    everything now.
+    """What a run did: how many records it told, how many of them the server did not have, how many vectors it sent, and
+    whether the server has everything now.
     """
 
     server: str
     told: int = 0
     new: int = 0
+    vectors: int = 0
     complete: bool = False
 
 
 class Limits(Record):
-    """How much a run does: at most so many records, and as long as there is time; how long it waits for another one."""
+    """How much a run does: at most so many records and vectors, and as long as there is time; how long it waits for
+    another one.
+    """
 
     records: int | None = None
     has_time: Callable[[], bool] | None = None
@@ -81,19 +87,33 @@ class _Run:
         return done
 
     def _replicate(self, outbox: Outbox) -> Synced:
-        told = new = 0
+        done = Synced(self._server.name)
         with self._server.open() as store:
             for batch in outbox.batches():
-                new += store.append(batch.records) if batch.records else 0
+                new = store.append(batch.records) if batch.records else 0
                 batch.settle()
-                told += len(batch.records)
-                if self._is_enough(told):
-                    return Synced(self._server.name, told, new)
-        return Synced(self._server.name, told, new, complete=True)
+                done = done.replace(told=done.told + len(batch.records), new=done.new + new)
+                if self._is_enough(done):
+                    return done
+            keeper = store.vectors if isinstance(store, KeepsVectors) and store.vectors.can_be_kept else None
+            for vectors in self._vectors(keeper):
+                done = done.replace(vectors=done.vectors + vectors)
+                if self._is_enough(done):
+                    return done
+        return done.replace(complete=True)
 
-    def _is_enough(self, told: int) -> bool:
+    def _vectors(self, keeper: VectorStore | None) -> Iterator[int]:
+        """Send those of the model that the user searches by, to a server that takes any; how many, batch by batch."""
+        model = None if keeper is None else MODEL_NAMES.get(self._workspace.settings.search_vectors)
+        for batch in vector_batches(self._archive, self._server.name, model):
+            if keeper is not None:
+                keeper.add(batch.model, batch.vectors)
+            batch.settle()
+            yield len(batch.vectors)
+
+    def _is_enough(self, done: Synced) -> bool:
         most, has_time = self._limits.records, self._limits.has_time
-        return (most is not None and told >= most) or (has_time is not None and not has_time())
+        return (most is not None and done.told + done.vectors >= most) or (has_time is not None and not has_time())
 
     def _end(self, problem: str | None, *, is_complete: bool = False) -> None:
         now = self._clock()

@@ -14,7 +14,7 @@ from unified_state.records.step import Step
 from unified_state.rules.cutting import one_line
 from unified_state.rules.querying import query_words, region, snippet
 from unified_state.rules.timestamps import to_text
-from unified_state.services.finding import filters_of
+from unified_state.services.finding import filters_of, query_reader
 from unified_state.storage.steps import readable, uuid_key
 
 TYPE_CHECKING = False
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from unified_state.records.history import HistoryHit
     from unified_state.services.finding import Wanted
+    from unified_state.services.meaning import Reader
     from unified_state.services.syncing import Server
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
@@ -63,11 +64,18 @@ def find_in_team(
         tool=wanted.tool,
         since=filters.since,
     )
-    found = _within(seconds, lambda: _search(server, query))
     has_archive = not workspace.is_empty and workspace.no_archive is None
+    query = _with_meaning(query, query_reader(workspace, is_told=has_archive))  # the search there told it
+    found = _within(seconds, lambda: _search(server, query))
     others = workspace.use(lambda archive: _unknown(archive, found)) if has_archive else found
     words = query_words(wanted.query)
     return [_hit(hit, words) for hit in others[: wanted.limit]]
+
+
+def _with_meaning(query: HistoryQuery, reader: Reader | None) -> HistoryQuery:
+    """The query with its vector too, where there is one."""
+    vector = reader.vector(query.text) if reader is not None else None
+    return query if vector is None else query.replace(model=vector[0], vector=vector[1])
 
 
 def _search(server: Server, query: HistoryQuery) -> list[HistoryHit]:

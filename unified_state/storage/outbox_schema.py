@@ -33,4 +33,11 @@ CREATE TABLE outbox_session (     -- of each session what a server knows of it
     position INTEGER NOT NULL DEFAULT 0, -- up to where the copies are told that came later
     PRIMARY KEY (server, session)
 ) WITHOUT ROWID;
+
+CREATE TABLE outbox_vectors (     -- of each model up to which of its vectors a server has them
+    server INTEGER NOT NULL REFERENCES outbox_server,
+    model INTEGER NOT NULL REFERENCES vector_model,
+    position INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (server, model)
+) WITHOUT ROWID;
 """

@@ -26,6 +26,7 @@ class ServerState(Record):
     complete_at: int | None = None
     failures: int = 0
     error: str | None = None
+    waiting_vectors: int = 0
 
 
 def server_states(archive: Archive) -> list[ServerState]:
@@ -34,7 +35,9 @@ def server_states(archive: Archive) -> list[ServerState]:
         "SELECT name, (SELECT coalesce(max(id), 0) FROM step) - step, "
         "(SELECT count(*) FROM outbox WHERE server = outbox_server.id), "
         "(SELECT at FROM step WHERE step.id > outbox_server.step ORDER BY step.id LIMIT 1), "
-        "began_at, ended_at, complete_at, failures, error FROM outbox_server ORDER BY id"
+        "began_at, ended_at, complete_at, failures, error, "
+        "(SELECT count(*) FROM outbox_vectors JOIN vector ON vector.model = outbox_vectors.model AND id > position "
+        "WHERE server = outbox_server.id) FROM outbox_server ORDER BY id"
     )
     return [ServerState(*row) for row in rows]
 
@@ -45,7 +48,7 @@ def begin_run(archive: Archive, name: str, now: int) -> None:
     """
     unreached = "SELECT id FROM outbox_server WHERE name != ? AND offered = 0 AND complete_at IS NULL"
     with archive.transaction(durable=False):
-        for table in ("outbox", "outbox_session"):
+        for table in ("outbox", "outbox_session", "outbox_vectors"):
             archive.run(f"DELETE FROM {table} WHERE server IN ({unreached})", name)
         archive.run(f"DELETE FROM outbox_server WHERE id IN ({unreached})", name)
         archive.run("UPDATE outbox_server SET began_at = ?, failures = failures + 1 WHERE name = ?", now, name)

@@ -30,6 +30,11 @@ _TOLD_OF_ITEMS = (
 )  # fmt: skip
 _DIFFERS = " OR ".join(f"new.{name} IS NOT old.{name}" for name in _TOLD_OF_ITEMS)
 _IS_REPLACED = "old.boundary_uuid NOT NULL AND old.summary NOT NULL AND new.summary IS NOT old.summary"
+# One back always, so that a batch which is on its way does not settle it.
+_VECTOR_AGAIN = (
+    "UPDATE outbox_vectors SET position = min(position, vector.id) - 1 FROM vector "
+    "WHERE vector.step = old.id AND vector.model = outbox_vectors.model"
+)
 
 _TRIGGERS = {
     "forgotten": ("INSERT ON tombstone", _note("new.what", "new.key", is_gone=True)),
@@ -43,6 +48,12 @@ _TRIGGERS = {
         "UPDATE OF uuid ON step WHEN new.uuid IS NOT old.uuid",
         _note("'step'", _STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
         _note("'step'", "old.id", _MAY_HAVE_IT),
+        _VECTOR_AGAIN,
+    ),
+    # The next vector may get the number of the last one.
+    "vector_gone": (
+        "DELETE ON vector",
+        "UPDATE outbox_vectors SET position = min(position, (SELECT coalesce(max(id), 0) FROM vector))",
     ),
     "item_told": ("INSERT ON item", _note("'item'", "new.uuid")),
     "item_told_again": (

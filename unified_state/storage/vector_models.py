@@ -17,6 +17,11 @@ class VectorCount(Record):
     steps: int
 
 
+def full_name(name: str, version: str) -> str:
+    """What a store that knows no versions calls a model: vectors of two versions are never compared."""
+    return f"{name} {version}"
+
+
 def find_model(archive: Archive, name: str, version: str) -> int | None:
     """The number of a model whose vectors lie here; None where there is none of them."""
     row = archive.row(

@@ -25,7 +25,7 @@ _SECONDS, _AT_MOST = 40.0, 55.0  # when a run in the background begins nothing n
 def configure(_name: str, parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--limit", type=count, metavar="N", help="stop once so many records were sent")
+    parser.add_argument("--limit", type=count, metavar="N", help="stop once so many records and vectors were sent")
     parser.add_argument(
         "--background", action="store_true", help="as the end of a turn starts it: at most a minute, and silently"
     )
@@ -52,7 +52,8 @@ def _sync(arguments: Namespace) -> int:
 
 def _told(done: Synced) -> str:
     rest = "it has everything" if done.complete else "there is more; sync again"
-    return f"{done.server}: {done.told:,} records sent, {done.new:,} of them new; {rest}"
+    vectors = f", and {done.vectors:,} vectors" if done.vectors else ""
+    return f"{done.server}: {done.told:,} records sent, {done.new:,} of them new{vectors}; {rest}"
 
 
 def _sync_in_background() -> int:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 MODELS = (MINILM, STATIC)
+# What the archive calls them: known without loading one.
+MODEL_NAMES = {MINILM: "all-MiniLM-L6-v2-int8", STATIC: "wordllama-l2-supercat-256"}
 
 
 @cache

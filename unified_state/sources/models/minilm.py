@@ -13,6 +13,8 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError
+from unified_state.setting_table import MINILM
+from unified_state.sources.models import MODEL_NAMES
 from unified_state.sources.models.package_files import PackageFile, version_of
 from unified_state.sources.models.unit_vectors import begin_of, pack_unit
 
@@ -33,7 +35,7 @@ _NO_LOG = 4  # but of what is fatal
 class MiniLm:
     """The model, loaded."""
 
-    name = "all-MiniLM-L6-v2-int8"
+    name = MODEL_NAMES[MINILM]
     dimensions = 384
     trust = 1.0
 

@@ -13,6 +13,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError
+from unified_state.setting_table import STATIC
+from unified_state.sources.models import MODEL_NAMES
 from unified_state.sources.models.package_files import PackageFile, version_of
 from unified_state.sources.models.unit_vectors import begin_of, pack_unit
 
@@ -30,7 +32,7 @@ _NAME = "embedding.weight"
 class StaticModel:
     """The table, mapped."""
 
-    name = "wordllama-l2-supercat-256"
+    name = MODEL_NAMES[STATIC]
     dimensions = 256
     trust = 0.3  # measured on LoCoMo: with more it does harm
 

@@ -6,11 +6,11 @@ A store is opened for one project. What it holds of others can neither be read, 
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -87,6 +87,26 @@ class HistoryStore(Protocol):
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         """Close it."""
+
+
+class VectorStore(Protocol):
+    """Where a store keeps vectors of its steps."""
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether it can; else none is kept."""
+
+    def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
+        """Keep vectors of a model, each with the uuid and the block of its step; how many are new. What is there
+        already stays, and a step that is not there gets none. They leave with their steps.
+        """
+
+
+@runtime_checkable
+class KeepsVectors(Protocol):
+    """A store that may have vectors of its steps, for `search`."""
+
+    vectors: VectorStore
 
 
 def everything(store: HistoryStore) -> Iterator[HistoryRecord]:
