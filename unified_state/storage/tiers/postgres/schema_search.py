@@ -40,6 +40,7 @@ CREATE FUNCTION unified_state.note_volume(of_project bigint, of_author integer, 
 DECLARE
     now_there bigint;
     counted bigint;
+    chosen bigint[];
     in_sample integer;
 BEGIN
     INSERT INTO unified_state.volume AS v (project, author, steps) VALUES (of_project, of_author, greatest(added, 0))
@@ -50,11 +51,15 @@ BEGIN
     END IF;
     PERFORM set_config('unified_state.wanted', '!unified_state', true), set_config('enable_bitmapscan', 'off', true);
     DELETE FROM unified_state.common_word WHERE project = of_project AND author = of_author;
-    in_sample := least(now_there, 2000);
+    SELECT array_agg(last * place / 4000) INTO chosen  -- from all times: a session has words of its own
+        FROM (SELECT max(number) AS last FROM unified_state.step_words WHERE project = of_project) AS newest,
+            generate_series(1, 4000) AS place;
+    SELECT greatest(1, count(*)) INTO in_sample FROM unified_state.step_words
+        WHERE project = of_project AND author = of_author AND number = ANY (chosen);
     INSERT INTO unified_state.common_word
         SELECT of_project, of_author, word, least(1, ndoc::real / in_sample)
         FROM ts_stat(format('SELECT words FROM unified_state.step_words WHERE project = %s AND author = %s '
-            'ORDER BY number DESC LIMIT %s', of_project, of_author, in_sample))
+            'AND number = ANY (%L)', of_project, of_author, chosen))
         WHERE ndoc > in_sample * 0.002 AND word NOT LIKE '@%' AND length(word) < 500;
     PERFORM set_config('enable_bitmapscan', 'on', true);
     UPDATE unified_state.volume SET sampled = now_there WHERE project = of_project AND author = of_author;
@@ -121,7 +126,9 @@ DECLARE
     likely double precision[];
     every tsquery;
     rarest tsquery;
+    others tsquery;  -- for where the rarest are words that nobody ever said
     together double precision := 0;  -- how many match the rarest words, and how many match all: about
+    often double precision := 0;     -- how many match the others
     joint double precision;
     found bigint[];
 BEGIN
@@ -142,6 +149,9 @@ BEGIN
         IF place = 1 OR together + likely[place] <= 4000 THEN
             rarest := CASE WHEN place = 1 THEN queries[1] ELSE rarest || queries[place] END;
             together := together + likely[place];
+        ELSE
+            others := CASE WHEN others IS NULL THEN queries[place] ELSE others || queries[place] END;
+            often := often + likely[place];
         END IF;
     END LOOP;
     IF every IS NULL THEN
@@ -152,6 +162,10 @@ BEGIN
     IF array_length(queries, 1) > 1 AND cardinality(found) = 2 * most THEN
         found := found || unified_state.newest(tenant && every, likely[1], joint, total, sessions, of_kind, of_tool,
             since, until, most);
+    END IF;
+    IF others IS NOT NULL AND cardinality(found) < most THEN
+        found := found || unified_state.newest(tenant && others, often, often, total, sessions, of_kind, of_tool, since,
+            until, most);
     END IF;
     PERFORM set_config('unified_state.wanted', tenant::text, true);
     RETURN QUERY SELECT w.number, (

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.storage.tiers.postgres.test_tenancy import claim
+from unified_state.records.history import HistoryQuery
+from unified_state.storage.tiers.contracts.contract import step, texts
+
+if TYPE_CHECKING:
+    from tests.postgres_server import PostgresServer
+    from tests.storage.tiers.postgres.conftest import OpenAs
+
+UNSAID = "ibex okapi quokka narwhal axolotl pangolin wombat numbat dugong"
+
+
+def test_words_that_nobody_said_do_not_hide_the_one_that_was(
+    open_as: OpenAs, organisation: str, postgres: PostgresServer
+) -> None:
+    store = open_as("ada")
+    store.append([step(number, f"deployed service {number}") for number in range(1, 400)])
+    with postgres.connect() as connection:
+        claim(connection, organisation, "p", "ada")
+        # As in a large project: each unknown word may stand in hundreds of steps, and there are too many of these
+        # words.
+        connection.execute("UPDATE unified_state.volume SET steps = 1000000 WHERE project = unified_state.project()")
+    found = texts([hit.step for hit in store.search(HistoryQuery(text=f"{UNSAID} deployed"))])
+    assert len(found) == 10
+    assert found[0].startswith("deployed")
+
+
+def test_words_are_counted_over_the_whole_project(open_as: OpenAs, organisation: str, postgres: PostgresServer) -> None:
+    early = [step(number, "the lemur deploys", session_id="early") for number in range(1, 5_001)]
+    late = [step(number, "the walrus deploys", session_id="late") for number in range(5_001, 10_001)]
+    open_as("ada").append([*early, *late])
+    with postgres.connect() as connection:
+        claim(connection, organisation, "p", "ada")
+        counted = dict(connection.execute("SELECT word, share FROM unified_state.common_word").fetchall())
+    assert {word: round(share, 1) for word, share in counted.items()} == {
+        "lemur": 0.5,
+        "walrus": 0.5,
+        "deploy": 1,
+        "the": 1,
+    }
