@@ -105,6 +105,8 @@ def _latencies(tier: str, ask: str, place: Path, clients: int) -> tuple[list[flo
     barrier = context.Barrier(clients)
     with context.Pool(clients, initializer=_take_barrier, initargs=(barrier,)) as pool:
         done = pool.starmap(_ask_all, [(tier, ask, place, seed) for seed in range(clients)], chunksize=1)
+        pool.close()
+        pool.join()  # a client that is ended leaves an embedded server behind
     return [one for latencies, _ in done for one in latencies], statistics.median(memory for _, memory in done)
 
 
