@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.storage.tiers.postgres.test_tenancy import claim
 from unified_state.records.history import HistoryQuery
 from unified_state.storage.tiers.contracts.contract import step, texts
@@ -41,3 +43,23 @@ def test_words_are_counted_over_the_whole_project(open_as: OpenAs, organisation:
         "deploy": 1,
         "the": 1,
     }
+
+
+@pytest.mark.parametrize("late", [0, 3, 300])
+def test_of_a_word_that_is_neither_rare_nor_common_the_newest_are_found(
+    open_as: OpenAs, organisation: str, postgres: PostgresServer, late: int
+) -> None:
+    """Where the last times have enough of it no others are looked at; where they have few all are."""
+    store = open_as("ada")
+    store.append([step(number, "the lemur deploys") for number in range(1, 401)])
+    with postgres.connect() as connection:
+        claim(connection, organisation, "p", "ada")
+        connection.execute("UPDATE unified_state.project SET last = 400000 WHERE id = unified_state.project()")
+    store.append([step(number, "the lemur returns") for number in range(1_000, 1_000 + late)] + [step(9_999, "other")])
+    with postgres.connect() as connection:
+        claim(connection, organisation, "p", "ada")
+        connection.execute("UPDATE unified_state.volume SET steps = 400000")
+        connection.execute("UPDATE unified_state.common_word SET share = 0.02")
+    found = texts([hit.step for hit in store.search(HistoryQuery(text="lemur", limit=50))])
+    assert len(found) == 50
+    assert found.count("the lemur returns") == min(late, 50)

@@ -68,7 +68,8 @@ WITH added AS (
 ), indexed AS (
     INSERT INTO unified_state.step_words (project, author, number, words)
     SELECT %(project)s, %(author)s, number,
-        to_tsvector('unified_state.words', searched) || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s)])
+        to_tsvector('unified_state.words', searched)
+            || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s), unified_state.era(%(project)s, number)])
     FROM added JOIN pg_temp.unified_state_incoming ON ordinal = number - %(last)s
     WHERE searched <> ''
 )

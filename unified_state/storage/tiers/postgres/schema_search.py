@@ -34,6 +34,11 @@ CREATE FUNCTION unified_state.tenant(project bigint) RETURNS text LANGUAGE sql I
     SELECT '@' || project
 $$;
 
+-- The word that the steps of a time have: 32,768 numbers of a project. So a search can look at the newest first.
+CREATE FUNCTION unified_state.era(project bigint, number bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT '@' || project || '#' || number / 32768
+$$;
+
 -- Count what an author added, and now and then which words are common: a search begins with the rarest.
 CREATE FUNCTION unified_state.note_volume(of_project bigint, of_author integer, added bigint) RETURNS void
     LANGUAGE plpgsql AS $$
@@ -66,13 +71,16 @@ BEGIN
 END $$;
 
 -- The newest steps that match, and pass the filters. The index costs by the steps that it touches; where these are many
--- it is cheaper to walk back from the newest step until there are enough, though no further than 10,000 steps.
+-- it is cheaper to look at the newest eras alone, and where nearly every step matches, to walk back from the newest
+-- step until there are enough, though no further than 10,000 steps.
 CREATE FUNCTION unified_state.newest(
     query tsquery, touched double precision, expected double precision, total double precision, sessions bigint[],
     of_kind text, of_tool text, since bigint, until bigint, most integer
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     here bigint := unified_state.project();
+    latest bigint;
+    few double precision := 2 * most * total / greatest(1, expected);  -- of the newest steps should hold enough
     found bigint[];
 BEGIN
     PERFORM set_config('unified_state.wanted', query::text, true);
@@ -97,7 +105,7 @@ BEGIN
             ORDER BY w.number + 0 DESC LIMIT most) AS passing;
         RETURN coalesce(found, '{}');
     END IF;
-    IF 2 * least(10000, most * total / greatest(1, expected)) < touched THEN
+    IF 2 * least(10000, most * total / greatest(1, expected)) < least(1, 65536 / total) * touched THEN
         PERFORM set_config('enable_bitmapscan', 'off', true);
         SELECT array_agg(number) INTO found FROM (
             SELECT number FROM unified_state.step_words
@@ -107,6 +115,18 @@ BEGIN
         IF cardinality(found) >= most / 3 THEN
             RETURN found;
         END IF;
+    END IF;
+    SELECT last INTO latest FROM unified_state.project WHERE id = here;
+    IF touched > 5000 AND few + 65536 < latest THEN
+        PERFORM set_config('unified_state.wanted', (query && string_agg(quote_literal(unified_state.era(here, number)),
+            ' | ')::tsquery)::text, true) FROM generate_series(latest - few::bigint, latest + 32767, 32768) AS number;
+        SELECT array_agg(number) INTO found FROM (
+            SELECT number FROM unified_state.step_words WHERE project = here
+            ORDER BY number + 0 DESC LIMIT most) AS met;
+        IF cardinality(found) = most THEN
+            RETURN found;
+        END IF;
+        PERFORM set_config('unified_state.wanted', query::text, true);
     END IF;
     SELECT array_agg(number) INTO found FROM (
         SELECT number FROM unified_state.step_words WHERE project = here
@@ -160,7 +180,7 @@ BEGIN
     found := unified_state.newest(tenant && rarest, together, together, total, sessions, of_kind, of_tool, since, until,
         2 * most);
     IF array_length(queries, 1) > 1 AND cardinality(found) = 2 * most THEN
-        found := found || unified_state.newest(tenant && every, likely[1], joint, total, sessions, of_kind, of_tool,
+        found := found || unified_state.newest(tenant && every, joint, joint, total, sessions, of_kind, of_tool,
             since, until, most);
     END IF;
     IF others IS NOT NULL AND cardinality(found) < most THEN
