@@ -16,16 +16,37 @@ from unified_state.records.item import (
     OpenQuestion,
     Scope,
 )
-from unified_state.rules.cutting import cut
+from unified_state.rules.cutting import cut, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from unified_state.records.item import Entry, LedgerItem
 
 EVIDENCE_CHARACTERS = 500  # the seed's limit; the whole content stays in the ledger
 _TEXT_CHARACTERS = 600
+_KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
+_SECTIONS = {
+    "decisions": Decision,
+    "constraints": Constraint,
+    "open_questions": OpenQuestion,
+    "evidence_ledger": Evidence,
+    "failed_attempts": Attempt,
+}
+
+
+def sections_of(items: Sequence[LedgerItem]) -> dict[str, Any]:
+    """The entries of the state file for items, by the field of the state that holds them."""
+    entries = [short_form(item) for item in items]
+    return {name: tuple(entry for entry in entries if isinstance(entry, kind)) for name, kind in _SECTIONS.items()}
+
+
+def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:
+    """The newest decisions that hold, in a line each."""
+    decisions = [item.body["decision"] for item in items if item.kind == DECISION and item.status == "active"]
+    return tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:])
 
 
 def short_form(item: LedgerItem) -> Entry:

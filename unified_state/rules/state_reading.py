@@ -8,6 +8,8 @@ from __future__ import annotations
 from operator import is_
 
 from unified_state.records.record import Record
+from unified_state.records.state import TRIGGERS, GitState
+from unified_state.rules.timestamps import to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +27,16 @@ def read_section(kind: type[Section], value: object) -> Section:
     types = kind.__annotations__  # texts, since the record modules put evaluation off
     fields = {name: given.get(disk) for name, disk in kind.disk_names.items() if _fits(types[name], given.get(disk))}
     return kind(**{name: tuple(field) if isinstance(field, list) else field for name, field in fields.items()})
+
+
+def last_save(present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
+    """When, why and with which git state a file says that it was saved last; now where it does not."""
+    timestamp, trigger = present.get("timestamp"), present.get("trigger")
+    return (
+        timestamp if isinstance(timestamp, str) and timestamp else to_text(now),
+        trigger if trigger in TRIGGERS else "checkpoint",
+        read_section(GitState, present.get("git")),
+    )
 
 
 def keep_unknown(record: Section, present: object) -> Section:

@@ -11,11 +11,9 @@ import os
 
 from unified_state.errors import DamagedFileError, StorageError, UnifiedStateError
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.item import DECISION, Attempt, Constraint, Decision, Evidence, OpenQuestion
 from unified_state.records.record import Record, disk_value
 from unified_state.records.state import (
     STATE_VERSION,
-    TRIGGERS,
     GitState,
     SessionRecord,
     State,
@@ -25,9 +23,8 @@ from unified_state.records.state import (
     WorkItem,
 )
 from unified_state.rules.budget import budget_status
-from unified_state.rules.cutting import cut, one_line
-from unified_state.rules.short_form import short_form
-from unified_state.rules.state_reading import drop_texts, keep_unknown, read_section
+from unified_state.rules.short_form import key_decisions, sections_of
+from unified_state.rules.state_reading import drop_texts, keep_unknown, last_save, read_section
 from unified_state.rules.timestamps import to_text
 from unified_state.services.adoption import adopt
 from unified_state.services.git_exclude import exclude_from_git
@@ -35,7 +32,7 @@ from unified_state.services.paging import estimated_tokens, page_out
 from unified_state.services.pending import is_running
 from unified_state.services.place import EXCLUDED, NAME, waiting_histories
 from unified_state.services.rules_file import is_wanted, write_rules_file
-from unified_state.storage.ledger import ACTIVE, items_in_file
+from unified_state.storage.ledger import items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
 from unified_state.storage.state_file import StateContent, StateFile
 from unified_state.storage.todos import pending_actions
@@ -54,7 +51,6 @@ if TYPE_CHECKING:
 
     Counter = Callable[[Sequence[str]], list[int]]
 
-_KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
 _HIGHLIGHTS, _PENDING = 5, 20
 
 
@@ -153,7 +149,6 @@ class Projection:
 
     def _state(self, present: dict[str, Any]) -> State:
         items, truncated = self._items()
-        entries = [short_form(item) for item in items]
         at, trigger, git = self._saved(present)
         alive = self._alive_sessions()
         state = State(
@@ -165,11 +160,7 @@ class Projection:
             git=git,
             work_item=(_work_item(alive[0]) if alive else None) or read_section(WorkItem, present.get("workItem")),
             workflow=_workflow(alive[0] if alive else None, present),
-            decisions=tuple(entry for entry in entries if isinstance(entry, Decision)),
-            constraints=tuple(entry for entry in entries if isinstance(entry, Constraint)),
-            open_questions=tuple(entry for entry in entries if isinstance(entry, OpenQuestion)),
-            evidence_ledger=tuple(entry for entry in entries if isinstance(entry, Evidence)),
-            failed_attempts=tuple(entry for entry in entries if isinstance(entry, Attempt)),
+            **sections_of(items),
             summaries=self._summaries(items, alive[0].number if alive else None),
             token_metrics=self._metrics(items, present, truncated=truncated),
             sessions={session.session_id: self._session_record(session) for session in alive},
@@ -182,12 +173,7 @@ class Projection:
         if saved is not None:
             at, trigger, git = saved
             return at, trigger, GitState.from_disk(parse_json(git))
-        trigger = present.get("trigger")
-        return (
-            _text(present.get("timestamp")) or to_text(self._now),
-            trigger if trigger in TRIGGERS else "checkpoint",
-            read_section(GitState, present.get("git")),
-        )
+        return last_save(present, self._now)
 
     def _items(self) -> tuple[list[LedgerItem], bool]:
         """The items that the file shows, and whether some just left it."""
@@ -224,10 +210,9 @@ class Projection:
         )
 
     def _summaries(self, items: list[LedgerItem], session: int | None) -> Summaries:
-        decisions = [item.body["decision"] for item in items if item.kind == DECISION and item.status == ACTIVE]
         return Summaries(
             context_highlights=open_notes(self._archive, session, "highlight", _HIGHLIGHTS),
-            key_decisions=tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:]),
+            key_decisions=key_decisions(items),
             pending_actions=pending_actions(self._archive, session, _PENDING),
         )
 

@@ -7,12 +7,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import DamagedFileError
-from unified_state.interpreter import dump_json
-from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
+from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import disk_value
 from unified_state.records.state import (
     STATE_VERSION,
-    TRIGGERS,
     GitState,
     SessionRecord,
     State,
@@ -22,9 +20,8 @@ from unified_state.records.state import (
     WorkItem,
 )
 from unified_state.rules.budget import budget_status, leaving
-from unified_state.rules.cutting import cut, one_line
-from unified_state.rules.short_form import short_form
-from unified_state.rules.state_reading import drop_texts, keep_unknown, read_section
+from unified_state.rules.short_form import key_decisions, sections_of, short_form
+from unified_state.rules.state_reading import drop_texts, keep_unknown, last_save, read_section
 from unified_state.rules.timestamps import to_text
 from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.json_tier.carrying import carried_items
@@ -45,7 +42,7 @@ if TYPE_CHECKING:
     from unified_state.storage.state_file import StateContent
 
 _CHARACTERS_PER_TOKEN = 3.2
-_KEY_DECISIONS, _DECISION_CHARACTERS, _NOTES = 5, 100, 20
+_NOTES = 20
 
 
 class JsonProjection:
@@ -108,7 +105,6 @@ class JsonProjection:
         taken = Tables(self._history.files).taken
         items = [*carried_items(present, taken, self._now), *self._history.store.items()]
         shown, tokens = self._within_budget(items)
-        entries = [short_form(item) for item in shown]
         desk = self._history.desk.read()
         alive = self._alive(desk)
         work = next((one["work_item"] for one in alive.values() if one.get("work_item")), None)
@@ -124,11 +120,7 @@ class JsonProjection:
             git=git,
             work_item=read_section(WorkItem, work or present.get("workItem")),
             workflow=read_section(Workflow, present.get("workflow")),
-            decisions=tuple(entry for entry in entries if isinstance(entry, Decision)),
-            constraints=tuple(entry for entry in entries if isinstance(entry, Constraint)),
-            open_questions=tuple(entry for entry in entries if isinstance(entry, OpenQuestion)),
-            evidence_ledger=tuple(entry for entry in entries if isinstance(entry, Evidence)),
-            failed_attempts=tuple(entry for entry in entries if isinstance(entry, Attempt)),
+            **sections_of(shown),
             summaries=_summaries(desk, shown, next(iter(alive), None), present),
             token_metrics=TokenMetrics(
                 estimated_tokens=tokens,
@@ -181,15 +173,8 @@ def open_notes(desk: dict[str, Any], kind: str, session_id: str | None) -> tuple
 def _saved(saved: dict[str, Any] | None, present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
     """When, why and with which git state the file was saved last; what the file itself says if we never did."""
     if saved is not None:
-        from unified_state.interpreter import parse_json
-
         return saved["at"], saved["trigger"], GitState.from_disk(parse_json(saved["git"]))
-    timestamp, trigger = present.get("timestamp"), present.get("trigger")
-    return (
-        timestamp if isinstance(timestamp, str) else to_text(now),
-        trigger if trigger in TRIGGERS else "checkpoint",
-        read_section(GitState, present.get("git")),
-    )
+    return last_save(present, now)
 
 
 def _session(desk: dict[str, Any], name: str, one: dict[str, Any]) -> SessionRecord:
@@ -208,11 +193,8 @@ def _summaries(
 ) -> Summaries:
     """Notes; where none were made here those that the file shows stay."""
     before = read_section(Summaries, present.get("summaries"))
-    decisions = [
-        str(item.body.get("decision")) for item in items if item.kind == "decision" and item.status == "active"
-    ]
     return Summaries(
         context_highlights=open_notes(desk, "highlight", session_id) or before.context_highlights,
-        key_decisions=tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:]),
+        key_decisions=key_decisions(items),
         pending_actions=open_notes(desk, "action", session_id) or before.pending_actions,
     )
