@@ -13,7 +13,7 @@ from unified_state.records.item import (
     Evidence,
     OpenQuestion,
 )
-from unified_state.rules.short_form import EVIDENCE_CHARACTERS, short_form
+from unified_state.rules.short_form import EVIDENCE_CHARACTERS, key_decisions, short_form
 
 
 def test_a_decision_is_shown_with_its_reason() -> None:
@@ -75,3 +75,15 @@ def test_what_an_older_body_does_not_have_is_empty(kind: str, field: str) -> Non
     bare = item(1, kind)
     shown = short_form(bare.replace(body={name: value for name, value in bare.body.items() if name != field}))
     assert getattr(shown, field) == ""
+
+
+def test_a_decision_that_says_nothing_is_no_reason_to_fail() -> None:
+    """Files of JSON show what anybody may have written into the state file."""
+    nothing = item(8, DECISION).replace(body={})
+    assert key_decisions([item(7, DECISION), nothing]) == ("Use SQLite", "")
+
+
+def test_key_decisions_are_the_newest_that_hold() -> None:
+    items = [item(number, DECISION, decision=f"number {number}") for number in range(1, 9)]
+    items[7] = items[7].replace(status="superseded")
+    assert key_decisions(items) == tuple(f"number {number}" for number in range(3, 8))

@@ -45,7 +45,7 @@ def sections_of(items: Sequence[LedgerItem]) -> dict[str, Any]:
 
 def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:
     """The newest decisions that hold, in a line each."""
-    decisions = [item.body["decision"] for item in items if item.kind == DECISION and item.status == "active"]
+    decisions = [main_text(item) for item in items if item.kind == DECISION and item.status == "active"]
     return tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:])
 
 

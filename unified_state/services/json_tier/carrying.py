@@ -5,7 +5,8 @@ They stay in the file as they are, and a restore tells them, where the file is a
 
 from __future__ import annotations
 
-from unified_state.records.item import ALIAS_LETTERS, ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, LedgerItem
+from unified_state.rules.state_entries import raw_entries
 from unified_state.rules.timestamps import to_text
 
 TYPE_CHECKING = False
@@ -13,13 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-SECTIONS = {
-    "decisions": DECISION,
-    "constraints": CONSTRAINT,
-    "openQuestions": QUESTION,
-    "evidenceLedger": EVIDENCE,
-    "failedAttempts": ATTEMPT,
-}
 _SHARED = ("id", "timestamp", "origin", "status", "files")
 
 
@@ -50,8 +44,4 @@ def highest_number(present: dict[str, Any], kind: str) -> int:
 
 
 def _entries(present: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for section, kind in SECTIONS.items():
-        entries = present.get(section)
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict) and isinstance(entry.get("id"), str):
-                yield kind, entry
+    return ((kind, entry) for kind, entry in raw_entries(present) if isinstance(entry.get("id"), str))
