@@ -80,6 +80,14 @@ def test_an_item_that_has_all_words_stands_above_any_step(told: Archive, model: 
     assert asked(told, "login token", model)[0].ref == "D1"
 
 
+def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(
+    told: Archive, keep: Keep, model: str
+) -> None:
+    keep(prompt(9, "the parser drops commas", session=OTHER), session=OTHER)
+    query = "the parser drops commas"
+    assert asked(told, query, model, session_id=OTHER) == search(told, query, 10, OTHER)
+
+
 def test_a_forgotten_step_is_not_found(told: Archive, model: str) -> None:
     forget_step(told.execute, 1)
     assert "S1" not in {hit.ref for hit in asked(told, ASKED, model)}

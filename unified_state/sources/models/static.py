@@ -34,7 +34,7 @@ class StaticModel:
 
     name = MODEL_NAMES[STATIC]
     dimensions = 256
-    trust = 0.3  # measured on LoCoMo: with more it does harm
+    trust = 0.3  # measured on LoCoMo: with more, what words find is lost
 
     def __init__(self) -> None:
         weights = PackageFile("wordllama", "wordllama/weights/l2_supercat_256.safetensors")
