@@ -69,22 +69,23 @@ def _refresh(archive: Archive, model: VectorModel, has_time: Callable[[], bool],
     from unified_state.storage.vector_graph import extend_graph  # loads usearch
 
     last = extend_graph(archive, model, has_time)
-    while last < scan.last and has_time() and read_model(archive, model.number) == model:
+    while last < scan.last.number and has_time() and read_model(archive, model.number) == model:
         last = extend_graph(archive, model, has_time)
-    return last >= scan.last
+    return last >= scan.last.number
 
 
 def _proposed(archive: Archive, model: VectorModel, query: Numbers, limit: int) -> tuple[list[int], int]:
     """The numbers of vectors among which the nearest are, and up to which one that is so."""
     scan = open_scan(archive, model)
     if not os.path.exists(derived_path(archive, model, GRAPH)):
-        return scan.nearest(query, limit), scan.last
+        return scan.nearest(query, limit), scan.last.number
     from unified_state.storage.vector_graph import open_graph  # loads usearch
 
     graph = open_graph(archive, model)
     if graph is None:
-        return scan.nearest(query, limit), scan.last
-    return [*graph.nearest(query, limit), *scan.nearest(query, limit, graph.last)], max(graph.last, scan.last)
+        return scan.nearest(query, limit), scan.last.number
+    last = graph.last.number
+    return [*graph.nearest(query, limit), *scan.nearest(query, limit, last)], max(last, scan.last.number)
 
 
 def _best(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from operator import mul
 from struct import Struct
+from zlib import crc32
 
 from unified_state.errors import UsageError
 from unified_state.records.record import Record
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 _NUMBER = 2  # bytes of a float16
 _TOLERANCE = 0.02  # of the square of the length: what rounding to float16 can do is a tenth of it
 _LARGEST = (1 << 63) - 1
+
+
+class Last(Record):
+    """The last vector that was read, by its own number, and what tells it from another one that gets its number, as in
+    an archive that came back from a backup.
+    """
+
+    number: int
+    mark: int
 
 
 class VectorModel(Record):
@@ -117,6 +127,12 @@ def vectors_after(archive: Archive, model: int, last: int, limit: int) -> list[t
     return archive.rows(
         "SELECT id, step, embedding FROM vector WHERE id > ? AND model = ? ORDER BY id LIMIT ?", last, model, limit
     )
+
+
+def last_vector(archive: Archive, model: int, number: int) -> Last:
+    """The vector of a number as the last one that was read."""
+    found = vectors_at(archive, model, [number])
+    return Last(number, crc32(b"".join(b"%d %b" % (step, embedding) for _, step, embedding in found)))
 
 
 def count_vectors(archive: Archive, model: int) -> int:
