@@ -15,12 +15,15 @@ import numpy as np
 import pytest
 
 from tests.acceptance.namespaces import mounted
+from tests.builders import NOW, uuid_of
 from tests.processes import ROOT, run_at_once, start
 from tests.storage.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
 from unified_state.errors import StorageError, UsageError
+from unified_state.records.history import STEP, Tombstone
 from unified_state.storage.archive import Archive
 from unified_state.storage.derived_file import GRAPH, SCAN, derived_folder, derived_lock, derived_path, remove_stale
 from unified_state.storage.step_writing import forget_step
+from unified_state.storage.tiers.sqlite import SqliteStore
 from unified_state.storage.vector_index import nearest, refresh
 from unified_state.storage.vectors import model_number, read_model
 
@@ -297,6 +300,12 @@ def test_forgetting_removes_what_was_made_of_the_vector_and_the_next_files_are_w
     assert 1 not in steps(made, VECTORS[0], COUNT)
 
 
+@TIERS
+def test_what_another_store_tells_to_forget_is_left_in_no_file(made: Archive, graph_from: int) -> None:
+    SqliteStore(made.path, archive=made).append([Tombstone(STEP, f"{uuid_of(1)}/0", NOW)])
+    assert [path.name for path in Path(derived_folder(made)).iterdir()] == ["lock"]
+
+
 def test_a_file_of_a_run_that_was_killed_just_before_it_got_its_name_does_not_stay(archive: Archive) -> None:
     refresh(archive, MODEL, always)
     whole = Path(derived_path(archive, read_model(archive, MODEL), SCAN))
@@ -441,6 +450,25 @@ def test_where_a_package_is_missing_it_is_said_with_what_to_install(package: str
     )
     assert package in done.stdout
     assert done.stdout.endswith("pip install 'unified-state[vectors]'\n")
+
+
+WITHOUT_USEARCH = """
+import json, sys
+sys.modules["usearch"] = None
+root, path, query = sys.argv[1:]
+sys.path.insert(0, root)
+from unified_state.storage.archive import Archive
+from unified_state.storage.vector_index import nearest
+with Archive(path) as archive:
+    print([step for step, _ in nearest(archive, 1, json.loads(query), 3)])
+"""
+
+
+@WITH_GRAPH
+def test_without_what_reads_the_graph_the_nearest_are_found_all_the_same(made: Archive, graph_from: int) -> None:
+    command = [sys.executable, "-c", WITHOUT_USEARCH, str(ROOT), made.path, str(QUERIES[0].tolist())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{exact(VECTORS, QUERIES[0], 3)}\n", done.stderr
 
 
 @pytest.mark.parametrize("module", ["vector_graph", "vector_index"])
