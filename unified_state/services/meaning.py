@@ -71,7 +71,8 @@ class Reader:
         if number is None:
             return None
         common = {word for word, count in having.items() if not tells_something(count, steps)}
-        vectors = [vector for vector in self._model.encode([query, without(query, common)]) if vector is not None]
+        readings = list(dict.fromkeys([query, without(query, common)]))
+        vectors = [vector for vector in self._model.encode(readings) if vector is not None]
         if not vectors:
             return None
         vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)
