@@ -6,6 +6,8 @@ goes on by words alone, and says so.
 
 from __future__ import annotations
 
+from heapq import nlargest
+
 from unified_state.rules.meaning import without
 from unified_state.services.telling_words import tells_something
 from unified_state.sources.models import open_model
@@ -36,12 +38,12 @@ class Meant:
 
     def nearest(self, filters: Filters, limit: int) -> list[int]:
         """The steps that pass the filters and mean most nearly the same, the nearest first."""
+        many = limit if filters == Filters() else limit * _BEYOND
         of_session = [] if filters.session is None else step_numbers(self._archive, filters.session)
         if 0 < len(of_session) <= _FEW:
             cosines = self.cosines(of_session)
-            found = sorted(cosines, key=cosines.__getitem__, reverse=True)
+            found = nlargest(many, cosines, key=cosines.__getitem__)
         else:
-            many = limit if filters == Filters() else limit * _BEYOND
             found = [step for step, _ in nearest(self._archive, self._model, self._vector, many)]
         return those_passing(self._archive, found, filters)[:limit]
 
