@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -14,10 +15,11 @@ from tests.storage.tiers.postgres.distributed_server import make_distributed_dat
 from tests.storage.tiers.postgres.test_tenancy import SECRET, claim, count_all
 from unified_state.errors import StorageError
 from unified_state.records.history import HistoryQuery, Tombstone
+from unified_state.storage.tiers import postgres as postgres_tier
 from unified_state.storage.tiers.contracts import CONTRACTS, Contract
 from unified_state.storage.tiers.contracts.contract import step, uuid
 from unified_state.storage.tiers.postgres.opening import open_postgres
-from unified_state.storage.tiers.postgres.schema import DISTRIBUTED_TABLES
+from unified_state.storage.tiers.postgres.schema import DISTRIBUTED_TABLES, FUNCTIONS, migrations, vectors
 from unified_state.storage.tiers.postgres.schema_history import HISTORY_TABLES
 from unified_state.storage.tiers.protocol import everything
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from tests.storage.tiers.postgres.conftest import OpenAs
 
 _TABLES = {*DISTRIBUTED_TABLES, "step_vector"}
-_READ = re.compile(rf"(?<!')\bunified_state\.({'|'.join(sorted(_TABLES))})\b(?! SET )")
+_READ = re.compile(rf"(?<!')\bunified_state\.({'|'.join(sorted(_TABLES))})\b")
 _SEARCHES = re.compile(r"\bunified_state\.(matching|nearest|newest|note_volume)\(")
 
 
@@ -42,9 +44,7 @@ def statements(postgres: PostgresServer) -> Iterator[tuple[str, Callable[[], lis
     """A database of that form, and how to read the statements that it was sent by ordinary roles."""
     database = make_distributed_database(postgres)
     with postgres.admin() as connection:
-        connection.execute(
-            f"ALTER DATABASE {database} SET log_statement = 'all'; ALTER DATABASE {database} SET log_duration = off"
-        )
+        connection.execute(f"ALTER DATABASE {database} SET log_statement = 'all'")
     log = postgres.folder / "log"
     begin = log.stat().st_size
 
@@ -112,6 +112,13 @@ def test_every_statement_that_reads_tables_names_the_project_and_calls_nothing_t
     assert {match for sql in reading for match in _READ.findall(sql)} == _TABLES - {"volume", "common_word"}
     assert [sql for sql in reading if not re.search(r"\bproject = [$%]|VALUES \(\$1", sql)] == []
     assert [sql for sql in reading if _SEARCHES.search(sql)] == []
+
+
+def test_settings_are_told_by_statements_which_citus_hands_on_to_the_nodes() -> None:
+    schema = FUNCTIONS + vectors("public", distributed=True) + "".join(migrations(distributed=True))
+    sources = "".join(path.read_text() for path in Path(postgres_tier.__path__[0]).glob("*.py"))
+    assert re.findall(r"\bset_config\('([^']*)", schema) == ["citus.propagate_set_commands"]
+    assert len(re.findall(r"\bset_config\(", sources)) == 1
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ FROM pg_namespace WHERE nspname = 'unified_state'
 # A new schema is laid out as the server is; one that is there remains as it was laid out.
 _IS_DISTRIBUTED = """
 SELECT coalesce((SELECT relkind <> 'p' FROM pg_class WHERE oid = to_regclass('unified_state.step')),
-    to_regproc('pg_catalog.create_distributed_table') IS NOT NULL)
+    EXISTS (SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'
+        AND pronamespace = 'pg_catalog'::regnamespace))
 """
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 INDEXED_DIMENSIONS = (256, 384)
 
 VECTORS = """
-SELECT '[1]'::{schema}.halfvec;  -- loads the extension, whose settings are named below
-
 CREATE TABLE unified_state.step_vector (
     project bigint NOT NULL,
     author integer NOT NULL,
@@ -31,7 +29,11 @@ DECLARE
     here bigint := unified_state.project();
     is_filtered boolean := coalesce(sessions::text, of_kind, of_tool, since::text, until::text) IS NOT NULL;
 BEGIN
-    PERFORM unified_state.tell('hnsw.ef_search', '200'), unified_state.tell('hnsw.iterative_scan', 'relaxed_order');
+    PERFORM asked::halfvec;  -- loads the extension, whose settings are known from here on
+    PERFORM unified_state.tell('hnsw.ef_search', '200');
+    IF current_setting('hnsw.iterative_scan', true) IS NOT NULL THEN  -- from version 0.8 on
+        PERFORM unified_state.tell('hnsw.iterative_scan', 'relaxed_order');
+    END IF;
     RETURN QUERY EXECUTE format(
         'SELECT v.number, 1 - (v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s)) '
         'FROM unified_state.step_vector AS v ' || CASE WHEN is_filtered THEN
