@@ -63,9 +63,8 @@ END $$;
 """
 
 
-def make_distributed_database(server: PostgresServer) -> str:
-    """Make an empty database on which schemas take the form for a distributed server; its name."""
-    database = server.database()
+def make_distributed(server: PostgresServer, database: str) -> str:
+    """Let new schemas in a database take the form for a distributed server; its name."""
     with server.admin(database) as connection:
         connection.execute(_STAND_IN)
     return database

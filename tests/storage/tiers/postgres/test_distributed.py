@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.postgres_server import PostgresServer
-from tests.storage.tiers.postgres.distributed_server import make_distributed_database
+from tests.storage.tiers.postgres.distributed_server import make_distributed
 from tests.storage.tiers.postgres.test_tenancy import SECRET, claim, count_all
 from unified_state.errors import StorageError
 from unified_state.records.history import HistoryQuery, Tombstone
@@ -36,13 +36,13 @@ _SEARCHES = re.compile(r"\bunified_state\.(matching|nearest|newest|note_volume)\
 @pytest.fixture(scope="module")
 def distributed(postgres: PostgresServer) -> str:
     """A database in that form."""
-    return make_distributed_database(postgres)
+    return make_distributed(postgres, postgres.database())
 
 
 @pytest.fixture
 def statements(postgres: PostgresServer) -> Iterator[tuple[str, Callable[[], list[str]]]]:
     """A database of that form, and how to read the statements that it was sent by ordinary roles."""
-    database = make_distributed_database(postgres)
+    database = make_distributed(postgres, postgres.database())
     with postgres.admin() as connection:
         connection.execute(f"ALTER DATABASE {database} SET log_statement = 'all'")
     log = postgres.folder / "log"
@@ -112,6 +112,40 @@ def test_every_statement_that_reads_tables_names_the_project_and_calls_nothing_t
     assert {match for sql in reading for match in _READ.findall(sql)} == _TABLES - {"volume", "common_word"}
     assert [sql for sql in reading if not re.search(r"\bproject = [$%]|VALUES \(\$1", sql)] == []
     assert [sql for sql in reading if _SEARCHES.search(sql)] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ("(project bigint, x text UNIQUE)", "unique index"),
+        ("(project bigint) PARTITION BY HASH (project)", "no ordinary table"),
+        ("(project bigint); CREATE POLICY p ON x.t USING (project = (SELECT 1))", "cannot create policy"),
+        ("(project bigint); GRANT UPDATE (project) ON x.t TO PUBLIC", "column list"),
+        ("(project integer)", "cannot colocate"),
+    ],
+)
+def test_what_citus_refuses_is_refused_in_its_place(
+    postgres: PostgresServer, distributed: str, open_as: OpenAs, table: str, told: str
+) -> None:
+    open_as(dbname=distributed)
+    with postgres.connect(distributed) as connection, connection.transaction(force_rollback=True):
+        connection.execute(f"CREATE SCHEMA x; CREATE TABLE x.t {table}")
+        with pytest.raises(psycopg.errors.RaiseException, match=told):
+            connection.execute(
+                "SELECT create_distributed_table('x.t', 'project', colocate_with => 'unified_state.step')"
+            )
+
+
+def test_a_schema_that_is_there_remains_as_it_was_laid_out(postgres: PostgresServer, open_as: OpenAs) -> None:
+    database = postgres.database(has_vectors=False)
+    open_as(dbname=database).append(SECRET)
+    make_distributed(postgres, database)
+    with postgres.admin(database) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    with open_as(dbname=database) as store:
+        assert store.vectors.add("model", [(uuid(1), 0, [1.0, 0.0])]) == 1
+    with postgres.admin(database) as connection:
+        assert connection.execute("SELECT count(*) FROM laid_out").fetchone() == (0,)
 
 
 def test_settings_are_told_by_statements_which_citus_hands_on_to_the_nodes() -> None:
