@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PARTITIONS = 16
-SCHEMA_VERSION = 2
-DISTRIBUTED_TABLES = ("step", *(table for table in HISTORY_TABLES if table != "step"), "numbering")
+DISTRIBUTED_TABLES = (*HISTORY_TABLES, "numbering")  # the first one is what the others lie beside
 _REFERENCE_TABLES = ("version", "organisation", "member", "project")
 
 VERSION = """
@@ -28,7 +27,7 @@ CREATE TABLE unified_state.version (number integer PRIMARY KEY, applied_at times
 """
 
 FUNCTIONS = SEARCHING.replace("{passes}", PASSES) + ENTERING.replace(
-    "{history}", ", ".join(f"unified_state.{table}" for table in (*HISTORY_TABLES, "numbering"))
+    "{history}", ", ".join(f"unified_state.{table}" for table in DISTRIBUTED_TABLES)
 )
 
 
@@ -128,5 +127,8 @@ def _laid_out(tables: str, partitioned: Iterable[str], *, distributed: bool) -> 
 
 
 def _distribute(table: str) -> str:
-    beside = "" if table == "step" else ", colocate_with => 'unified_state.step'"
+    beside = "" if table == DISTRIBUTED_TABLES[0] else f", colocate_with => 'unified_state.{DISTRIBUTED_TABLES[0]}'"
     return f"SELECT create_distributed_table('unified_state.{table}', 'project'{beside});\n"
+
+
+SCHEMA_VERSION = len(migrations(distributed=False))
