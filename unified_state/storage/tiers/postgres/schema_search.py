@@ -149,8 +149,8 @@ BEGIN
     RETURN coalesce(found, '{}');
 END $$;
 
--- The candidates of a search and how well they match: those that hold all words, and, where these may be few, those that
--- hold the rarest.
+-- The candidates of a search and how well they match: those that hold all words and, where these may be few, those
+-- that hold the rarest.
 CREATE OR REPLACE FUNCTION unified_state.matching(
     asked text[], sessions bigint[], of_kind text, of_tool text, since bigint, until bigint, most integer
 ) RETURNS TABLE (step bigint, score double precision) LANGUAGE plpgsql AS $$
