@@ -152,8 +152,9 @@ def stop_server(data: Path, how: signal.Signals = signal.SIGQUIT) -> None:
 
 
 def end_server(folder: Path) -> None:
-    """End a run's server and remove its folder."""
-    stop_server(folder / "data")
+    """End a run's servers and remove its folder."""
+    for found in (*folder.glob("*/postmaster.pid"), *folder.glob("*/*/postmaster.pid")):
+        stop_server(found.parent)
     shutil.rmtree(folder, ignore_errors=True)
 
 
