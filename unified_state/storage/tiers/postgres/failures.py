@@ -23,7 +23,7 @@ _HINTS = {
     "53300": "it has no connection left; try again, or raise max_connections",
     "57014": "it took too long; try again, a search with rarer words",
     "57P03": "it is starting or recovering; try again",
-    "XX001": "its administrator mends an index with REINDEX DATABASE, a table from a backup; nothing is lost here",
+    "XX001": "its administrator mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost here",
 }
 _HINTS["XX002"] = _HINTS["XX001"]
 _UNREACHABLE = "check postgres_dsn, and that the server runs; nothing is lost"
