@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from unified_state.storage.tiers.postgres.server import Server
 
+_DAMAGED = "its owner mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost"
 _HINTS = {
     "28P01": "check the password: in postgres_dsn, in $PGPASSWORD or in ~/.pgpass",
     "28000": "check the user in postgres_dsn, and the server's pg_hba.conf",
@@ -23,9 +24,9 @@ _HINTS = {
     "53300": "it has no connection left; try again, or raise max_connections",
     "57014": "it took too long; try again, a search with rarer words",
     "57P03": "it is starting or recovering; try again",
-    "XX001": "its administrator mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost here",
+    "XX001": _DAMAGED,
+    "XX002": _DAMAGED,
 }
-_HINTS["XX002"] = _HINTS["XX001"]
 _UNREACHABLE = "check postgres_dsn, and that the server runs; nothing is lost"
 # Before a connection stands libpq gives no code, only a message: the server's, or its own.
 _TOLD = {

@@ -43,12 +43,13 @@ def migrate(connection: Connection[Any], server: Server) -> None:
         raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
     _check_encoding(connection, server)
     _check_role(connection, server)
-    if schema_version(connection, server) < SCHEMA_VERSION:
-        _apply(connection, server)
+    known = schema_version(connection, server)
+    if known < SCHEMA_VERSION:
+        _apply(connection, server, known)
     _add_vectors(connection)
 
 
-def _apply(connection: Connection[Any], server: Server) -> None:
+def _apply(connection: Connection[Any], server: Server, found: int) -> None:
     try:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
@@ -59,7 +60,8 @@ def _apply(connection: Connection[Any], server: Server) -> None:
                 connection.execute(MIGRATIONS[number - 1])
                 connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
     except InsufficientPrivilege as error:
-        message = f"{server} has no schema of ours yet, and this user may not make it: {server.scrubbed(str(error))}"
+        lacks = f"schema version {found}, not {SCHEMA_VERSION}" if found else "no schema of ours yet"
+        message = f"{server} has {lacks}, and this user may not make it: {server.scrubbed(str(error))}"
         raise StorageError(message, "its owner opens it once, and admits the others") from None
 
 
