@@ -104,11 +104,13 @@ def test_a_server_whose_disk_is_full_loses_nothing_and_goes_on_when_there_is_roo
         full = Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
         full.decide("before")
         assert full.ask("sync")["complete"]
-        subprocess.run([*prefix, "sh", "-c", f"cat /dev/zero > {disk}/ballast"], stderr=subprocess.DEVNULL, check=False)
         project.keep(_long_session(project), tmp_path / "s.jsonl")
-        for _ in range(2):
+        for spare in ("20M", "0"):  # the server starts and has no room for what is sent; it cannot even start
+            fill = f"cat /dev/zero > {disk}/ballast; truncate --size=-{spare} {disk}/ballast"
+            subprocess.run([*prefix, "sh", "-c", fill], stderr=subprocess.DEVNULL, check=True)
             assert told_in_one_line(done := full.run("sync")), done
             assert "No space left on device" in done.err
+            assert ("does not start" in done.err) == (spare == "0")
         subprocess.run([*prefix, "rm", str(disk / "ballast")], check=True)
         assert full.ask("sync")["complete"]
         assert full.ask("sync")["told"] == 0
@@ -120,7 +122,7 @@ def test_a_server_whose_disk_is_full_loses_nothing_and_goes_on_when_there_is_roo
 def _long_session(project: Project) -> Transcript:
     """Of texts that no compression makes much smaller."""
     written = Transcript("s", cwd=str(project.folder))
-    for number in range(40):
+    for number in range(100):
         written.prompt(f"what is in file {number}")
         written.call("Bash", {"command": f"cat {number}"}, os.urandom(100_000).hex())
     return written
