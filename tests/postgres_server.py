@@ -114,11 +114,13 @@ def shared_server(programs: Path | None = None) -> PostgresServer:
 
 def start_server(data: Path, programs: Path | None = None) -> PostgresServer:
     """Make a server's folder and start it."""
-    user = _system_user()
+    utils = _bundle().utils
+    programs = programs or utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION]
     data.mkdir(mode=0o700)
+    user = _system_user()
     if user is not None:
+        utils.ensure_prefix_permissions(programs)
         shutil.chown(data, user)
-    programs = programs or _bundled_programs()
     _run(programs, "initdb", "--auth=trust", "--encoding=utf8", "--no-sync", "-U", "postgres", "-D", str(data))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -153,14 +155,6 @@ def _system_user() -> str | None:
         return None
     _bundle().utils.ensure_user_exists("pgserver")
     return "pgserver"
-
-
-def _bundled_programs() -> Path:
-    """The programs of the package, where the server's user reaches them."""
-    utils = _bundle().utils
-    programs: Path = utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION]
-    utils.ensure_prefix_permissions(programs)
-    return programs
 
 
 def _bundle() -> Any:
