@@ -20,9 +20,8 @@ from unified_state.errors import MissingExtraError, NewerVersionError, SettingEr
 from unified_state.records.history import HistoryQuery, StoredStep
 from unified_state.storage.tiers.contracts.contract import step, steps_of
 from unified_state.storage.tiers.postgres import migrating
-from unified_state.storage.tiers.postgres.migrating import SCHEMA_VERSION
 from unified_state.storage.tiers.postgres.opening import open_postgres
-from unified_state.storage.tiers.postgres.schema import MIGRATIONS
+from unified_state.storage.tiers.postgres.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from tests.storage.tiers.postgres.conftest import OpenAs
@@ -127,22 +126,6 @@ def test_a_newer_schema_is_left_as_it_is(postgres: PostgresServer, open_as: Open
     assert isinstance(error, NewerVersionError)
     assert f"version 999, and this unified-state knows up to {SCHEMA_VERSION}" in error.message
     assert "update unified-state" in error.hint
-
-
-def test_a_schema_that_only_its_owner_can_bring_up_to_date_is_not_taken_for_none(
-    postgres: PostgresServer, open_as: OpenAs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database, role = postgres.database(), postgres.role()
-    open_as(dbname=database).close()
-    with postgres.connect(database) as owner:
-        owner.execute("SELECT unified_state.admit(%s, 'acme', 'ada')", [role])
-    monkeypatch.setattr(migrating, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    monkeypatch.setattr(migrating, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE unified_state.later ()"))
-    error = failure(postgres.dsn(database, role))
-    assert f"has schema version {SCHEMA_VERSION}, not {SCHEMA_VERSION + 1}" in error.message
-    assert "owner" in error.hint
-    open_as(dbname=database).close()
-    assert open_as(of="acme", dbname=database, user=role).counts().steps == 0
 
 
 def test_an_older_server_is_refused(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
