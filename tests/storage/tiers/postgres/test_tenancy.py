@@ -210,6 +210,22 @@ def test_a_member_that_is_bound_to_a_role_is_nobody_elses(
         assert count_all(connection) == {}
 
 
+def test_who_was_admitted_to_an_organisation_is_nobody_in_another_one(
+    postgres: PostgresServer, open_as: OpenAs, organisation: str
+) -> None:
+    """Though there a name is enough, for whoever has the owner's DSN."""
+    admitted = postgres.role()
+    open_as("bob").append(SECRET)
+    with postgres.connect() as owner:
+        owner.execute("SELECT unified_state.admit(%s, %s, 'ada')", [admitted, "another-" + organisation])
+    with postgres.connect(user=admitted) as connection:
+        claim(connection, organisation, "p", "bob")
+        assert count_all(connection) == {}
+    for member in ("bob", "carol"):
+        with pytest.raises(StorageError, match="no member of"):
+            open_as(member, user=admitted)
+
+
 def test_a_reader_reads_and_changes_nothing(postgres: PostgresServer, open_as: OpenAs, organisation: str) -> None:
     writer, reader = postgres.role(), postgres.role()
     open_as("ada", of="elsewhere-" + organisation)

@@ -37,8 +37,9 @@ CREATE FUNCTION unified_state.author() RETURNS integer LANGUAGE sql STABLE SECUR
     WHERE organisation = current_setting('unified_state.organisation', true)
         AND name = current_setting('unified_state.member', true)
         AND CASE WHEN role IS NULL
-            THEN NOT EXISTS (SELECT 1 FROM unified_state.member AS bound
-                WHERE bound.organisation = member.organisation AND bound.role IS NOT NULL)
+            THEN pg_has_role(session_user, current_user, 'MEMBER')  -- the owner's, as whom this function runs
+                AND NOT EXISTS (SELECT 1 FROM unified_state.member AS bound
+                    WHERE bound.organisation = member.organisation AND bound.role IS NOT NULL)
             ELSE role = session_user END
 $$;
 
