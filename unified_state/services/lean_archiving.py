@@ -79,5 +79,6 @@ def _answer(event: HookEvent, text: str, told: str) -> str:
 
 def _digest(event: HookEvent, text: str) -> int:
     """A number for the call and its output; that of another would only be given whole."""
-    data = f"{event.text('tool_name')}\n{dump_json(event.extra['tool_input'])}\n{text}".encode("utf-8", "surrogatepass")
-    return crc32(data) << 31 ^ adler32(data)
+    call = f"{event.text('tool_name')}\n{dump_json(event.extra['tool_input'])}\n".encode("utf-8", "surrogatepass")
+    data = text.encode("utf-8", "surrogatepass")
+    return crc32(data, crc32(call)) << 31 ^ adler32(data, adler32(call))

@@ -53,6 +53,22 @@ def test_of_pytest_the_reports_of_failures_and_the_summary_are_whole() -> None:
     assert len(short.text) < len(report) + 500
 
 
+def test_of_cargo_the_reports_of_failures_are_whole() -> None:
+    passed = "".join(f"test pool::test_{n} ... ok\n" for n in range(300))
+    said = "".join(f"row {n} of the pool\n" for n in range(60))
+    report = (
+        f"failures:\n\n---- pool::test_b stdout ----\n{said}\n\nfailures:\n    pool::test_b\n\ntest result: FAILED.\n"
+    )
+    short = short_of("Bash", f"{passed}test pool::test_b ... FAILED\n\n{report}", TIGHT, command="cargo test")
+    assert short.text.endswith(report)
+
+
+def test_a_go_test_named_after_failures_begins_no_report_of_them() -> None:
+    output = "=== RUN   TestPool/failures:_none\n--- PASS: TestPool/failures:_none (0.00s)\n" + PASSED_TESTS
+    short = short_of("Bash", output, TIGHT, command="go test -v ./...")
+    assert "301 passed" in short.text
+
+
 @pytest.mark.parametrize(
     "line",
     [
