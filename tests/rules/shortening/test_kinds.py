@@ -149,6 +149,17 @@ def test_of_a_diff_files_and_hunks_are_named_and_changes_come_before_what_is_aro
     assert all(f"-old_{n}\n+new_{n}\n" in short.text for n in range(12))
 
 
+def test_of_a_diff_small_changes_stay_with_what_stands_around_them() -> None:
+    new = "@@ -0,0 +1,400 @@\n" + "".join(f"+line {n} of a new file\n" for n in range(400))
+    edit = (
+        "@@ -7,4 +7,4 @@ def f\n     pool = open_pool()\n-    pool.limit = 7\n+    pool.limit = 8\n     return pool\n"
+    )
+    short = short_of(
+        "Bash", f"diff --git a/new.py b/new.py\n{new}diff --git a/f.py b/f.py\n{edit}", TIGHT, command="git diff"
+    )
+    assert short.text.endswith(edit)
+
+
 def test_in_a_diff_a_lock_file_is_only_named() -> None:
     lock = "diff --git a/poetry.lock b/poetry.lock\n@@ -1 +1 @@\n" + "".join(f"+hash_{n} = 1\n" for n in range(900))
     code = "diff --git a/a.py b/a.py\n@@ -1 +1 @@\n+changed_here = 2\n"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "test run"
-SCALES = (30, 6, 3)  # by level
+SCALES = (30, 3, 2)  # by level
 _PROGRAMS = frozenset((
     "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test",
     "yarn test", "pnpm test", "npx jest", "npx vitest", "rspec", "phpunit", "ctest", "dotnet test", "mvn test",
