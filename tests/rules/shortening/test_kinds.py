@@ -37,6 +37,12 @@ def test_of_go_tests_a_failure_is_whole_and_what_passed_is_counted() -> None:
     assert "Test17 " not in short.text
 
 
+@pytest.mark.parametrize("command", ["timeout 60 go test -v ./...", "bash -lc 'cd src && go test -v ./...'"])
+def test_a_test_run_is_known_behind_what_runs_it(command: str) -> None:
+    quiet = "".join(f"ok  \tpool/part{n}\t0.{n}s\n" for n in range(300))
+    assert short_of("Bash", quiet, command=command).kind == "test run"
+
+
 def test_of_pytest_the_reports_of_failures_and_the_summary_are_whole() -> None:
     progress = "".join(f"tests/test_{n}.py ........................ [{n % 100:3}%]\n" for n in range(200))
     report = (
