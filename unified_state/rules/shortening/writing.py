@@ -17,7 +17,7 @@ _SMALL_GAP = 30  # characters; a mark would be no shorter
 
 def write(kind: str, view: View, shown: set[int], ranking: Ranking) -> Shortened:
     """The short form that shows these units."""
-    writer = _Writer(view.text, ranking.labels)
+    writer = _Writer(view, ranking.labels)
     count = len(view.pieces)
     number = 0
     while number < count:
@@ -38,8 +38,9 @@ class _Writer:
     longer than all the rest.
     """
 
-    def __init__(self, text: str, labels: dict[int, str]) -> None:
-        self._text = text
+    def __init__(self, view: View, labels: dict[int, str]) -> None:
+        self._text = view.text
+        self._starts = view.starts
         self._labels = labels
         self._written: list[str] = []
         self._line = 1  # in which the next stretch begins
@@ -70,7 +71,7 @@ class _Writer:
         last = stop if self._ends_line(stop) else text.rfind("\n", start, stop) + 1 or start
         if last > start:
             ending = text[last - 1] if text[last - 1] == "\n" else ""
-            self._written.append(lines_mark(breaks + (not ending), self._counts(units)) + ending)
+            self._written.append(lines_mark(breaks + (not ending), self._counts(units, start, last)) + ending)
         if stop > last:
             self._written.append(characters_mark(stop - last))
 
@@ -99,10 +100,11 @@ class _Writer:
     def _ends_line(self, place: int) -> bool:
         return place == len(self._text) or self._text[place - 1] == "\n"
 
-    def _counts(self, units: range) -> dict[str, int]:
+    def _counts(self, units: range, start: int, stop: int) -> dict[str, int]:
+        """How many of the lines between are what; of a line in pieces the first says it."""
         counts: dict[str, int] = {}
         for unit in units:
             label = self._labels.get(unit)
-            if label:
+            if label and start <= self._starts[unit] < stop and self._begins_line(self._starts[unit]):
                 counts[label] = counts.get(label, 0) + 1
         return counts
