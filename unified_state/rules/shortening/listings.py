@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "listing"
-SCALES = (150, 80, 55)  # by level
+SCALES = (150, 80, 40)  # by level
 _PROGRAMS = frozenset(("ls", "find", "fd", "tree", "git ls-files", "du", "locate"))
 _LOOKED_AT = 60
 _LEAST_SHARE = 0.8
