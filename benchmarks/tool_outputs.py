@@ -98,7 +98,7 @@ def _stdin(world: World, shell: str, output: str) -> Callable[[], bytes]:
             "transcript_path": "",
             "tool_name": "Bash",
             "tool_use_id": f"toolu_{number}_{len(output)}_{shell}",
-            "tool_input": {"command": shell, "description": str(number)},
+            "tool_input": {"command": shell, "timeout": number},
             "tool_response": {"stdout": output, "stderr": "", "interrupted": False, "isImage": False},
         }
         return json.dumps(event).encode()

@@ -165,6 +165,12 @@ class TestUntouched:
         session.keep()
         assert sorted(session.results().values()) == [LONG] * 3
 
+    def test_a_second_look_that_is_described_in_other_words(self, session: LeanSession) -> None:
+        given = [{"command": "./walk.sh", "description": words} for words in ("Walk", "Look at the walk again")]
+        first, second = (session.call("Bash", each, {"stdout": LONG, "stderr": ""})["stdout"] for each in given)
+        assert ref_of(first)
+        assert second == LONG
+
     def test_where_the_product_is_switched_off(
         self, session: LeanSession, write_settings: Callable[[str], None]
     ) -> None:

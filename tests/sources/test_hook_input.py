@@ -54,6 +54,21 @@ def test_an_object_in_several_pieces_is_read_whole(pipe: tuple[int, int]) -> Non
     os.close(writer)
 
 
+def test_a_slow_caller_is_read_to_its_end(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+
+    def write() -> None:
+        for _ in range(30):
+            time.sleep(0.1)
+            os.write(writer, b"x" * 1_000)
+        os.close(writer)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert len(read_stdin(reader, 2)) == 30_000
+    thread.join()
+
+
 def test_what_came_within_the_time_is_what_there_is(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
     os.write(writer, b'{"session_id": "s"')

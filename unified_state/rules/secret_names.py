@@ -35,13 +35,14 @@ _OTHERS = tuple(
 _OTHERS_IN_SNAKE_CASE = tuple(b"_" + name for name in _OTHERS)
 _OTHERS_IN_CAMEL_CASE = tuple(name.title().replace(b"_", b"") for name in _OTHERS)
 
-# What all these names, and those of HTTP credentials and signatures, end in when all but letters is made blank; the
-# short ones with what may be in front of them: a blank, a line end, the last character of an escape.
+# What all these names, and those of HTTP credentials and signatures, end in when letters are in lower case, the digits
+# and signs of a name `_`, and all else but line ends is blank; the short ones with what may be in front of them:
+# nothing, a blank, a line end, the last character of an escape.
 NAME_ENDS = frozenset(
     (
-        *((b" " + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names),
-        *(bytes((before,)) + name for name in (b"pwd", b"sig") for before in b" \nabcdefnrt"),
-        *(b"pass", b" key", b"ture", b"tion"),
+        *((b"_" + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names),
+        *(bytes((before,)) + name for name in (b"pwd", b"sig") for before in b"_ \r\nabcdefnrt"),
+        *(b"pwd", b"pass", b"_key", b"ture", b"tion"),
     )
 )
 # In what each of them ends without its signs and digits.

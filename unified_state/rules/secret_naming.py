@@ -6,6 +6,8 @@ The text is cut at every `=` and `:`, and asked whether such a name may stand in
 
 from __future__ import annotations
 
+from itertools import accumulate, compress
+
 from unified_state.rules.secret_names import NAME_ENDS, kind_of_name, remember
 from unified_state.rules.secret_values import (
     DIGITS,
@@ -28,8 +30,12 @@ QUOTES = b"\"'`"
 _AFTER_NAME = SPACE + QUOTES + b"\\]"  # os.environ["TOKEN"] = …, \"token\": …
 _LONGEST_NAME = 120
 _SIGNATURES = (b"sig", b"signature")
-# Letters in lower case, `:` as `=`, line ends as they are, all else blank: `"API_KEY" :` ends in `key  =`.
-_FOLDED = blank_but(UPPER + LOWER + b"=:\r\n", LOWER + LOWER + b"==\r\n")
+# Letters in lower case, what else a name may hold as `_`, `:` as `=`, line ends as they are, all else blank:
+# `"API-KEY2" :` ends in `_key_  =`.
+_FOLDED = blank_but(UPPER + LOWER + DIGITS + b"_-=:\r\n", LOWER + LOWER + b"_" * 12 + b"==\r\n")
+_OUTCOME = b"pass"  # where it stands alone, as before each test in some outputs
+# Where an option begins: `--a`, with dashes as they are and all else that a name may hold as `a`.
+_OPTIONS = blank_but(WORD, b"a" * (len(WORD) - 1) + b"-")
 
 _NEAR = 12  # characters in which most names stand, with what is in front
 _ESCAPED = 6  # characters of a \u0026
@@ -46,15 +52,19 @@ def has_names(data: bytes) -> bool:
 def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     """Behind each assignment to the name of a secret: where, the name, and the kind of secret."""
     parts = data.translate(_FOLDED).split(b"=")
-    naming = {part for part in set(parts) if part.rstrip(b" ")[-4:] in NAME_ENDS}  # each once
-    at = 0
-    for part in parts if naming else ():
-        at += len(part) + 1
-        if part in naming:
-            name, kind = _name_before(data, at - 1)
-            if kind:
-                yield at, name, kind
+    naming = set(filter(_may_end_in_name, set(parts)))  # each is asked once
+    ends = enumerate(accumulate(map(len, parts)) if naming else ())
+    for signs, end in compress(ends, map(naming.__contains__, parts)):
+        name, kind = _name_before(data, end + signs)
+        if kind:
+            yield end + signs + 1, name, kind
     yield from _find_options(data)
+
+
+def _may_end_in_name(part: bytes) -> bool:
+    """Whether a folded piece of text may end in the name of a secret."""
+    end = part.rstrip(b" _")[-5:]
+    return end[-4:] in NAME_ENDS and end.strip() != _OUTCOME
 
 
 def _name_before(data: bytes, end: int) -> tuple[bytes, str]:
@@ -93,7 +103,10 @@ def secret_name(head: bytes) -> tuple[bytes, str]:
 
 def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     """The options of a command: `--password …`, or `"--password", "…"` in a list; `--password=…` is an assignment."""
-    start = data.find(b"--")
+    if b"--" not in data:
+        return
+    find = data.translate(_OPTIONS).find
+    start = find(b"--a")
     while start >= 0:
         near = data[start : start + _NEAR]
         length = _no_options.get(near, 0)
@@ -107,4 +120,4 @@ def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
                 yield at + gap.find(b",") + 1, name, kind
             elif not kind and length < len(near):
                 remember(_no_options, near, length)
-        start = data.find(b"--", start + length)
+        start = find(b"--a", start + length)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from unified_state.interpreter import parse_json
 from unified_state.records.hook_event import HookEvent
@@ -19,13 +18,13 @@ _TAIL = 100  # bytes in which the end of the object is looked for
 
 
 def read_stdin(descriptor: int, seconds: float) -> bytes:
-    """Everything up to the end of the file or of the JSON object, whichever comes first, or what came within the time.
+    """Everything up to the end of the file or of the JSON object, whichever comes first, or what came until nothing
+    more did for so long.
 
-    A caller that forgets to close its end must not make the hook hang.
+    A caller that forgets to close its end must not make the hook hang; on a busy machine 50 MB take long to come.
     """
     received = bytearray()
-    deadline = time.monotonic() + seconds
-    while _readable(descriptor, deadline - time.monotonic()):
+    while _readable(descriptor, seconds):
         chunk = os.read(descriptor, _CHUNK)
         received += chunk
         if not chunk or (not _readable(descriptor, _PAUSE) and _complete(received)):
@@ -67,4 +66,4 @@ def _readable(descriptor: int, seconds: float) -> bool:
         return True
     import select  # not on every platform
 
-    return bool(select.select([descriptor], [], [], max(0.0, seconds))[0])
+    return bool(select.select([descriptor], [], [], seconds)[0])

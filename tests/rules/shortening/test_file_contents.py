@@ -24,6 +24,9 @@ LONG = "def f(x):\n    return x\n" * 4_000
         "cat a.py 2>/dev/null", "cat a.py 2>&1 | head -30", "/bin/cat a.py", "xxd image.png",
         "tail -n +20 a.py", "sudo cat a",
         "cat 'with space.py'", "cat a.py || echo none", "make; tail -n 40 build.log",
+        "bash -lc 'cat a.py'", "sh -c 'cd src && cat a.py'", "timeout 5 cat a.py", "nohup cat a.py", "env -i cat a.py",
+        "sudo -u ann cat a.py", "eval 'cat a.py'", "docker exec web cat /app/a.py", "ssh host 'cat a.py'",
+        "awk '/^def f/,/^$/' a.py", "awk 1 a.py", "awk '{print}' a.py", "grep -v '^#' a.py", "xzcat a.py.xz",
     ],
 )  # fmt: skip
 def test_what_shows_a_file_passes_untouched(command: str) -> None:
@@ -31,7 +34,13 @@ def test_what_shows_a_file_passes_untouched(command: str) -> None:
     assert all(shorten("Bash", {"command": command}, LONG, level) is None for level in LEVELS)
 
 
-@pytest.mark.parametrize("tool", ["Read", "Edit", "MultiEdit", "Write", "NotebookRead", "NotebookEdit"])
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "Read", "Edit", "MultiEdit", "Write", "NotebookRead", "NotebookEdit", "mcp__files__read_text_file",
+        "mcp__github__get_file_contents", "mcp__serena__read_file", "mcp__x__readFile", "mcp__x__view-file",
+    ],
+)  # fmt: skip
 def test_the_tools_that_show_files_pass_untouched(tool: str) -> None:
     assert all(shorten(tool, {"file_path": "/p/a.py"}, LONG, level) is None for level in LEVELS)
 
@@ -46,7 +55,15 @@ def test_the_tools_that_show_files_pass_untouched(tool: str) -> None:
         "make | sed 's/a/b/'", "git show HEAD:a.jsonl | grep -o name", "ps aux | head -n 5",
         "find . -name '*.py'", "type -a go",
         "cat notes.txt | wc -l",
+        "bash -lc 'go test ./... | tail -40'", "timeout 60 go test ./...", "ps aux | awk '{print $2}'",
+        "awk '{print $2}' a.txt", "awk '{n += $1} END {printf n}' a.txt", "docker logs web", "grep -rn pool src",
+        "gh pr diff | awk '/^diff/,/^index/'",
     ],
 )  # fmt: skip
 def test_what_a_command_makes_of_a_file_is_its_own_output(command: str) -> None:
     assert not shows_files(call_of("Bash", {"command": command}))
+
+
+@pytest.mark.parametrize("tool", ["mcp__files__list_directory", "mcp__files__search_files", "mcp__x__get_issue"])
+def test_the_tools_of_servers_that_show_no_file_may_be_shortened(tool: str) -> None:
+    assert not shows_files(call_of(tool, {}))

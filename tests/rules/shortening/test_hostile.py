@@ -106,6 +106,17 @@ def test_marks_and_cut_lines_add_up_to_the_whole(output: str, level: int) -> Non
     assert cut + short.lines_shown == short.lines
 
 
+@given(st.sampled_from(COMMANDS), outputs, st.sampled_from(LEVELS))
+@example("go test -v", "".join(f"=== RUN   T{n}\n  {'said ' * 200}\n--- PASS: T{n}\n" for n in range(40)), 2)
+@example("git diff", "@@ -1 +1 @@\n" + f"+{'value, ' * 200}\n-{'value, ' * 200}\n" * 40, 3)
+def test_a_mark_counts_no_more_of_a_sort_than_it_stands_for(command: str, output: str, level: int) -> None:
+    short = shorten("Bash", {"command": command}, output, level)
+    for mark in (line for line in (short.text if short else "").split("\n") if line.startswith(MARK)):
+        total, _, sorts = mark.removeprefix(MARK).removesuffix("]").replace(",", "").partition(": ")
+        numbers = [int(word) for word in sorts.split() if word.isdigit()]
+        assert sum(numbers) <= int(total.split()[0])
+
+
 @given(st.dictionaries(st.text(max_size=10), st.one_of(st.text(), st.integers(), st.none(), st.lists(st.text()))))
 def test_an_input_of_any_shape_is_no_error(given_input: dict[str, object]) -> None:
     shorten("Bash", given_input, "line\n" * 3_000, 2)

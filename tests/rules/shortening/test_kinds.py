@@ -37,6 +37,12 @@ def test_of_go_tests_a_failure_is_whole_and_what_passed_is_counted() -> None:
     assert "Test17 " not in short.text
 
 
+@pytest.mark.parametrize("command", ["timeout 60 go test -v ./...", "bash -lc 'cd src && go test -v ./...'"])
+def test_a_test_run_is_known_behind_what_runs_it(command: str) -> None:
+    quiet = "".join(f"ok  \tpool/part{n}\t0.{n}s\n" for n in range(300))
+    assert short_of("Bash", quiet, command=command).kind == "test run"
+
+
 def test_of_pytest_the_reports_of_failures_and_the_summary_are_whole() -> None:
     progress = "".join(f"tests/test_{n}.py ........................ [{n % 100:3}%]\n" for n in range(200))
     report = (
@@ -51,6 +57,22 @@ def test_of_pytest_the_reports_of_failures_and_the_summary_are_whole() -> None:
     assert short.text.endswith(report)
     assert "passed]" in short.text
     assert len(short.text) < len(report) + 500
+
+
+def test_of_cargo_the_reports_of_failures_are_whole() -> None:
+    passed = "".join(f"test pool::test_{n} ... ok\n" for n in range(300))
+    said = "".join(f"row {n} of the pool\n" for n in range(60))
+    report = (
+        f"failures:\n\n---- pool::test_b stdout ----\n{said}\n\nfailures:\n    pool::test_b\n\ntest result: FAILED.\n"
+    )
+    short = short_of("Bash", f"{passed}test pool::test_b ... FAILED\n\n{report}", TIGHT, command="cargo test")
+    assert short.text.endswith(report)
+
+
+def test_a_go_test_named_after_failures_begins_no_report_of_them() -> None:
+    output = "=== RUN   TestPool/failures:_none\n--- PASS: TestPool/failures:_none (0.00s)\n" + PASSED_TESTS
+    short = short_of("Bash", output, TIGHT, command="go test -v ./...")
+    assert "301 passed" in short.text
 
 
 @pytest.mark.parametrize(
@@ -131,6 +153,17 @@ def test_of_a_diff_files_and_hunks_are_named_and_changes_come_before_what_is_aro
     assert short.kind == "diff"
     assert all(f"diff --git a/f{n}.py b/f{n}.py\n" in short.text for n in range(12))
     assert all(f"-old_{n}\n+new_{n}\n" in short.text for n in range(12))
+
+
+def test_of_a_diff_small_changes_stay_with_what_stands_around_them() -> None:
+    new = "@@ -0,0 +1,400 @@\n" + "".join(f"+line {n} of a new file\n" for n in range(400))
+    edit = (
+        "@@ -7,4 +7,4 @@ def f\n     pool = open_pool()\n-    pool.limit = 7\n+    pool.limit = 8\n     return pool\n"
+    )
+    short = short_of(
+        "Bash", f"diff --git a/new.py b/new.py\n{new}diff --git a/f.py b/f.py\n{edit}", TIGHT, command="git diff"
+    )
+    assert short.text.endswith(edit)
 
 
 def test_in_a_diff_a_lock_file_is_only_named() -> None:

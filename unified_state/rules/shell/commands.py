@@ -31,9 +31,13 @@ def simple_commands(line: str) -> Iterator[list[str]]:
 
 def pipelines(line: str) -> Iterator[list[list[str]]]:
     """The simple commands of each pipeline: what one prints the next one reads. A file on stdin counts as named."""
+    return chained(_commands(line))
+
+
+def chained(commands: list[SimpleCommand]) -> Iterator[list[list[str]]]:
+    """The same of commands that were read already."""
     chains: dict[int, list[list[str]]] = {}  # by the command that a chain ends with so far
     found = []
-    commands = _commands(line)
     for command in commands:
         chain = chains.pop(id(command.feeder), None)
         if chain is None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "build"
-SCALES = (30, 8, 5)  # by level
+SCALES = (30, 5, 3)  # by level
 _PROGRAMS = frozenset((
     "go build", "go vet", "go install", "go run", "cargo build", "cargo check", "cargo clippy", "cargo run", "rustc",
     "gcc", "g++", "cc", "c++", "clang", "clang++", "make", "cmake", "ninja", "bazel build", "tsc", "npx tsc", "npm run",

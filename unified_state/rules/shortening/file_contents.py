@@ -12,13 +12,18 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.call import Call
 
 _TOOLS = frozenset(("Read", "Edit", "MultiEdit", "Write", "NotebookRead", "NotebookEdit"))
+_READING = frozenset(("cat", "content", "contents", "fetch", "get", "open", "read", "show", "view"))
+_FILES = frozenset(("file", "files", "document", "notebook", "resource"))
 _PRINTERS = frozenset((
-    "bat", "batcat", "cat", "fold", "head", "hexdump", "less", "more", "nl", "od", "sed", "tac", "tail", "xxd", "zcat",
-    "zless",
+    "bat", "batcat", "bzcat", "cat", "expand", "fold", "gzcat", "head", "hexdump", "iconv", "less", "more", "nl", "od",
+    "pr", "sed", "tac", "tail", "xxd", "xzcat", "zcat", "zless", "zstdcat",
 ))  # fmt: skip
 _PRINTERS_OF_WINDOWS = frozenset(("Get-Content", "gc", "type"))
-_SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk"))  # the first word is no file
-_RUNNERS = frozenset(("xargs", "find", "fd"))  # what they run stands among their words
+_SCRIPTED = frozenset(("sed",))  # the first word is no file
+_RUNNERS = frozenset(
+    ("docker", "fd", "find", "kubectl", "podman", "ssh", "xargs")
+)  # what they run is among their words
+_AWKS = frozenset(("awk", "gawk", "mawk"))
 _SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
 _MAKERS = _SEARCHES | {  # what they print is their own
     "awk", "base64", "comm", "cut", "diff", "file", "jq", "md5sum", "node", "perl", "python", "python3", "ruby",
@@ -38,7 +43,19 @@ _VALUED = {  # the options of a program behind which a value stands
 
 def shows_files(call: Call) -> bool:
     """Whether a call shows the content of files."""
-    return call.tool in _TOOLS or any(map(_ends_in_file, call.pipelines))
+    return call.tool in _TOOLS or _is_reader(call.tool) or any(map(_ends_in_file, call.pipelines))
+
+
+def _is_reader(tool: str) -> bool:
+    """Whether the tool of a server reads files, by its name: `mcp__files__read_text_file`,
+    `mcp__x__getFileContents`.
+    """
+    if not tool.startswith("mcp__"):
+        return False
+    name = tool.rsplit("__", 1)[-1]
+    spaced = "".join(f" {sign}" if sign.isupper() else sign if sign.isalnum() else " " for sign in name)
+    words = spaced.lower().split()
+    return not _READING.isdisjoint(words) and not _FILES.isdisjoint(words)
 
 
 def _ends_in_file(pipeline: Sequence[Sequence[str]]) -> bool:
@@ -61,14 +78,23 @@ def _is_inverted(word: str) -> bool:
 def _prints_files(words: Sequence[str]) -> bool:
     program = words[0]
     if program in _RUNNERS:
-        return not _PRINTERS.isdisjoint(words)
+        return not _PRINTERS.isdisjoint(" ".join(words).split())
     if program == "git":
         return ("show" in words or "cat-file" in words) and any(_is_blob(word) for word in words[1:])
-    if program in {"awk", "gawk", "mawk"}:
-        return len(words) > 1 and "NR" in " ".join(words[1:3]) and len(_operands(words)) > 1
+    if program in _AWKS:
+        operands = _operands(words)
+        return len(operands) > 1 and _prints_lines(operands[0])
+    if program in _SEARCHES:
+        return any(map(_is_inverted, words[1:])) and len(_operands(words)) > 1
     if program in _PRINTERS_OF_WINDOWS:
         return len(words) > 1 and not words[1].startswith("-")
     return program in _PRINTERS and len(_operands(words)) > (program in _SCRIPTED)
+
+
+def _prints_lines(script: str) -> bool:
+    """Whether a script of awk gives lines as they are: `/^def f/,/^$/`, `NR > 9 {print}`."""
+    actions = script.replace(" ", "").replace("\n", "")
+    return "{" not in actions or "NR" in actions or any(words in actions for words in ("print}", "print;", "print$0"))
 
 
 def _operands(words: Sequence[str]) -> list[str]:
@@ -87,7 +113,7 @@ def _operands(words: Sequence[str]) -> list[str]:
                 found.append(word)  # the script, as without its option
         elif word.startswith("-") and len(word) > 1:
             is_value = word in valued
-        elif not word.startswith(("1>", "2>", "&>", "+")) and not word.isdigit():
+        elif not word.startswith(("1>", "2>", "&>", "+")) and (words[0] in _AWKS or not word.isdigit()):
             found.append(word)
     return found
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "search results"
-SCALES = (40, 4, 3)  # by level
+SCALES = (40, 12, 4)  # by level
 _MOST_FILES = 25  # whose first matches are never cut
 _PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))
 _LOOKED_AT = 60

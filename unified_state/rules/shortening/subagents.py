@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "report"
-SCALES = (10_000, 10_000, 38)  # by level
+SCALES = (10_000, 90, 38)  # by level
 _TOOLS = frozenset(("Task", "Agent"))
 _AGENTS_OUTPUT = "<task_type>local_agent</task_type>"  # in what TaskOutput gives
 _BEGINNING = 500

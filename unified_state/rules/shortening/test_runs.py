@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "test run"
-SCALES = (30, 6, 3)  # by level
+SCALES = (30, 3, 2)  # by level
 _PROGRAMS = frozenset((
     "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test",
     "yarn test", "pnpm test", "npx jest", "npx vitest", "rspec", "phpunit", "ctest", "dotnet test", "mvn test",
@@ -25,7 +25,8 @@ _PASSED = ("--- PASS", "--- SKIP", "\u2713", "\u2714", "\u221a", "ok ", "PASS ",
 _PASSED_ENDS = ("... ok", " PASSED", "... ignored")
 _STARTED = ("=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "[ RUN      ]")
 _FAILED = ("--- FAIL", "FAILED ", "FAIL ", "FAIL\t", "\u2717", "\u2718", "\u2716", "\u00d7", "\u25cf", "not ok")
-_FAILURES = ("= FAILURES =", "= ERRORS =", "= short test summary", "failures:")
+_REPORTS = ("= FAILURES =", "= ERRORS =", "= short test summary")
+_REPORTS_OF_CARGO = "failures:"
 _SAID_BY_A_TEST = "_test.go:"
 _FEW_MARKERS, _LOOKED_AT = 3, 400
 _SUMMARY = 4  # last lines
@@ -58,13 +59,13 @@ def _outcomes(pieces: list[str]) -> tuple[set[int], dict[int, str]]:
     running, in_failure, in_report = "", False, False
     for number, piece in enumerate(pieces):
         line = piece.strip()
-        in_report = in_report or (line.startswith("=") and any(words in line for words in _FAILURES))
+        in_report = in_report or (line.startswith(("=", _REPORTS_OF_CARGO)) and _begins_reports(line))
         if in_report:
             failed.add(number)
         elif line.startswith(_FAILED):
             failed.update(said.pop(_named(line), []), (number,))
             running, in_failure = "", True
-        elif line.startswith(_PASSED) or line.endswith(_PASSED_ENDS) or _is_progress(line):
+        elif line.startswith(_PASSED) or line.endswith(_PASSED_ENDS) or (line.endswith("%]") and _is_progress(line)):
             passed.update(dict.fromkeys(said.pop(_named(line), []), "said by them"))
             passed[number] = "passed"
             running, in_failure = "", False
@@ -80,6 +81,11 @@ def _outcomes(pieces: list[str]) -> tuple[set[int], dict[int, str]]:
     return failed, passed
 
 
+def _begins_reports(line: str) -> bool:
+    """Whether the reports of failures begin with a line; `=== RUN   TestA/failures:_b` begins none."""
+    return line == _REPORTS_OF_CARGO or (not line.startswith(_STARTED) and any(words in line for words in _REPORTS))
+
+
 def _named(line: str) -> str:
     """The test that a line of `go test -v` names: `--- FAIL: TestA/b (0.01s)`, `=== RUN   TestA/b`."""
     words = line.split(None, 3)
@@ -90,4 +96,4 @@ def _is_progress(line: str) -> bool:
     """`tests/test_a.py ......  [ 12%]`, `tests/test_a.py::test_b PASSED  [ 12%]`."""
     before, _, _ = line.rpartition(" [")
     outcomes = before.rstrip().rpartition(" ")[2]
-    return line.endswith("%]") and (outcomes == "PASSED" or not outcomes.strip(".sx"))
+    return outcomes == "PASSED" or not outcomes.strip(".sx")

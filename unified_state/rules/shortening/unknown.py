@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from unified_state.rules.shortening.view import View
 
 KIND = "output"
-SCALES = (70, 38, 15)  # by level
+SCALES = (70, 35, 10)  # by level
 
 
 def rank(view: View) -> Ranking:
-    """Both ends inwards."""
-    return Ranking(set(), ends_first(len(view.pieces)))
+    """Both ends inwards, the head before the tail: lists begin with the newest or the best, `git log` as a search."""
+    return Ranking(set(), ends_first(len(view.pieces), head=3))
