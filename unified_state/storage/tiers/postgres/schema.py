@@ -52,6 +52,8 @@ def _tenant_policies() -> str:
     )
 
 
+_MASKING = "ALTER TABLE unified_state.step ADD COLUMN masked_at bigint;  -- when secrets in it were masked, later on\n"
+
 MIGRATIONS = (
     "".join(
         (
@@ -64,6 +66,7 @@ MIGRATIONS = (
             ENTERING.replace("{history}", ", ".join(f"unified_state.{table}" for table in HISTORY_TABLES)),
         )
     ),
+    _MASKING,
 )
 
 
