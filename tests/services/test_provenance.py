@@ -120,7 +120,7 @@ def test_the_check_survives_masking_that_comes_later(
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "x"), answer(2, call("a", "Bash", command=command)))
     Capture(archive, unmasked, NOW, lambda: True).transcript(str(path), SESSION, to_end=True)
     assert find_item(archive, "D1").quote == said
-    scan(Workspace(place, settings, report=lambda _line: None), fix=True)
+    scan(Workspace(place, settings, report=lambda _line: None), fix_at=NOW)
     quote = str(find_item(archive, "D1").quote)
     assert quote.startswith("Deploy with [MASKED github-token ")
     assert faults(archive) == []

@@ -120,8 +120,8 @@ def find_item(archive: Archive, ref: str) -> LedgerItem:
 
 def items_called(archive: Archive, ref: str) -> list[LedgerItem]:
     """The item with that UUID, or all that have or had that alias, the one that has it now first."""
-    where = "WHERE alias = ?1 OR uuid = ?2 OR uuid IN (SELECT uuid FROM item_alias WHERE alias = ?1)"
-    return selected_items(archive, f"{where} ORDER BY alias != ?1, id", ref.upper(), ref.lower())
+    where = "WHERE alias = ?1 OR uuid IN (?2, ?3) OR uuid IN (SELECT uuid FROM item_alias WHERE alias = ?1)"
+    return selected_items(archive, f"{where} ORDER BY alias != ?1, id", ref.upper(), ref.lower(), ref)
 
 
 def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:

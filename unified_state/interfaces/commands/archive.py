@@ -161,7 +161,7 @@ def _scan(arguments: Namespace) -> int:
     workspace = context.reading()
     (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
     with progress_bar("scanning", total) as advance:
-        done = scan(workspace, fix=arguments.fix, report=advance)
+        done = scan(workspace, fix_at=current_time() if arguments.fix else None, report=advance)
     verb = "masked" if arguments.fix else "found"
     text = "\n".join([f"{len(done.refs)} secrets {verb} in {done.looked_at:,} steps", *done.refs])
     context.show(done.as_dict(), text)

@@ -51,6 +51,7 @@ CONTRACTS: tuple[Contract, ...] = tuple(
             writers.eight_writers_lose_nothing,
             changing.a_step_that_was_masked_later_takes_the_place_of_the_other_one,
             changing.a_summary_that_was_masked_later_takes_the_place_of_the_other_one,
+            changing.the_newer_version_of_an_item_is_the_whole_of_it,
         ),
         1,
     )

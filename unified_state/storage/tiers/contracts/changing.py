@@ -34,6 +34,27 @@ def an_item_has_its_newest_version_whatever_comes_last(open_store: OpenStore) ->
         same(list(store.items()), [latest])
 
 
+def the_newer_version_of_an_item_is_the_whole_of_it(open_store: OpenStore) -> None:
+    """Also where it comes from, what it quotes, and what is not known of it here."""
+    first = decision(1, "D1", origin="inferred", quote="Use swordfish", quote_hash="a1", unknown={"a": 1})
+    later = first.replace(
+        body={**first.body, "decision": "Use PostgreSQL"},
+        status="proposed",
+        origin="observed",
+        source_uuid=uuid(5),
+        files=("a.py",),
+        file_hashes={"a.py": "c0ffee 1 2"},
+        quote="Use [MASKED]",
+        quote_hash="b2",
+        unknown={"b": 2},
+        changed_at="2026-02-01T00:00:00.000Z",
+    )
+    with open_store(PROJECT) as store:
+        store.append([first])
+        store.append([later])
+        same(list(store.items()), [later])
+
+
 def two_items_of_one_alias_are_two_and_found_by_it(open_store: OpenStore) -> None:
     """D7 of two people: the newcomer gets a name that nobody has or had, and both are found by D7."""
     mine, theirs, next_one = decision(7, "D7"), decision(8, "D7", "Use PostgreSQL"), decision(9, "D8", "Use neither")

@@ -1,0 +1,19 @@
+"""When secrets were masked in what was archived before: of two versions of a record stores keep the one masked later."""
+
+from __future__ import annotations
+
+from unified_state.records.history import COMPACTION, ITEM, STEP
+from unified_state.rules.timestamps import to_text
+from unified_state.storage.tiers.sqlite_rows import carry_too
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.storage.archive import Archive
+
+
+def note_masked(archive: Archive, what: str, key: int | str, now: int) -> None:
+    """Note that secrets in a record were masked now: in a step or a compaction, by number, or in an item, by UUID."""
+    if what == ITEM:
+        archive.run("UPDATE item SET changed_at = ? WHERE uuid = ?", to_text(now), key)
+    elif what in {STEP, COMPACTION}:
+        carry_too(archive, what, int(key), masked_at=now)
