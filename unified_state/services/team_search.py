@@ -54,7 +54,9 @@ class TeamHit(Record):
 def find_in_team(
     workspace: Workspace, server: Server, wanted: Wanted, now: int, seconds: float = _SECONDS
 ) -> list[TeamHit]:
-    """The best hits on the server that this archive does not have. Raises StorageError where it does not answer."""
+    """The best hits on the server that this archive does not have, or has no more. Raises StorageError where it does
+    not answer.
+    """
     filters = filters_of(wanted, now)
     query = HistoryQuery(
         text=wanted.query,
@@ -84,7 +86,7 @@ def _search(server: Server, query: HistoryQuery) -> list[HistoryHit]:
 
 
 def _unknown(archive: Archive, hits: list[HistoryHit]) -> list[HistoryHit]:
-    known = "SELECT 1 FROM step WHERE uuid = ? AND block = ?"
+    known = "SELECT 1 FROM step WHERE uuid = ? AND block = ? AND id NOT IN (SELECT step FROM pruned)"
     return [hit for hit in hits if archive.row(known, uuid_key(hit.step.uuid), hit.step.block) is None]
 
 

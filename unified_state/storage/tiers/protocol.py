@@ -99,7 +99,8 @@ class VectorStore(Protocol):
 
     def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
         """Keep vectors of a model, each with the uuid and the block of its step; how many are new. What is there
-        already stays, and a step that is not there gets none. They leave with their steps.
+        already stays, and a step that is not there gets none. They leave with their steps, and where the step has one
+        of another version of the model now: a model is told as its name, a space, and its version.
         """
 
 
