@@ -371,6 +371,17 @@ def test_a_sync_loads_no_model(project: Project, tmp_path: Path, configure: Sett
     assert json.loads(done.stdout)["vectors"] == 1
 
 
+def test_a_team_is_searched_by_the_name_of_a_file_too(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    for number, text in enumerate(("cool it in flux.py", "cool it in src/fluxes.py", "cool it")):
+        speak(project, tmp_path / f"s{number}.jsonl", text)
+    project.ask("sync")
+    configure(member="bob")
+    assert [hit["text"] for hit in bob.ask("search", "--team", "cool", "--file", "flux.py")] == ["cool it in flux.py"]
+
+
 def test_what_was_pruned_here_is_found_on_the_server(project: Project, tmp_path: Path, configure: Settings) -> None:
     configure()
     speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")

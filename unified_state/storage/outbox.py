@@ -69,7 +69,7 @@ class Outbox:
 
     def _forgotten(self) -> Batch | None:
         rows = self._noted("is_gone = 1")
-        return self._batch([self._tombstone(what, key) for _, what, key, _ in rows], rows) if rows else None
+        return self._batch([self._tombstone(what, key) for _, what, key in rows], rows) if rows else None
 
     def _tombstone(self, what: str, key: str) -> Tombstone:
         """What took another name leaves the server alone, and has no tombstone here."""
@@ -78,8 +78,8 @@ class Outbox:
 
     def _masked(self) -> Batch | None:
         """The steps that the server has, and may have unmasked."""
-        rows = self._noted(f"is_gone = 0 AND what = '{STEP}' AND is_changed = 1 AND step.id <= {self._reached()}")
-        return self._batch(self._steps([key for _, _, key, _ in rows]), rows) if rows else None
+        rows = self._noted(f"is_gone = 0 AND what = '{STEP}' AND is_changed = 1 AND key <= {self._reached()}")
+        return self._batch(self._steps([key for _, _, key in rows]), rows) if rows else None
 
     def _steps(self, numbers: list[int]) -> list[HistoryRecord]:
         return [step for number in numbers for step in steps_between(self._archive, number - 1, number)]
@@ -87,7 +87,7 @@ class Outbox:
     def _changes(self) -> Batch | None:
         rows = self._noted("is_gone = 0")
         keys: dict[str, list[Any]] = {what: [] for what in (STEP, ITEM, _LINK, COMPACTION)}
-        for _, what, key, _ in rows:
+        for _, what, key in rows:
             keys[what].append(key)
         records: list[HistoryRecord] = [
             *self._steps(keys[STEP]),
@@ -108,14 +108,18 @@ class Outbox:
 
     def _noted(self, condition: str) -> list[Any]:
         rows = self._archive.rows(
-            "SELECT outbox.id, what, outbox.key, length(body) FROM outbox "
-            f"LEFT JOIN step ON what = '{STEP}' AND step.id = outbox.key WHERE server = ? AND {condition} "
-            f"ORDER BY what = '{_LINK}', outbox.id LIMIT ?",  # both items of a link are to be known
+            f"SELECT id, what, key FROM outbox WHERE server = ? AND {condition} "
+            f"ORDER BY what = '{_LINK}', id LIMIT ?",  # both items of a link are to be known
             self._server,
             self._limit,
         )
-        sizes = [(place, size) for place, (_, _, _, size) in enumerate(rows, 1)]
+        sizes = [(place, self._size(key) if what == STEP else 0) for place, (_, what, key) in enumerate(rows, 1)]
         return rows[: last_that_fits(sizes)] if rows else []
+
+    def _size(self, step: int | str) -> int | None:
+        """The packed size of a step by its number; one that is gone is named, and has none."""
+        row = self._archive.row("SELECT length(body) FROM step WHERE id = ?", step)
+        return None if row is None else row[0]
 
     def _batch(self, records: list[HistoryRecord], rows: list[Any]) -> Batch:
         """What changes in the meantime has another number by then, and stays to be told."""

@@ -100,7 +100,7 @@ class Batch:
         self.compactions: list[StoredCompaction] = []
         self.tombstones: list[Tombstone] = []
         self.steps: list[tuple[str, str, int]] = []  # session, key and time, by ordinal
-        self.has_masked = False
+        self.masked: list[StoredStep] = []  # those of the steps that were masked later on
 
     def session_ids(self) -> set[str]:
         """All sessions that a record names."""
@@ -124,8 +124,7 @@ def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryR
         (steps,) = connection.execute(_INSERT, values).fetchone() or (0,)
         added += steps + (connection.execute(_MARK_COPIES, values).rowcount if steps < len(batch.steps) else 0)
         last += len(batch.steps)
-        if batch.has_masked:
-            put_in_place(connection, asker)
+        put_in_place(connection, asker, batch.masked)
     for keep in (keep_items, keep_links, keep_compactions):
         new, last = keep(connection, asker, batch, forgetting, last)
         added += new
@@ -151,7 +150,8 @@ def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batc
         for record in records:
             if isinstance(record, StoredStep):
                 batch.steps.append((record.session_id, f"{record.uuid}/{record.block}", record.at))
-                batch.has_masked |= record.masked_at is not None
+                if record.masked_at is not None:
+                    batch.masked.append(record)
                 copy.write_row(_row(len(batch.steps), record))
             else:
                 others[type(record)].append(record)
