@@ -165,7 +165,7 @@ def test_the_words_of_a_forgotten_session_leave_the_quote_too(decided: Archive) 
 
 def test_an_item_goes_whose_quote_holds_a_text_to_forget(decided: Archive) -> None:
     decided.run("UPDATE item SET body = ?", pack('{"decision":"x","rationale":"x","reversible":true}'))
-    assert forget_text(decided, "sqlite FOR").items == 1
+    assert forget_text(decided, "sqlite FOR", NOW).items == 1
 
 
 def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: Archive, masker: Masker) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.builders import NOW, SESSION, answer, boundary, prompt, summary, write_transcript
 from tests.postgres_server import PostgresServer
-from unified_state.records.history import HistoryQuery, HistoryRecord, StoredStep
+from unified_state.records.history import HistoryQuery, HistoryRecord, StoredCompaction, StoredStep
 from unified_state.services.capture import Capture
 from unified_state.services.forgetting import forget
 from unified_state.services.scanning import scan
@@ -20,6 +20,7 @@ from unified_state.services.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.storage.archive import Archive
 from unified_state.storage.outbox import Outbox
+from unified_state.storage.tiers.contracts.contract import decision
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.postgres.store import PostgresStore
 from unified_state.storage.tiers.protocol import everything
@@ -139,6 +140,25 @@ def test_a_masked_summary_is_on_the_server_as_it_is_here(
     with opened() as store, SqliteStore(workspace.place.archive_path) as here:
         assert list(store.compactions()) == list(here.compactions())
         assert list(store.tombstones()) == []
+
+
+@pytest.mark.parametrize("what", ["step", "item", "compaction"])
+def test_what_came_with_a_record_and_is_forgotten_leaves_the_server(
+    workspace: Workspace, archive: Archive, server: Server, postgres: PostgresServer, organisation: str, what: str
+) -> None:
+    records: dict[str, HistoryRecord] = {
+        "step": StoredStep(SESSION, "u1", 0, "prompt", NOW, "hello", unknown={"of": "swordfish"}),
+        "item": decision(1, "D1", unknown={"of": "swordfish"}),
+        "compaction": StoredCompaction(SESSION, "b1", NOW, summary="so far", unknown={"of": "swordfish"}),
+    }
+    SqliteStore(archive.path, archive=archive).append([records[what]])
+    sync(workspace, server, lambda: NOW)
+    assert "swordfish" in all_there_is(postgres, organisation)
+    forget(workspace, NOW + 1, text="swordfish")
+    sync(workspace, server, lambda: NOW + 2)
+    left = all_there_is(postgres, organisation)
+    assert "swordfish" not in left
+    assert f"{what}: " in left
 
 
 def test_what_is_masked_is_told_before_what_is_new(said: Said, workspace: Workspace) -> None:
