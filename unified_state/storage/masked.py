@@ -1,4 +1,4 @@
-"""When secrets were masked in what was archived before: of two versions of a record stores keep the one masked later."""
+"""When secrets were masked in what was archived before: of two versions stores keep the one that was masked later."""
 
 from __future__ import annotations
 
