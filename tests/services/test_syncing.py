@@ -311,6 +311,17 @@ def test_an_item_that_changed_without_saying_when_is_as_new_here_as_on_the_serve
     assert [item] == items(workspace.place.archive_path)
 
 
+def test_a_newer_version_that_comes_from_elsewhere_keeps_its_time(
+    workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
+    synced()
+    newer = items(server_path)[0].replace(origin="observed", quote="it", changed_at="2001-01-01T00:00:00.000Z")
+    SqliteStore(archive.path, archive=archive).append([newer])
+    synced()
+    assert items(workspace.place.archive_path) == items(server_path) == [newer]
+
+
 def test_an_item_that_came_with_another_name_is_on_the_server_as_it_is_here(
     workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str
 ) -> None:

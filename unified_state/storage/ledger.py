@@ -31,6 +31,8 @@ _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
 )
+_CHANGING = "body, status, files, changed_at, superseded_by, estimate, paged_out_at, file_hashes"
+_PLACES = ", ".join("?" * len(LedgerItem.names))
 
 
 def next_alias(archive: Archive, kind: str) -> str:
@@ -56,8 +58,16 @@ def last_numbers(archive: Archive) -> dict[str, int]:
 
 def insert_item(archive: Archive, item: LedgerItem) -> None:
     """Put an item into the ledger."""
-    archive.run(
-        f"INSERT INTO item ({_COLUMNS}) VALUES ({', '.join('?' * len(LedgerItem.names))})",
+    archive.run(f"INSERT INTO item ({_COLUMNS}) VALUES ({_PLACES})", *_values(item))
+
+
+def replace_item(archive: Archive, item: LedgerItem) -> None:
+    """Put a newer version of an item in its place, whole: what another store knows of it."""
+    archive.run(f"UPDATE item SET ({_COLUMNS}) = ({_PLACES}) WHERE uuid = ?", *_values(item), item.uuid)
+
+
+def _values(item: LedgerItem) -> tuple[object, ...]:
+    return (
         item.uuid,
         item.alias,
         item.kind,
@@ -85,18 +95,10 @@ def insert_item(archive: Archive, item: LedgerItem) -> None:
 
 def update_item(archive: Archive, item: LedgerItem) -> None:
     """Write back an item that changed: its status, body, files, size, or whether it is in the state file."""
+    values = dict(zip(_COLUMNS.split(", "), _values(item), strict=True))
+    changed = [values[name] for name in _CHANGING.split(", ")]
     archive.run(
-        "UPDATE item SET body = ?, status = ?, files = ?, changed_at = ?, superseded_by = ?, estimate = ?, "
-        "paged_out_at = ?, file_hashes = ? WHERE uuid = ?",
-        pack(dump_json(item.body)),
-        item.status,
-        dump_json(list(item.files)) if item.files else None,
-        item.changed_at,
-        item.superseded_by,
-        item.estimate,
-        item.paged_out_at,
-        dump_json(item.file_hashes) if item.file_hashes else None,
-        item.uuid,
+        f"UPDATE item SET ({_CHANGING}) = ({', '.join('?' * len(changed))}) WHERE uuid = ?", *changed, item.uuid
     )
 
 

@@ -9,8 +9,7 @@ from unified_state.records.item import ALIAS_LETTERS, LedgerItem
 from unified_state.rules.newer import is_masked_later
 from unified_state.rules.packing import pack
 from unified_state.storage.compactions import forget_summary
-from unified_state.storage.ledger import forget_item, insert_item, items_called, next_alias, raise_counter, update_item
-from unified_state.storage.provenance import set_source
+from unified_state.storage.ledger import forget_item, insert_item, items_called, next_alias, raise_counter, replace_item
 from unified_state.storage.sessions import session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import step_numbers, uuid_key
@@ -62,9 +61,7 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
     if known:
         if (item.changed_at or "") > (known[0].changed_at or ""):
             kept = item.replace(alias=known[0].alias)
-            newer = _ledger_item(archive, kept)
-            set_source(archive, newer)
-            update_item(archive, newer)
+            replace_item(archive, _ledger_item(archive, kept))
             _carry_item(archive, kept)
         return False
     alias = _free_alias(archive, item)
