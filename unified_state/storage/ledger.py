@@ -114,9 +114,8 @@ def find_item(archive: Archive, ref: str) -> LedgerItem:
     found = items_called(archive, ref)
     if not found:
         message = f"there is no item {ref}"
-        raise NotFoundError(
-            message, "`unified-state search` finds items and turns, `unified-state decision list` lists them"
-        )
+        hint = "`unified-state search` finds items and turns, `unified-state decision list` lists them"
+        raise NotFoundError(message, hint)
     return found[0]
 
 
@@ -202,10 +201,9 @@ def items_of_rule(archive: Archive, rule: str, session_id: str, limit: int) -> l
 def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str) -> None:
     """Of what a rule captured, only the newest stay in the state file."""
     archive.run(
-        "UPDATE item SET paged_out_at = ? WHERE rule = ? AND paged_out_at IS NULL AND id NOT IN "
-        "(SELECT id FROM item WHERE rule = ? AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?)",
+        "UPDATE item SET paged_out_at = ?1 WHERE rule = ?2 AND paged_out_at IS NULL AND id NOT IN "
+        "(SELECT id FROM item WHERE rule = ?2 AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?3)",
         at,
-        rule,
         rule,
         limit,
     )
