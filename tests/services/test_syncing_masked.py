@@ -111,6 +111,19 @@ def test_a_masked_step_is_on_the_server_as_it_is_here_and_its_secret_nowhere(
                 assert hit.step.text.startswith("use [MASKED")
 
 
+def test_what_is_masked_after_the_clock_was_set_back_is_masked_there_too(
+    archive: Archive, workspace: Workspace, server: Server, opened: Store
+) -> None:
+    step = StoredStep(SESSION, "u1", 0, "prompt", NOW, f"use {SECRET}", starts_turn=True, masked_at=NOW + 1_000)
+    SqliteStore(archive.path, archive=archive).append([step])
+    sync(workspace, server, lambda: NOW)
+    scan(workspace, fix_at=NOW)
+    sync(workspace, server, lambda: NOW)
+    with opened() as store:
+        (found,) = store.find_steps("u1")
+    assert (found.text[:11], found.masked_at) == ("use [MASKED", NOW + 1_001)
+
+
 @pytest.mark.parametrize("how", ["forget", "mask"])
 def test_words_of_what_left_are_no_common_words_either(
     said: Said, workspace: Workspace, server: Server, postgres: PostgresServer, organisation: str, how: str

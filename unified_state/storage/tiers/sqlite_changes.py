@@ -57,7 +57,7 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
     """Put an item into the ledger, under an alias that nothing else has or had; or bring it up to date."""
     if _is_buried(archive, ITEM, item.uuid):
         return False
-    known = items_called(archive, item.uuid)
+    known = [known for known in items_called(archive, item.uuid) if known.uuid == item.uuid]
     if known:
         if (item.changed_at or "") > (known[0].changed_at or ""):
             kept = item.replace(alias=known[0].alias)
