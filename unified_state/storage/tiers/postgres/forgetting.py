@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
 _OWN = "project = %s AND author = %s"
+_RAISE = """
+UPDATE unified_state.tombstone SET at = greatest(at, %(at)s)
+WHERE project = %(project)s AND author = %(author)s AND what = %(what)s AND key = %(key)s
+"""
 _NOTE = """
-WITH raised AS (
-    UPDATE unified_state.tombstone SET at = greatest(at, %(at)s)
-    WHERE project = %(project)s AND author = %(author)s AND what = %(what)s AND key = %(key)s
-)
 INSERT INTO unified_state.tombstone (project, author, what, key, at)
 VALUES (%(project)s, %(author)s, %(what)s, %(key)s, %(at)s) ON CONFLICT DO NOTHING
 """
@@ -56,19 +56,7 @@ class Forgetting:
 
     def note(self, tombstones: Iterable[Tombstone]) -> int:
         """Put tombstones up; how many are new."""
-        return sum(
-            self._run(
-                _NOTE,
-                {
-                    "project": self._own[0],
-                    "author": self._own[1],
-                    "what": to_text(stone.what),
-                    "key": to_text(stone.key),
-                    "at": to_number(stone.at),
-                },
-            ).rowcount
-            for stone in tombstones
-        )
+        return sum(map(self._note, tombstones))
 
     def read(self, batch: Batch) -> None:
         """Read what concerns a batch, and take the forgotten steps out of it."""
@@ -148,6 +136,17 @@ class Forgetting:
                     )
                 case "session":
                     self._session(stone)
+
+    def _note(self, stone: Tombstone) -> int:
+        given = {
+            "project": self._own[0],
+            "author": self._own[1],
+            "what": to_text(stone.what),
+            "key": to_text(stone.key),
+            "at": to_number(stone.at),
+        }
+        is_there = self._run(_RAISE, given).rowcount
+        return 0 if is_there else self._run(_NOTE, given).rowcount
 
     def _is_past(self, session: str, at: int) -> bool:
         return session in self._sessions and at <= self._sessions[session]

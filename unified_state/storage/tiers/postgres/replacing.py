@@ -61,7 +61,7 @@ def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredS
 def take_words(connection: Connection[Any], asker: Asker, numbers: list[int]) -> None:
     """Take the words and the vectors of steps away."""
     given = {"project": asker.project, "author": asker.author, "numbers": numbers}
-    connection.execute("SELECT set_config('unified_state.wanted', %s, true)", [_ALL_WORDS])
+    connection.execute("SELECT unified_state.tell('unified_state.wanted', %s)", [_ALL_WORDS])
     for table in ("step_words", "step_vector") if asker.has_vectors else ("step_words",):
         connection.execute(
             f"DELETE FROM unified_state.{table} "
