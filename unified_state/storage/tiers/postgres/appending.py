@@ -70,7 +70,7 @@ WITH added AS (
     RETURNING number
 ), indexed AS (
     INSERT INTO unified_state.step_words (project, author, number, words)
-    SELECT %(project)s, %(author)s, number, {WORDS}
+    SELECT %(project)s, %(author)s, number, {WORDS.format(searched="searched", number="number")}
     FROM added JOIN pg_temp.unified_state_incoming ON ordinal = number - %(last)s
     WHERE searched <> ''
 )

@@ -29,12 +29,11 @@ _REPLACE = """
 UPDATE unified_state.step SET body = %(body)s, unknown = %(unknown)s, masked_at = %(masked_at)s
 WHERE project = %(project)s AND author = %(author)s AND number = %(number)s
 """
-WORDS = """to_tsvector('unified_state.words', searched)
-            || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s), unified_state.era(%(project)s, number)])"""
+WORDS = """to_tsvector('unified_state.words', {searched})
+            || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s), unified_state.era(%(project)s, {number})])"""
 _INDEX = f"""
 INSERT INTO unified_state.step_words (project, author, number, words)
-SELECT %(project)s, %(author)s, number, {WORDS}
-FROM (SELECT %(number)s::bigint AS number, %(searched)s::text AS searched) AS said WHERE searched <> ''
+VALUES (%(project)s, %(author)s, %(number)s, {WORDS.format(searched="%(searched)s::text", number="%(number)s")})
 """
 
 
@@ -55,7 +54,8 @@ def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredS
             given["number"] = number
             connection.execute(_REPLACE, given)
             take_words(connection, asker, [number])
-            connection.execute(_INDEX, given)
+            if given["searched"]:
+                connection.execute(_INDEX, given)
 
 
 def take_words(connection: Connection[Any], asker: Asker, numbers: list[int]) -> None:
