@@ -16,7 +16,8 @@ import pytest
 
 from tests.builders import SESSION, answer, boundary, call, prompt, result, summary, write_transcript
 from tests.sources.foreign import FLOW, FLOW_JSON, MEM, STATES, database
-from unified_state.records.history import StoredCompaction, StoredLink
+from unified_state.records.history import StoredCompaction, StoredLink, StoredStep
+from unified_state.rules.history_lines import to_record
 from unified_state.storage.history_file import write_history
 
 from .mcp_client import McpClient
@@ -248,6 +249,23 @@ def test_other_programs_files_stay_as_they_are(project: Project, tmp_path: Path)
         imported(project, path, "--project", "project")
         assert {entry.name: (entry.read_bytes(), entry.stat().st_mtime_ns) for entry in folder.iterdir()} == before
     assert "fresh" in json.dumps(project.export())
+
+
+def test_somebody_elses_masking_changes_no_step_of_mine(project: Project, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Add a login page"), boundary(5), summary(6, "It was."))
+    assert project.run("ingest", str(path)).code == 0
+    mine = exported(project, tmp_path / "mine.jsonl")
+    told = [to_record(record) for record in lines(mine)]
+    masked = [
+        record.replace(masked_at=1 << 60, **{"text" if isinstance(record, StoredStep) else "summary": "as they say"})
+        for record in told
+        if isinstance(record, StoredStep | StoredCompaction)
+    ]
+    write_history(str(tmp_path / "theirs.jsonl"), "theirs", masked)
+    imported(project, tmp_path / "theirs.jsonl")
+    assert "as they say" not in exported(project, tmp_path / "after.jsonl").read_text(encoding="utf-8")
+    imported(project, tmp_path / "theirs.jsonl", "--own")
+    assert "Add a login page" not in exported(project, tmp_path / "after.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_turns_of_others_are_never_a_sessions_last_ones(project: Project, tmp_path: Path) -> None:

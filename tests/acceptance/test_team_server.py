@@ -15,6 +15,7 @@ import pytest
 from psycopg import connect
 
 from benchmarks.cutting_proxy import CuttingProxy
+from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
 from tests.postgres_server import OWNER, PostgresServer
 from unified_state.records.history import HistoryRecord, StoredStep
 from unified_state.storage.tiers.postgres.opening import open_postgres
@@ -25,6 +26,7 @@ from .transcripts import Transcript
 
 REMOTE, PROJECT = "git@github.com:acme/app.git", "github.com/acme/app"
 PASSWORD = "kerfuffle-4711"
+FORK = "f0f0f0f0-0000-4000-8000-00000000cafe"
 
 Settings = Callable[..., None]
 
@@ -369,6 +371,27 @@ def test_a_sync_loads_no_model(project: Project, tmp_path: Path, configure: Sett
     assert json.loads(done.stdout)["vectors"] == 1
 
 
+def test_a_team_is_searched_by_the_name_of_a_file_too(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    for number, text in enumerate(("cool it in flux.py", "cool it in src/fluxes.py", "cool it")):
+        speak(project, tmp_path / f"s{number}.jsonl", text)
+    project.ask("sync")
+    configure(member="bob")
+    assert [hit["text"] for hit in bob.ask("search", "--team", "cool", "--file", "flux.py")] == ["cool it in flux.py"]
+
+
+def test_what_was_pruned_here_is_found_on_the_server(project: Project, tmp_path: Path, configure: Settings) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
+    project.ask("sync")
+    project.ask("prune", "--older-than", "0d", "--yes")
+    assert project.ask("search", "flux") == []
+    (found,) = project.ask("search", "--team", "flux")
+    assert (found["said_by"], found["text"]) == ("ada", "the flux capacitor needs cooling")
+
+
 def test_ones_own_hits_are_not_told_twice(project: Project, tmp_path: Path, configure: Settings) -> None:
     configure()
     speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
@@ -430,3 +453,105 @@ def test_a_damaged_archive_is_set_aside_and_what_comes_after_reaches_the_server(
     texts = [record.text for record in stored() if isinstance(record, StoredStep)]
     assert texts == ["before", "after"]
     assert "before the damage" not in repr(stored())
+
+
+def speak_at_length(project: Project, path: Path) -> None:
+    """A session with its fork, a compaction and items, of which some change after a sync."""
+    written = [
+        prompt(1, "Add the 登录 page \ud83d\ude80"),
+        answer(2, "I run the tests", call("t1", "Bash", command="pytest -q")),
+        result(3, "t1", "E   AssertionError: 1 != 2\n1 failed in 0.1s", is_error=True),
+        boundary(4),
+        summary(5, "The login page was begun."),
+    ]
+    assert project.run("ingest", str(write_transcript(path, *written))).code == 0
+    forked = [{**entry, "sessionId": FORK} for entry in (*written[:2], prompt(8, "Another way"))]
+    assert project.run("ingest", str(write_transcript(path.with_name("fork.jsonl"), *forked))).code == 0
+    project.ask("decision", "supersede", project.decide("Use JWT"), "--by", project.decide("Use sessions"))
+    project.ask("question", "add", "Which port?", "--context", "c")
+    project.ask("sync")
+    project.decide("Serve on port 8443")
+    project.ask("question", "resolve", "Q1", "8443")
+    project.ask("forget", "S2")
+    assert project.run("ingest", str(write_transcript(path, *written, prompt(6, "Go on")))).code == 0
+    assert project.ask("sync")["complete"]
+
+
+def history(project: Project, path: Path, *arguments: str) -> list[str]:
+    """The lines of a project's whole history but the header, which names the project, and the end, which knows it."""
+    done = project.run("export", "--full", str(path), *arguments)
+    assert done.code == 0, done
+    return path.read_text(encoding="utf-8", errors="surrogatepass").splitlines()[1:-1]
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, git: Callable[..., str]) -> Project:
+    """Another machine of ada's, with a project that has nothing to do with the first."""
+    folder, home = tmp_path / "fresh" / "project", tmp_path / "fresh" / "home"
+    folder.mkdir(parents=True)
+    home.mkdir()
+    git("init", "--quiet", cwd=folder)
+    return Project(folder, home)
+
+
+def test_a_history_goes_from_the_archive_to_the_server_into_a_file_and_into_another_archive_exactly(
+    project: Project, elsewhere: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak_at_length(project, tmp_path / "s1.jsonl")
+    here = history(project, tmp_path / "here.jsonl")
+    there = tmp_path / "there.jsonl"
+    assert history(project, there, "--from", "server") == here
+    assert len(here) > 12
+    elsewhere.ask("import", "--own", str(there))
+    assert history(elsewhere, tmp_path / "fresh.jsonl") == here
+
+
+def test_a_new_machine_gets_its_history_from_the_server(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak_at_length(project, tmp_path / "s1.jsonl")
+    there = tmp_path / "there.jsonl"
+    assert history(bob, there, "--from", "server") == history(project, tmp_path / "here.jsonl")
+    bob.ask("import", str(there))
+    assert bob.run("recall", "D2").out.startswith("D2  proposed, observed")  # whose it is has to be said
+
+
+def test_what_others_have_on_the_server_is_not_exported(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak_at_length(project, tmp_path / "s1.jsonl")
+    configure(member="bob")
+    assert history(bob, tmp_path / "bobs.jsonl", "--from", "server") == []
+    bob.decide("Mine")
+    bob.ask("sync")
+    (mine,) = history(bob, tmp_path / "bobs.jsonl", "--from", "server")
+    assert "Mine" in mine
+
+
+def test_a_history_is_imported_straight_into_the_server(
+    project: Project, elsewhere: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    elsewhere.decide("Use JWT")
+    path = write_transcript(tmp_path / "s1.jsonl", prompt(1, "Add the login page"), boundary(4), summary(5, "Begun."))
+    assert elsewhere.run("ingest", str(path)).code == 0
+    whole = history(elsewhere, tmp_path / "here.jsonl")
+    (first,) = project.ask("import", "--own", "--into", "server", str(tmp_path / "here.jsonl"))
+    (second,) = project.ask("import", "--own", "--into", "server", str(tmp_path / "here.jsonl"))
+    assert (first["added"], second["added"]) == (3, 0)
+    assert history(project, tmp_path / "there.jsonl", "--from", "server") == whole
+    assert project.archives == []
+
+
+def test_what_does_not_go_straight_to_or_from_the_server_is_one_clear_line(
+    project: Project, tmp_path: Path, configure: Settings
+) -> None:
+    transcript = write_transcript(tmp_path / "s1.jsonl", prompt(1, "hello"))
+    assert told_in_one_line(project.run("export", "--full", str(tmp_path / "a.jsonl"), "--from", "server"))
+    configure()
+    for wrong in (("import", "--into", "server", str(transcript)), ("export", "--from", "server")):
+        done = project.run(*wrong)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

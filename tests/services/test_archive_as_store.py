@@ -98,7 +98,7 @@ def test_the_turns_of_a_transcript_that_goes_on_follow_what_was_taken(
 
 
 def test_every_way_of_forgetting_leaves_a_tombstone(archive: Archive, store: SqliteStore) -> None:
-    forget_text(archive, "swordfish")
+    forget_text(archive, "swordfish", NOW)
     steps = [stone.key for stone in store.tombstones() if stone.what == "step"]
     assert steps == [f"{uuid_of(4)}/0"]
     forget_ref(archive, "D1", "user_said")
@@ -112,7 +112,7 @@ def test_what_was_forgotten_here_is_forgotten_where_it_was_taken_to(
     archive: Archive, store: SqliteStore, other: SqliteStore
 ) -> None:
     other.append(everything(store))
-    forget_text(archive, "swordfish")
+    forget_text(archive, "swordfish", NOW)
     forget_ref(archive, "D1", "user_said")
     other.append(store.tombstones())
     assert list(everything(other)) == list(everything(store))
@@ -139,5 +139,5 @@ def test_a_fact_that_two_archives_captured_is_two_items_with_one_key(archive: Ar
 def test_what_came_with_a_step_goes_with_it(archive: Archive, store: SqliteStore) -> None:
     step = StoredStep(SESSION, uuid_of(90), 0, "prompt", NOW, "plain", unknown={"note": "swordfish"})
     store.append([step])
-    forget_text(archive, "plain")
+    forget_text(archive, "plain", NOW)
     assert archive.rows("SELECT * FROM carried") == []

@@ -163,5 +163,5 @@ def test_forgetting_takes_the_vectors_along(
 ) -> None:
     keep(prompt(1, "the secret word is xyzzy"), prompt(2, "fix it"))
     embed_static(None, quietly)
-    forget_text(archive, "xyzzy")
+    forget_text(archive, "xyzzy", 1)
     assert sorted(read_vectors(archive, 1, [1, 2])) == [2]

@@ -139,7 +139,7 @@ def test_what_is_forgotten_does_not_come_back_as_a_pending_message(
     capture(LATER)
     ways: list[Callable[[], object]] = [
         lambda: forget_ref(archive, "T2"),
-        lambda: forget_text(archive, "secret PLAN"),
+        lambda: forget_text(archive, "secret PLAN", NOW),
         lambda: forget_session(archive, SESSION, LATER),
     ]
     for forget in ways:

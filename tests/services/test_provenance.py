@@ -120,7 +120,7 @@ def test_the_check_survives_masking_that_comes_later(
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "x"), answer(2, call("a", "Bash", command=command)))
     Capture(archive, unmasked, NOW, lambda: True).transcript(str(path), SESSION, to_end=True)
     assert find_item(archive, "D1").quote == said
-    scan(Workspace(place, settings, report=lambda _line: None), fix=True)
+    scan(Workspace(place, settings, report=lambda _line: None), fix_at=NOW)
     quote = str(find_item(archive, "D1").quote)
     assert quote.startswith("Deploy with [MASKED github-token ")
     assert faults(archive) == []
@@ -165,7 +165,7 @@ def test_the_words_of_a_forgotten_session_leave_the_quote_too(decided: Archive) 
 
 def test_an_item_goes_whose_quote_holds_a_text_to_forget(decided: Archive) -> None:
     decided.run("UPDATE item SET body = ?", pack('{"decision":"x","rationale":"x","reversible":true}'))
-    assert forget_text(decided, "sqlite FOR").items == 1
+    assert forget_text(decided, "sqlite FOR", NOW).items == 1
 
 
 def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: Archive, masker: Masker) -> None:

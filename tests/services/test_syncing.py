@@ -24,7 +24,7 @@ from tests.builders import (
     write_transcript,
 )
 from unified_state.errors import AlreadyRunningError, StorageError
-from unified_state.records.history import HistoryRecord, StoredStep, Tombstone
+from unified_state.records.history import HistoryRecord, StoredItem, StoredLink, StoredStep, Tombstone
 from unified_state.services.capture import Capture
 from unified_state.services.forgetting import forget
 from unified_state.services.health import health_line
@@ -137,6 +137,27 @@ def test_copies_of_steps_that_the_server_has_are_sent_too(
     assert synced().told == 0
 
 
+def test_a_copy_that_comes_while_the_others_are_told_is_told_too(
+    keep: Keep, workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    keep(*(prompt(number, f"prompt {number}") for number in range(1, 9)))
+    synced()
+    keep(*(prompt(number, f"prompt {number}") for number in range(5, 9)), session=FORK)
+
+    class Slow(SqliteStore):
+        def append(self, records: Iterable[HistoryRecord]) -> int:
+            given = list(records)
+            if any(isinstance(record, StoredStep) for record in given):
+                archive.run("INSERT OR IGNORE INTO step_copy SELECT id, 2 FROM session WHERE session_id = ?", FORK)
+            return super().append(given)
+
+    sync(workspace, Server("a server", lambda: Slow(server_path)), lambda: NOW)
+    synced()
+    assert sorted(texts(server_path, FORK)) == sorted(texts(workspace.place.archive_path, FORK))
+    assert "prompt 2" in texts(server_path, FORK)
+    assert synced().told == 0
+
+
 @pytest.mark.parametrize("after", [0, 1, 2, 3, 5, 8])
 def test_a_run_that_is_cut_off_between_server_and_cursor_sends_nothing_twice(
     keep: Keep, workspace: Workspace, server: Server, synced: Callable[[], Synced], server_path: str, after: int
@@ -228,7 +249,7 @@ def unmasked(workspace: Workspace) -> Workspace:
     return Workspace(workspace.place, settings, report=workspace.report, session_id=SESSION)
 
 
-def test_a_text_that_is_masked_later_leaves_the_server(
+def test_a_text_that_is_masked_later_is_masked_on_the_server(
     unmasked: Workspace,
     workspace: Workspace,
     archive: Archive,
@@ -240,9 +261,12 @@ def test_a_text_that_is_masked_later_leaves_the_server(
     Capture(archive, unmasked.masker, NOW, lambda: True).session(str(path), SESSION)
     synced()
     assert SECRET in texts(server_path)[0]
-    scan(workspace, fix=True)
+    scan(workspace, fix_at=NOW + 1)
     synced()
-    assert texts(server_path) == ["I will"]
+    assert texts(server_path) == texts(workspace.place.archive_path)
+    assert texts(server_path)[0].startswith("use [MASKED")
+    with SqliteStore(server_path) as store:
+        assert list(store.tombstones()) == []
 
 
 def test_an_item_that_is_masked_later_is_masked_on_the_server(
@@ -250,11 +274,73 @@ def test_an_item_that_is_masked_later_is_masked_on_the_server(
 ) -> None:
     UnifiedStateManager(workspace=unmasked).add_decision(f"Use {SECRET}", "it works")
     synced()
-    scan(workspace, fix=True)
+    scan(workspace, fix_at=NOW + 1)
     sync(workspace, server, lambda: NOW + 1)
     with SqliteStore(server_path) as store:
         (item,) = store.items()
     assert "Use [MASKED" in item.body["decision"]
+
+
+def test_a_changed_item_has_the_time_of_its_change_on_the_server_and_here(
+    workspace: Workspace, synced: Callable[[], Synced], server: Server, server_path: str
+) -> None:
+    manager = UnifiedStateManager(workspace=workspace)
+    first = manager.add_decision("Use SQLite", "one file")
+    synced()
+    manager.supersede_decision(first.id, "Use PostgreSQL", "a team")
+    sync(workspace, server, lambda: NOW + 1_000 * MINUTE)
+    assert items(server_path) == items(workspace.place.archive_path)
+
+
+def items(path: str) -> list[StoredItem]:
+    """All items of a store."""
+    with SqliteStore(path) as store:
+        return list(store.items())
+
+
+def test_an_item_that_changed_without_saying_when_is_as_new_here_as_on_the_server(
+    workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
+    archive.run("UPDATE item SET changed_at = '2999-01-01T00:00:00.000Z'")
+    synced()
+    archive.run("UPDATE item SET source_uuid = ?", uuid_of(1))
+    synced()
+    (item,) = items(server_path)
+    assert (item.source_uuid, item.changed_at) == (uuid_of(1), "2999-01-01T00:00:00.001Z")
+    assert [item] == items(workspace.place.archive_path)
+
+
+def test_a_newer_version_that_comes_from_elsewhere_keeps_its_time(
+    workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
+    synced()
+    newer = items(server_path)[0].replace(origin="observed", quote="it", changed_at="2001-01-01T00:00:00.000Z")
+    SqliteStore(archive.path, archive=archive).append([newer])
+    synced()
+    assert items(workspace.place.archive_path) == items(server_path) == [newer]
+
+
+def test_an_item_that_came_with_another_name_is_on_the_server_as_it_is_here(
+    workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
+    synced()
+    SqliteStore(archive.path, archive=archive).append([items(server_path)[0].replace(uuid="UP/per-Case")])
+    synced()
+    assert items(server_path) == items(workspace.place.archive_path)
+    assert [item.alias for item in items(server_path)] == ["D1", "D2"]
+
+
+def test_links_between_items_of_any_name_are_told(
+    archive: Archive, synced: Callable[[], Synced], server_path: str
+) -> None:
+    link = StoredLink("a/b", "c", "supersedes", "2026-01-01T00:00:00.000Z")
+    SqliteStore(archive.path, archive=archive).append([link])
+    synced()
+    with SqliteStore(server_path) as store:
+        assert list(store.links()) == [link]
 
 
 def test_an_output_that_was_shortened_is_there_once_when_its_entry_is_met(

@@ -233,6 +233,29 @@ def test_each_version_of_a_model_stays_apart(
     assert (near(1), near(1, version="2")) == (["one"], ["two"])
 
 
+def test_a_vector_of_another_version_takes_the_place_of_the_one_before(
+    keep: Keep, archive: Archive, synced: Callable[[], Synced], near: Callable[..., list[str]]
+) -> None:
+    keep(prompt(1, "one"), prompt(2, "two"))
+    embed(archive, 1, 2)
+    synced()
+    embed(archive, 2, version="2")
+    assert (synced().vectors, waiting(archive)) == (1, 0)
+    assert (near(1), near(2, version="2")) == (["one"], ["two"])
+
+
+def test_a_vector_of_an_older_version_that_is_told_again_does_not_come_back(
+    keep: Keep, archive: Archive, synced: Callable[[], Synced], near: Callable[..., list[str]]
+) -> None:
+    keep(prompt(1, "one"), prompt(2, "two"))
+    embed(archive, 1, 2)
+    embed(archive, 2, version="2")
+    synced()
+    archive.run("UPDATE outbox_vectors SET position = 0")
+    assert (synced().vectors, waiting(archive)) == (2, 0)
+    assert (near(1), near(2, version="2")) == (["one"], ["two"])
+
+
 def test_where_search_by_meaning_is_off_no_vector_is_sent_and_none_waits(
     keep: Keep, workspace: Workspace, archive: Archive, synced: Callable[[], Synced]
 ) -> None:

@@ -249,7 +249,7 @@ def test_what_is_forgotten_leaves_nothing_in_any_working_set(
             for (number,) in numbers:
                 forget_ref(archive, f"S{number}")
         case "text":
-            forget_text(archive, "gone_name")
+            forget_text(archive, "gone_name", NOW)
         case "session":
             forget_session(archive, SESSION, NOW)
             forget_session(archive, FORK, NOW)

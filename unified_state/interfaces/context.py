@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.services.place import Place
+    from unified_state.services.syncing import Server
     from unified_state.settings import Settings
+
+
+SERVER = "server"  # as an argument names it
 
 
 class Context:
@@ -79,6 +83,13 @@ class Context:
     def say(self, line: str) -> None:
         """Tell the person something, on stderr."""
         sys.stderr.write(f"unified-state: {well_formed(line)}\n")
+
+
+def own_on_server(workspace: Workspace) -> Server:
+    """What is one's own on the server, as a store."""
+    from unified_state.services.team_server import team_server
+
+    return team_server(workspace, environment(), own_only=True)
 
 
 def origin_of(environ: Any) -> str:

@@ -34,7 +34,8 @@ class StoredSession(Record):
 
 class StoredStep(Record):
     """A step (`unified_state.records.step.Step`) and the session that holds it. The first step of a session starts a
-    turn. A step that stands in several sessions (forks) is given once for each; its text is stored once.
+    turn. A step that stands in several sessions (forks) is given once for each; its text is stored once. `masked_at`
+    tells when secrets in it were masked that had been stored: of two versions the one that was masked later stays.
     """
 
     session_id: str
@@ -49,6 +50,7 @@ class StoredStep(Record):
     agent: str | None = None
     starts_turn: bool = False
     unknown: dict[str, Any] = {}
+    masked_at: int | None = None
 
 
 class StoredItem(LedgerItem):
@@ -71,7 +73,7 @@ class StoredLink(Record):
 
 
 class StoredCompaction(Record):
-    """A compaction, and what the client put in place of what it cut away."""
+    """A compaction, and what the client put in place of what it cut away; `masked_at` as of a step."""
 
     session_id: str
     boundary_uuid: str
@@ -81,6 +83,7 @@ class StoredCompaction(Record):
     summary: str | None = None
     summary_from: str | None = None
     unknown: dict[str, Any] = {}
+    masked_at: int | None = None
 
 
 class Tombstone(Record):

@@ -27,6 +27,7 @@ from unified_state.storage.compactions import find_compaction, forget_restores, 
 from unified_state.storage.derived_file import remove_stale
 from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
+from unified_state.storage.masked import note_masked
 from unified_state.storage.pending import write_pending
 from unified_state.storage.provenance import items_of_entry, items_of_summary
 from unified_state.storage.sessions import read_work, session_number
@@ -65,7 +66,7 @@ def forget(
     leaves: Holds | None = None
     if text is not None:
         leaves = _holds(text)
-        done = workspace.use(lambda archive: forget_text(archive, text, workspace.origin))
+        done = workspace.use(lambda archive: forget_text(archive, text, now, workspace.origin))
         _forget_problems(workspace, leaves)
     elif session_id is not None:
         leaves = workspace.use(lambda archive: _work_texts(archive, session_id)).__contains__
@@ -113,7 +114,7 @@ def forget_session(archive: Archive, session_id: str, now: int, origin: str = US
     return _forget(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
 
 
-def forget_text(archive: Archive, text: str, origin: str = USER_SAID) -> Forgotten:
+def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) -> Forgotten:
     """Forget every step, item, summary and note that holds a text, as it stands, in upper or lower case."""
     if not text.strip():
         message = "the text to forget is empty"
@@ -124,7 +125,7 @@ def forget_text(archive: Archive, text: str, origin: str = USER_SAID) -> Forgott
     items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
     forget_messages(archive, lambda message: holds(message.text))
-    return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free, origin)
+    return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free, origin, now)
 
 
 def _holds(text: str) -> Holds:
@@ -140,6 +141,7 @@ def _forget(
     summaries: Sequence[int] = (),
     free: Sequence[FreeText] = (),
     origin: str = USER_SAID,
+    now: int = 0,
 ) -> Forgotten:
     captured = captured_from(archive, steps) if steps else []
     items = list({item.uuid: item for item in (*items, *captured)}.values())
@@ -160,6 +162,8 @@ def _forget(
             forget_summary(archive, number)
         for found in free:
             forget_free_text(archive, found)
+            if found.record is not None and not found.is_summary:  # what came with a record that stays
+                note_masked(archive, *found.record, now)
         if times:
             forget_restores(archive, min(times))
         sessions = empty_working_sets(archive, steps)

@@ -85,7 +85,7 @@ class Judge:
 
 def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
     """A session or a step of somebody else. What they did where is no work of this machine, and what they typed no word
-    of this user; `unknown` keeps what it was.
+    of this user; `unknown` keeps what it was. What they masked takes no place of what is here.
     """
     if isinstance(record, StoredSession):
         return record.replace(
@@ -93,6 +93,8 @@ def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
             seen_at=None if record.seen_at is None else min(record.seen_at, now),
             unknown=_kept(record.unknown, worktreeElsewhere=record.worktree),
         )
+    if isinstance(record, StoredStep | StoredCompaction):
+        record = record.replace(masked_at=None)
     if isinstance(record, StoredStep) and record.kind == PROMPT:
         return record.replace(kind=NOTICE, unknown=_kept(record.unknown, kindElsewhere=PROMPT))
     return record

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from unified_state.records.history import HistoryRecord
     from unified_state.services.masking import Masker
+    from unified_state.services.syncing import Server
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
     from unified_state.storage.tiers.protocol import HistoryStore
@@ -77,10 +78,16 @@ def examine(workspace: Workspace, path: str, project: str | None = None) -> Read
 
 
 def import_file(
-    workspace: Workspace, readable: Readable, now: int, report: Report, *, is_own: bool = False
+    workspace: Workspace,
+    readable: Readable,
+    now: int,
+    report: Report,
+    *,
+    is_own: bool = False,
+    server: Server | None = None,
 ) -> Imported:
-    """Import a file that can be read. `is_own` says that a history is the user's own, who alone can say so. `report` is
-    told how many records are done.
+    """Import a file that can be read, here or into a server. `is_own` says that a history is the user's own, who alone
+    can say so. `report` is told how many records are done.
     """
     is_history = readable.format == HISTORY
     own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
@@ -101,8 +108,8 @@ def import_file(
             left=importer.left,
         )
 
-    done = use_store(workspace, action)
-    if done.added:
+    done = use_store(workspace, action, server)
+    if done.added and server is None:
         rewrite_state_files(workspace)
     return done
 

@@ -6,9 +6,11 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interpreter import dump_json, parse_json
+from unified_state.records.history import STEP
 from unified_state.records.record import Record
 from unified_state.records.step import TOOL_CALL
 from unified_state.rules.mentions import mentioned_files
+from unified_state.rules.timestamps import to_text
 from unified_state.services.forgetting import tidy
 from unified_state.services.health import problem_files
 from unified_state.services.requoting import quoted, requote, requote_summary
@@ -16,6 +18,7 @@ from unified_state.services.state_files import existing_state_files, rewrite_sta
 from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.free_texts import free_texts, replace_free_text
 from unified_state.storage.ledger import list_items, update_item
+from unified_state.storage.masked import note_masked
 from unified_state.storage.pending import read_pending, sessions_with_pending, write_pending
 from unified_state.storage.provenance import set_source
 from unified_state.storage.step_writing import replace_text
@@ -39,13 +42,16 @@ class Scanned(Record):
     refs: tuple[str, ...]
 
 
-def scan(workspace: Workspace, *, fix: bool, report: Callable[[int], None] = lambda _count: None) -> Scanned:
-    """Look through the archive and the files beside it; with `fix` the secrets are masked, and so are the files."""
+def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], None] = lambda _count: None) -> Scanned:
+    """Look through the archive and the files beside it; with a time (now) the secrets are masked, and so are the
+    files.
+    """
+    fix = fix_at is not None
 
     def action(archive: Archive) -> Scanned:
-        looked_at, refs = _steps(archive, workspace.masker, report, fix=fix)
-        refs += _items(archive, workspace.masker, fix=fix)
-        refs += _free_texts(archive, workspace.masker, fix=fix)
+        looked_at, refs = _steps(archive, workspace.masker, report, fix_at)
+        refs += _items(archive, workspace.masker, fix_at)
+        refs += _free_texts(archive, workspace.masker, fix_at)
         refs += _pending(archive, workspace.masker, fix=fix)
         if fix and refs:
             tidy(archive)
@@ -58,7 +64,9 @@ def scan(workspace: Workspace, *, fix: bool, report: Callable[[int], None] = lam
     return done.replace(refs=(*done.refs, *files))
 
 
-def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, fix: bool) -> tuple[int, list[str]]:
+def _steps(
+    archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None
+) -> tuple[int, list[str]]:
     numbers = [row[0] for row in archive.rows("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")]
     found, sessions = [], set()
     for number in numbers:
@@ -69,16 +77,17 @@ def _steps(archive: Archive, masker: Masker, report: Callable[[int], None], *, f
         masked = masker.json(step.text) if step.kind == TOOL_CALL else masker.text(step.text)
         if masked != step.text:
             found.append(number)
-            if fix:
+            if fix_at is not None:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
+                    note_masked(archive, STEP, number, fix_at)
                     requote(archive, step.uuid, masker)
                     sessions |= empty_working_sets(archive, [number])
     rebuild_working_sets(archive, sessions)
     return len(numbers), [f"S{number}" for number in found]
 
 
-def _items(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
+def _items(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
     refs = []
     for item in list_items(archive):
         body = parse_json(masker.json(dump_json(item.body)))
@@ -86,25 +95,28 @@ def _items(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
         if body == item.body and quote == item.quote:
             continue
         refs.append(item.alias)
-        if fix:
+        if fix_at is not None:
             files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
             kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
             with archive.transaction():
-                update_item(archive, item.replace(body=body, files=files, file_hashes=kept, estimate=None))
+                changed = item.replace(changed_at=to_text(fix_at), estimate=None)
+                update_item(archive, changed.replace(body=body, files=files, file_hashes=kept))
                 if quote is not None and quote != item.quote:
                     set_source(archive, quoted(item, quote))
     return refs
 
 
-def _free_texts(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
+def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
     refs = []
     for found in free_texts(archive):
         masked = masker.json(found.text) if found.is_json else masker.text(found.text)
         if masked != found.text:
             refs.append(found.name)
-            if fix:
+            if fix_at is not None:
                 with archive.transaction():
                     replace_free_text(archive, found, masked)
+                    if found.record is not None:
+                        note_masked(archive, *found.record, fix_at)
                     if found.is_summary:
                         requote_summary(archive, found.key, masked, masker)
     return refs

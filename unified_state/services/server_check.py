@@ -36,7 +36,7 @@ def check_servers(place: Place, settings: Settings) -> Iterator[Check]:
         yield Check(_NAME, ok=True, message="nothing was sent yet; `unified-state sync` begins")
     newest = max((state.began_at or 0 for state in states), default=0)
     for state in states:
-        is_in_use = settings.postgres_enabled and state.began_at == newest
+        is_in_use = settings.postgres_enabled and (state.began_at or 0) == newest
         yield _check(state) if is_in_use else Check(_NAME, ok=True, message=f"{state.name}: not in use any more")
 
 

@@ -1,4 +1,4 @@
-"""The store of a workspace's history, whichever tier it has."""
+"""The store of a workspace's history, whichever tier it has, or that of a server."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
+    from unified_state.services.syncing import Server
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
     from unified_state.storage.tiers.protocol import HistoryStore
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def use_store(workspace: Workspace, action: Callable[[HistoryStore, Archive | None], T]) -> T:
+def use_store(
+    workspace: Workspace, action: Callable[[HistoryStore, Archive | None], T], server: Server | None = None
+) -> T:
     """What the action makes of the store; it is also given the archive, where that is the store."""
+    if server is not None:
+        with server.open() as store:
+            return action(store, None)
     if workspace.no_archive is not None:
         from unified_state.services.json_tier.history import open_history
 

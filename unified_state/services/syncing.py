@@ -31,10 +31,13 @@ LOCK = "sync.lock"
 
 
 class Server(Record):
-    """A server: what tells it from others, without a password, and how its store of this project is opened."""
+    """A server: what tells it from others, without a password, and how its store of this project is opened; what the
+    project is called there.
+    """
 
     name: str
     open: Callable[[], HistoryStore]
+    project: str = ""
 
 
 class Synced(Record):
@@ -106,7 +109,7 @@ class _Run:
         """Send those of the model that the user searches by, to a server that takes any; how many, batch by batch."""
         model = None if keeper is None else MODEL_NAMES.get(self._workspace.settings.search_vectors)
         for batch in vector_batches(self._archive, self._server.name, model):
-            if keeper is not None:
+            if keeper is not None and batch.vectors:
                 keeper.add(batch.model, batch.vectors)
             batch.settle()
             yield len(batch.vectors)

@@ -12,7 +12,7 @@ from unified_state.records.history import HistoryQuery
 from unified_state.records.record import Record
 from unified_state.records.step import Step
 from unified_state.rules.cutting import one_line
-from unified_state.rules.querying import query_words, region, snippet
+from unified_state.rules.querying import names_file, query_words, region, snippet
 from unified_state.rules.timestamps import to_text
 from unified_state.services.finding import filters_of, query_reader
 from unified_state.storage.steps import readable, uuid_key
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from unified_state.records.history import HistoryHit
+    from unified_state.records.history import HistoryHit, StoredStep
     from unified_state.services.finding import Wanted
     from unified_state.services.meaning import Reader
     from unified_state.services.syncing import Server
@@ -54,7 +54,9 @@ class TeamHit(Record):
 def find_in_team(
     workspace: Workspace, server: Server, wanted: Wanted, now: int, seconds: float = _SECONDS
 ) -> list[TeamHit]:
-    """The best hits on the server that this archive does not have. Raises StorageError where it does not answer."""
+    """The best hits on the server that this archive does not have, or has no more. Raises StorageError where it does
+    not answer.
+    """
     filters = filters_of(wanted, now)
     query = HistoryQuery(
         text=wanted.query,
@@ -66,7 +68,9 @@ def find_in_team(
     )
     has_archive = not workspace.is_empty and workspace.no_archive is None
     query = _with_meaning(query, query_reader(workspace, is_told=has_archive))  # the search there told it
-    found = _within(seconds, lambda: _search(server, query))
+    if wanted.file is not None:  # the server knows words alone
+        query = query.replace(text=f"{query.text} {wanted.file}", limit=query.limit * _MORE)
+    found = _naming(_within(seconds, lambda: _search(server, query)), wanted.file)
     others = workspace.use(lambda archive: _unknown(archive, found)) if has_archive else found
     words = query_words(wanted.query)
     return [_hit(hit, words) for hit in others[: wanted.limit]]
@@ -83,14 +87,18 @@ def _search(server: Server, query: HistoryQuery) -> list[HistoryHit]:
         return store.search(query)
 
 
+def _naming(hits: list[HistoryHit], file: str | None) -> list[HistoryHit]:
+    return hits if file is None else [hit for hit in hits if names_file(_readable(hit.step), file)]
+
+
 def _unknown(archive: Archive, hits: list[HistoryHit]) -> list[HistoryHit]:
-    known = "SELECT 1 FROM step WHERE uuid = ? AND block = ?"
+    known = "SELECT 1 FROM step WHERE uuid = ? AND block = ? AND id NOT IN (SELECT step FROM pruned)"
     return [hit for hit in hits if archive.row(known, uuid_key(hit.step.uuid), hit.step.block) is None]
 
 
 def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
     step = hit.step
-    text = region(readable(Step(**{name: getattr(step, name) for name in Step.names})), words, _REGION)
+    text = region(_readable(step), words, _REGION)
     return TeamHit(
         said_by=hit.said_by,
         kind=step.kind,
@@ -101,6 +109,10 @@ def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
         snippet=snippet(one_line(text), words, _SNIPPET),
         text=text,
     )
+
+
+def _readable(step: StoredStep) -> str:
+    return readable(Step(**{name: getattr(step, name) for name in Step.names}))
 
 
 def _within(seconds: float, action: Callable[[], T]) -> T:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import MissingExtraError, SettingError
+from unified_state.errors import MissingExtraError, NotFoundError, SettingError
 from unified_state.rules.hosts import AGENT_VARIABLES
 from unified_state.rules.projects import shared_name
 from unified_state.services.linking import remote_of
@@ -23,15 +23,21 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.protocol import HistoryStore
 
 
-def team_server(workspace: Workspace, environ: Mapping[str, str], *, is_own: bool | None = None) -> Server:
+def team_server(
+    workspace: Workspace, environ: Mapping[str, str], *, is_own: bool | None = None, own_only: bool = False
+) -> Server:
     """The server. `is_own` says whether the environment is the user's own word; by default it is where no agent's
-    client started this process. Raises SettingError where none is configured.
+    client started this process. With `own_only` nothing of other members is read. Raises SettingError where none is
+    configured, NotFoundError where the repository has no name yet.
     """
     settings = workspace.settings
     if not settings.postgres_enabled:
         message = "no server is configured"
         raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
-    project = shared_name(remote_of(workspace.place)) or workspace.place.id or ""
+    project = shared_name(remote_of(workspace.place)) or workspace.place.id
+    if project is None:
+        message = "nothing is archived here yet, and the repository has no `origin`"
+        raise NotFoundError(message, "`unified-state install` begins")
     organisation, member = settings.postgres_organisation, settings.postgres_member or account_name()
     trusts = not any(map(environ.get, AGENT_VARIABLES)) if is_own is None else is_own
 
@@ -45,10 +51,11 @@ def team_server(workspace: Workspace, environ: Mapping[str, str], *, is_own: boo
             member=member,
             environ=environ,
             trusts_environment=trusts,
+            own_only=own_only,
         )
 
     place = _place(settings.postgres_dsn, environ, trusts_environment=trusts)
-    return Server(f"{organisation}/{project} as {member} on {place}", open_store)
+    return Server(f"{organisation}/{project} as {member} on {place}", open_store, f"{organisation}/{project}")
 
 
 def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> str:

@@ -8,10 +8,13 @@ from unified_state.storage.tiers.protocol import everything
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.services.syncing import Server
     from unified_state.services.workspace import Workspace
 
 
-def export_history(workspace: Workspace, path: str) -> int:
-    """Write all there is as a history file; how many records."""
-    project = workspace.place.id or ""
-    return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store)))
+def export_history(workspace: Workspace, path: str, server: Server | None = None) -> int:
+    """Write all there is, here or on a server, as a history file; how many records. What comes from a server is
+    nobody's own until they say so.
+    """
+    project = workspace.place.id or "" if server is None else server.project
+    return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store)), server)

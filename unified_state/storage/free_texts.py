@@ -5,6 +5,7 @@ One table says where they lie, so that whoever looks for a secret, or for what i
 
 from __future__ import annotations
 
+from unified_state.records.history import COMPACTION
 from unified_state.records.record import Record
 from unified_state.rules.packing import pack, unpack
 from unified_state.storage.compactions import FORGOTTEN
@@ -40,6 +41,14 @@ class FreeText(Record):
     def is_json(self) -> bool:
         """Whether the text is JSON, and has to stay so."""
         return self.column.is_json
+
+    @property
+    def record(self) -> tuple[str, str] | None:
+        """The record of history that it is a part of, if it is one of those that stores tell each other."""
+        if self.is_summary:
+            return COMPACTION, str(self.key)
+        what, _, key = str(self.key).partition(" ")
+        return (what, key) if self.column.table == "carried" else None
 
     @property
     def is_summary(self) -> bool:

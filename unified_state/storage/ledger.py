@@ -31,6 +31,8 @@ _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
 )
+_CHANGING = "body, status, files, changed_at, superseded_by, estimate, paged_out_at, file_hashes"
+_PLACES = ", ".join("?" * len(LedgerItem.names))
 
 
 def next_alias(archive: Archive, kind: str) -> str:
@@ -56,8 +58,16 @@ def last_numbers(archive: Archive) -> dict[str, int]:
 
 def insert_item(archive: Archive, item: LedgerItem) -> None:
     """Put an item into the ledger."""
-    archive.run(
-        f"INSERT INTO item ({_COLUMNS}) VALUES ({', '.join('?' * len(LedgerItem.names))})",
+    archive.run(f"INSERT INTO item ({_COLUMNS}) VALUES ({_PLACES})", *_values(item))
+
+
+def replace_item(archive: Archive, item: LedgerItem) -> None:
+    """Put a newer version of an item in its place, whole: what another store knows of it."""
+    archive.run(f"UPDATE item SET ({_COLUMNS}) = ({_PLACES}) WHERE uuid = ?", *_values(item), item.uuid)
+
+
+def _values(item: LedgerItem) -> tuple[object, ...]:
+    return (
         item.uuid,
         item.alias,
         item.kind,
@@ -85,18 +95,10 @@ def insert_item(archive: Archive, item: LedgerItem) -> None:
 
 def update_item(archive: Archive, item: LedgerItem) -> None:
     """Write back an item that changed: its status, body, files, size, or whether it is in the state file."""
+    values = dict(zip(_COLUMNS.split(", "), _values(item), strict=True))
+    changed = [values[name] for name in _CHANGING.split(", ")]
     archive.run(
-        "UPDATE item SET body = ?, status = ?, files = ?, changed_at = ?, superseded_by = ?, estimate = ?, "
-        "paged_out_at = ?, file_hashes = ? WHERE uuid = ?",
-        pack(dump_json(item.body)),
-        item.status,
-        dump_json(list(item.files)) if item.files else None,
-        item.changed_at,
-        item.superseded_by,
-        item.estimate,
-        item.paged_out_at,
-        dump_json(item.file_hashes) if item.file_hashes else None,
-        item.uuid,
+        f"UPDATE item SET ({_CHANGING}) = ({', '.join('?' * len(changed))}) WHERE uuid = ?", *changed, item.uuid
     )
 
 
@@ -112,16 +114,15 @@ def find_item(archive: Archive, ref: str) -> LedgerItem:
     found = items_called(archive, ref)
     if not found:
         message = f"there is no item {ref}"
-        raise NotFoundError(
-            message, "`unified-state search` finds items and turns, `unified-state decision list` lists them"
-        )
+        hint = "`unified-state search` finds items and turns, `unified-state decision list` lists them"
+        raise NotFoundError(message, hint)
     return found[0]
 
 
 def items_called(archive: Archive, ref: str) -> list[LedgerItem]:
     """The item with that UUID, or all that have or had that alias, the one that has it now first."""
-    where = "WHERE alias = ?1 OR uuid = ?2 OR uuid IN (SELECT uuid FROM item_alias WHERE alias = ?1)"
-    return selected_items(archive, f"{where} ORDER BY alias != ?1, id", ref.upper(), ref.lower())
+    where = "WHERE alias = ?1 OR uuid IN (?2, ?3) OR uuid IN (SELECT uuid FROM item_alias WHERE alias = ?1)"
+    return selected_items(archive, f"{where} ORDER BY alias != ?1, id", ref.upper(), ref.lower(), ref)
 
 
 def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:
@@ -200,10 +201,9 @@ def items_of_rule(archive: Archive, rule: str, session_id: str, limit: int) -> l
 def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str) -> None:
     """Of what a rule captured, only the newest stay in the state file."""
     archive.run(
-        "UPDATE item SET paged_out_at = ? WHERE rule = ? AND paged_out_at IS NULL AND id NOT IN "
-        "(SELECT id FROM item WHERE rule = ? AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?)",
+        "UPDATE item SET paged_out_at = ?1 WHERE rule = ?2 AND paged_out_at IS NULL AND id NOT IN "
+        "(SELECT id FROM item WHERE rule = ?2 AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?3)",
         at,
-        rule,
         rule,
         limit,
     )

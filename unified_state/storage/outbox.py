@@ -1,7 +1,7 @@
 """The outbox: what a server does not have yet of an archive, batch by batch.
 
 A batch is read, the server takes it in, and only then it is settled here. Whatever is cut off in between is sent again,
-which changes nothing on a server that has it. What was forgotten is told first.
+which changes nothing on a server that has it. What was forgotten or masked is told first.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from hashlib import blake2b
 from unified_state.interpreter import dump_json
 from unified_state.records.history import COMPACTION, ITEM, STEP, StoredLink, Tombstone
 from unified_state.records.record import Record, disk_value
-from unified_state.rules.timestamps import to_text
 from unified_state.storage.damage import STAND_IN
 from unified_state.storage.ledger import items_called
 from unified_state.storage.outbox_steps import copies_between, last_that_fits, steps_between
-from unified_state.storage.outbox_triggers import EVERYTHING, TRIGGERS
+from unified_state.storage.outbox_triggers import EVERYTHING, LINK_KEY, make_triggers
 from unified_state.storage.tiers.sqlite_rows import as_stored, read_compactions, read_sessions
 
 TYPE_CHECKING = False
@@ -53,67 +52,74 @@ class Outbox:
         while not is_complete:
             is_complete = True
             for next_of_kind in (self._sessions, self._late_copies, self._new_steps, self._changes):
-                while (batch := self._forgotten() or next_of_kind()) is not None:
+                while (batch := self._forgotten() or self._masked() or next_of_kind()) is not None:
                     is_complete = False
                     yield batch
 
     def _known(self, name: str) -> int:
         """The number of a server. When it is met first, all there is gets noted for it."""
         archive = self._archive
-        row = archive.row("SELECT id FROM outbox_server WHERE name = ?", name)
-        if row is None:
-            with archive.transaction():
-                archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", name)
-                row = archive.row("SELECT id FROM outbox_server WHERE name = ?", name)
-                for statement in TRIGGERS:
-                    archive.run(statement)
-                for statement in EVERYTHING:
-                    archive.run(statement, row[0])
-        return int(row[0])
+        with archive.transaction():
+            make_triggers(archive)
+            is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", name)
+            (number,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", name)
+            for statement in EVERYTHING if is_new else ():
+                archive.run(statement, number)
+        return int(number)
 
     def _forgotten(self) -> Batch | None:
         rows = self._noted("is_gone = 1")
-        return self._batch([self._tombstone(what, key) for _, what, key, _ in rows], rows) if rows else None
+        return self._batch([self._tombstone(what, key) for _, what, key in rows], rows) if rows else None
 
     def _tombstone(self, what: str, key: str) -> Tombstone:
-        """What was masked, or took another name, leaves the server alone, and has no tombstone here."""
+        """What took another name leaves the server alone, and has no tombstone here."""
         row = self._archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", what, key)
         return Tombstone(what, key, row[0] if row else self._now)
+
+    def _masked(self) -> Batch | None:
+        """The steps that the server has, and may have unmasked."""
+        rows = self._noted(f"is_gone = 0 AND what = '{STEP}' AND is_changed = 1 AND key <= {self._reached()}")
+        return self._batch(self._steps([key for _, _, key in rows]), rows) if rows else None
+
+    def _steps(self, numbers: list[int]) -> list[HistoryRecord]:
+        return [step for number in numbers for step in steps_between(self._archive, number - 1, number)]
 
     def _changes(self) -> Batch | None:
         rows = self._noted("is_gone = 0")
         keys: dict[str, list[Any]] = {what: [] for what in (STEP, ITEM, _LINK, COMPACTION)}
-        for _, what, key, _ in rows:
+        for _, what, key in rows:
             keys[what].append(key)
-        changed = {key for _, what, key, is_changed in rows if what == ITEM and is_changed}
         records: list[HistoryRecord] = [
-            *(step for number in keys[STEP] for step in steps_between(self._archive, number - 1, number)),
-            *self._items(keys[ITEM], changed),
+            *self._steps(keys[STEP]),
+            *self._items(keys[ITEM]),
             *(link for key in keys[_LINK] for link in self._links(key)),
             *(found for found in read_compactions(self._archive) if found.boundary_uuid in keys[COMPACTION]),
         ]
         return self._batch(records, rows) if rows else None
 
-    def _items(self, uuids: list[str], changed: set[str]) -> list[StoredItem]:
-        """Not all that changes an item is dated, and of two versions the server keeps the later one."""
-        items = as_stored(self._archive, [item for uuid in uuids for item in items_called(self._archive, uuid)])
-        return [item.replace(changed_at=to_text(self._now)) if item.uuid in changed else item for item in items]
+    def _items(self, uuids: list[str]) -> list[StoredItem]:
+        return as_stored(self._archive, [item for uuid in uuids for item in items_called(self._archive, uuid)])
 
     def _links(self, key: str) -> list[StoredLink]:
         rows = self._archive.rows(
-            "SELECT from_uuid, to_uuid, relation, at FROM item_link "
-            "WHERE from_uuid = ? AND to_uuid = ? AND relation = ?",
-            *key.split("/", 2),
+            f"SELECT from_uuid, to_uuid, relation, at FROM item_link WHERE {LINK_KEY.format('item_link')} = ?", key
         )
         return [StoredLink(*row) for row in rows]
 
     def _noted(self, condition: str) -> list[Any]:
-        return self._archive.rows(
-            f"SELECT id, what, key, is_changed FROM outbox WHERE server = ? AND {condition} "
+        rows = self._archive.rows(
+            f"SELECT id, what, key FROM outbox WHERE server = ? AND {condition} "
             f"ORDER BY what = '{_LINK}', id LIMIT ?",  # both items of a link are to be known
             self._server,
             self._limit,
         )
+        sizes = [(place, self._size(key) if what == STEP else 0) for place, (_, what, key) in enumerate(rows, 1)]
+        return rows[: last_that_fits(sizes)] if rows else []
+
+    def _size(self, step: int | str) -> int | None:
+        """The packed size of a step by its number; one that is gone is named, and has none."""
+        row = self._archive.row("SELECT length(body) FROM step WHERE id = ?", step)
+        return None if row is None else row[0]
 
     def _batch(self, records: list[HistoryRecord], rows: list[Any]) -> Batch:
         """What changes in the meantime has another number by then, and stays to be told."""
@@ -154,19 +160,20 @@ class Outbox:
 
     def _late_copies(self) -> Batch | None:
         """Steps that a server has, and that another session turned out to hold too. Whenever there are more of a
-        session than were told, all of its are told, since they come in any order.
+        session than were told, all of its are told again, since they come in any order, also while they are told.
         """
         reached = self._reached()
         row = self._archive.row(
-            "SELECT copied.session, number, coalesce(copies, 0), coalesce(position, 0) FROM (SELECT session, count(*) "
+            "SELECT copied.session, coalesce(copies, 0), coalesce(position, 0) FROM (SELECT session, count(*) "
             "AS number FROM step_copy WHERE step <= ?1 GROUP BY session) AS copied LEFT JOIN outbox_session AS known "
-            "ON known.session = copied.session AND server = ?2 WHERE number != coalesce(copies, 0) LIMIT 1",
+            "ON known.session = copied.session AND server = ?2 "
+            "WHERE number != coalesce(copies, 0) OR position > 0 LIMIT 1",
             reached,
             self._server,
         )
         if row is None:
             return None
-        session, number, told, position = row
+        session, told, position = row
         steps = self._archive.rows(
             "SELECT step, length(body) FROM step_copy JOIN step ON step.id = step "
             "WHERE session = ? AND step > ? AND step <= ? ORDER BY step LIMIT ?",
@@ -175,17 +182,17 @@ class Outbox:
             reached,
             self._limit,
         )
-        last = last_that_fits(steps) if steps else reached
+        last = last_that_fits(steps) if steps else 0
+        copies = (told if position else 0) + sum(number <= last for number, _ in steps)
 
         def settle() -> None:
-            copies, position = (told, last) if steps else (number, 0)
             self._archive.run(
                 "INSERT INTO outbox_session (server, session, copies, position) VALUES (?, ?, ?, ?) ON CONFLICT "
                 "(server, session) DO UPDATE SET copies = excluded.copies, position = excluded.position",
                 self._server,
                 session,
                 copies,
-                position,
+                last,
             )
 
         return Batch([*copies_between(self._archive, session, position, last)], self._in_transaction(settle))

@@ -1,17 +1,22 @@
 """What notes for the servers of an archive whatever changes beside new steps, as SQL.
 
 Steps only grow, so how far a server has them is one number. The triggers are made when an archive first knows of a
-server: where there is none, nothing is noted, and nothing is paid for it.
+server: where there is none, nothing is noted, and nothing is paid for it. They are no part of the archive's version:
+those of an older version are made anew.
 """
 
 from __future__ import annotations
 
 from unified_state.storage.damage import STAND_IN
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.storage.archive import Archive
+
 _GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
 _BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
 _STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
-_LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
+LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
 
 
 def _note(what: str, key: str, source: str = "", *, is_gone: bool = False, is_changed: bool = False) -> str:
@@ -29,7 +34,22 @@ _TOLD_OF_ITEMS = (
     "body", "status", "origin", "alias", "source_uuid", "files", "changed_at", "superseded_by", "quote", "file_hashes",
 )  # fmt: skip
 _DIFFERS = " OR ".join(f"new.{name} IS NOT old.{name}" for name in _TOLD_OF_ITEMS)
-_IS_REPLACED = "old.boundary_uuid NOT NULL AND old.summary NOT NULL AND new.summary IS NOT old.summary"
+# Of two versions of an item the server keeps the later one. Not all that changes one says when, and clocks are set
+# back.
+_DATE_IT = (
+    "UPDATE item SET changed_at = max(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
+    "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', old.changed_at, '+0.001 seconds'), '')) "
+    "WHERE uuid = new.uuid AND coalesce(new.changed_at, '') <= coalesce(old.changed_at, '')"
+)
+_IS_CARRIED = "WHEN new.what IN ('step', 'compaction')"
+_NOTE_CARRIED = (
+    _note("'step'", "new.key", " WHERE new.what = 'step' AND offered >= new.key", is_changed=True),
+    _note(
+        "'compaction'",
+        "boundary_uuid",
+        ", compaction WHERE new.what = 'compaction' AND compaction.id = new.key AND boundary_uuid NOT NULL",
+    ),
+)
 # One back always, so that a batch which is on its way does not settle it.
 _VECTOR_AGAIN = (
     "UPDATE outbox_vectors SET position = min(position, vector.id) - 1 FROM vector "
@@ -38,11 +58,9 @@ _VECTOR_AGAIN = (
 
 _TRIGGERS = {
     "forgotten": ("INSERT ON tombstone", _note("new.what", "new.key", is_gone=True)),
-    # A text that was masked later must leave the server. There is no way to put another one in its place.
-    "step_masked": (
-        "UPDATE OF body ON step WHEN new.kind NOT NULL AND new.body IS NOT old.body",
-        _note("'step'", _STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
-    ),
+    # What is carried of a record says when it was masked, and may be what was masked.
+    "carried_told": (f"INSERT ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
+    "carried_told_again": (f"UPDATE OF fields ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
     # An output that was archived before its transcript entry takes the entry's name when that is met.
     "step_renamed": (
         "UPDATE OF uuid ON step WHEN new.uuid IS NOT old.uuid",
@@ -58,28 +76,39 @@ _TRIGGERS = {
     "item_told": ("INSERT ON item", _note("'item'", "new.uuid")),
     "item_told_again": (
         f"UPDATE OF {', '.join(_TOLD_OF_ITEMS)} ON item WHEN {_DIFFERS}",
-        _note("'item'", "new.uuid", is_changed=True),
+        _DATE_IT,
+        _note("'item'", "new.uuid"),
     ),
-    "item_renamed": ("INSERT ON item_alias WHEN new.uuid != ''", _note("'item'", "new.uuid", is_changed=True)),
-    "link_told": ("INSERT ON item_link", _note("'link'", _LINK_KEY.format("new"))),
+    "item_renamed": ("INSERT ON item_alias WHEN new.uuid != ''", _note("'item'", "new.uuid")),
+    "link_told": ("INSERT ON item_link", _note("'link'", LINK_KEY.format("new"))),
     "compaction_told": (
         "INSERT ON compaction WHEN new.boundary_uuid NOT NULL",
         _note("'compaction'", "new.boundary_uuid"),
     ),
     "compaction_told_again": (
-        f"UPDATE OF boundary_uuid, summary ON compaction WHEN new.boundary_uuid NOT NULL AND NOT ({_IS_REPLACED})",
+        "UPDATE OF boundary_uuid, summary ON compaction WHEN new.boundary_uuid NOT NULL",
         _note("'compaction'", "new.boundary_uuid"),
-    ),
-    "summary_masked": (
-        f"UPDATE OF summary ON compaction WHEN {_IS_REPLACED}",
-        _note("'compaction'", "old.boundary_uuid", is_gone=True),
     ),
 }
 
-TRIGGERS = tuple(
-    f"CREATE TRIGGER IF NOT EXISTS outbox_{name} AFTER {when} BEGIN {'; '.join(notes)}; END"
+_STATEMENTS = tuple(
+    f"CREATE TRIGGER outbox_{name} AFTER {when} BEGIN {'; '.join(notes)}; END"
     for name, (when, *notes) in _TRIGGERS.items()
 )
+
+
+def make_triggers(archive: Archive) -> None:
+    """Make the triggers, and anew those that an older version made otherwise. Call it within a transaction."""
+    name_and_sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'outbox\\_%' ESCAPE '\\'"
+    made = dict(archive.rows(name_and_sql))
+    wanted = {statement.split()[2]: statement for statement in _STATEMENTS}
+    for name in made.keys() - wanted.keys():
+        archive.run(f"DROP TRIGGER {name}")
+    for name, statement in wanted.items():
+        if made.get(name) != statement:
+            archive.run(f"DROP TRIGGER IF EXISTS {name}")
+            archive.run(statement)
+
 
 # What there is already when an archive first knows of a server: all of it is new to that one.
 EVERYTHING = tuple(
@@ -93,7 +122,7 @@ EVERYTHING = tuple(
             is_gone=True,
         ),
         _note("'item'", "uuid", ", item WHERE true"),
-        _note("'link'", _LINK_KEY.format("item_link"), ", item_link WHERE true"),
+        _note("'link'", LINK_KEY.format("item_link"), ", item_link WHERE true"),
         _note("'compaction'", "boundary_uuid", f", compaction WHERE boundary_uuid != '{STAND_IN}'"),
     )
 )

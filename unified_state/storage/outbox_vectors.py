@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 _OTHERS = "server = ?1 AND model NOT IN (SELECT id FROM vector_model WHERE name = ?2)"
 _NEXT = """
-SELECT vector.id, uuid, block, embedding, step.id <= outbox_server.step
-FROM vector JOIN step ON step.id = vector.step JOIN outbox_server ON outbox_server.id = ?1
+SELECT vector.id, uuid, block, embedding, step.id <= outbox_server.step, NOT EXISTS (
+    SELECT 1 FROM vector AS later JOIN vector_model AS other ON other.id = later.model
+    WHERE later.step = vector.step AND later.id > vector.id AND other.name = ?5
+) FROM vector JOIN step ON step.id = vector.step JOIN outbox_server ON outbox_server.id = ?1
 WHERE vector.id > ?3 AND model = ?2
     AND NOT EXISTS (SELECT 1 FROM outbox WHERE server = ?1 AND is_gone = 0 AND what = 'step')
 ORDER BY vector.id LIMIT ?4
@@ -35,7 +37,9 @@ UPDATE outbox_vectors SET position = ?4 WHERE server = ?1 AND model = ?2 AND pos
 
 
 class VectorBatch(Record):
-    """Vectors of one model, each with the uuid and the block of its step. `settle` notes that the server took them."""
+    """Vectors of one version of a model, each with the uuid and the block of its step; none of a step that has one of
+    a newer version. `settle` notes that the server took them.
+    """
 
     model: str
     vectors: list[tuple[str, int, tuple[float, ...]]]
@@ -66,7 +70,7 @@ def _next(archive: Archive, server: int, model: int, limit: int) -> VectorBatch 
         server,
         model,
     )
-    rows = [*takewhile(lambda row: row[-1], archive.rows(_NEXT, server, model, position, limit))]
+    rows = [*takewhile(lambda row: row[4], archive.rows(_NEXT, server, model, position, limit, name))]
     if not rows:
         return None
 
@@ -74,5 +78,9 @@ def _next(archive: Archive, server: int, model: int, limit: int) -> VectorBatch 
         with archive.transaction(durable=False):
             archive.run(_SETTLE, server, model, position, rows[-1][0], stamp)
 
-    vectors = [(uuid_text(uuid), block, unpack(f"<{len(blob) // 2}e", blob)) for _, uuid, block, blob, _ in rows]
+    vectors = [
+        (uuid_text(uuid), block, unpack(f"<{len(blob) // 2}e", blob))
+        for _, uuid, block, blob, _, is_newest in rows
+        if is_newest
+    ]
     return VectorBatch(full_name(name, version), vectors, settle)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from unified_state.errors import NewerVersionError, StorageError
 from unified_state.records.history import HistoryQuery, StoredItem, StoredSession, StoredStep, Tombstone
+from unified_state.storage.tiers.json_batch import Batch
 from unified_state.storage.tiers.json_lines import JsonStore, damaged_lines
 from unified_state.storage.tiers.protocol import everything
 
@@ -101,6 +102,21 @@ def test_a_torn_tail_is_never_read_and_cut_by_the_next_save(tmp_path: Path) -> N
     store.append([step(3)])
     assert texts(store) == ["text 1", "text 3"]
     assert b"u2" not in (folder / "session-1.jsonl").read_bytes()
+
+
+def test_what_was_masked_is_read_masked_also_where_its_writer_was_killed_before_the_files_had_it(
+    tmp_path: Path,
+) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "the swordfish"), step(1, "the swordfish", session="two"), step(2)])
+    batch = Batch(store.files)
+    batch.add(step(1, "the [MASKED]").replace(masked_at=START))
+    store.files.append(batch.additions)
+    assert (texts(store), texts(store, "two")) == (["the [MASKED]", "text 2"], ["the [MASKED]"])
+    assert store.search(HistoryQuery(text="swordfish")) == []
+    store.append([step(1, "the swordfish").replace(masked_at=START - 1), step(3)])
+    assert (texts(store), texts(store, "two")) == (["the [MASKED]", "text 2", "text 3"], ["the [MASKED]"])
+    assert not any(b"swordfish" in path.read_bytes() for path in folder_of(store).iterdir())
 
 
 def test_half_a_journal_is_of_a_process_that_had_not_begun(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import NotFoundError
+from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.commands.arguments import count
-from unified_state.interfaces.context import Context
+from unified_state.interfaces.context import SERVER, Context, own_on_server
 from unified_state.services.clock import current_time
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
             which.add_argument("--session", metavar="ID", help="only this session")
             which.add_argument("--items", action="store_true", help="the items of the ledger in place of the steps")
             which.add_argument("--full", metavar="FILE", help="all there is, into a file that `import` takes")
+            parser.add_argument("--from", dest="source", choices=(SERVER,), help="with --full: your own on the server")
         case "recall":
             parser.add_argument(
                 "ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"
@@ -78,10 +79,10 @@ def _export(arguments: Namespace) -> int:
 
     context = Context(as_json=True)
     if arguments.full:
-        from unified_state.services.transferring import export_history
-
-        context.say(f"{export_history(context.reading(), arguments.full):,} records are in {arguments.full}")
-        return 0
+        return _export_all(context, arguments.full, is_on_server=arguments.source is not None)
+    if arguments.source is not None:
+        message = "what is on the server is exported as a whole"
+        raise UsageError(message, "`unified-state export --full FILE --from server`")
 
     def action(archive: Archive) -> None:
         lines = export_items(archive) if arguments.items else export_steps(archive, arguments.session)
@@ -96,6 +97,15 @@ def _export(arguments: Namespace) -> int:
 
     for line in export_json(workspace, arguments.session, items=arguments.items):
         context.write_line(line)
+    return 0
+
+
+def _export_all(context: Context, path: str, *, is_on_server: bool) -> int:
+    from unified_state.services.transferring import export_history
+
+    workspace = context.workspace(create=False) if is_on_server else context.reading()
+    server = own_on_server(workspace) if is_on_server else None
+    context.say(f"{export_history(workspace, path, server):,} records are in {path}")
     return 0
 
 
@@ -161,7 +171,7 @@ def _scan(arguments: Namespace) -> int:
     workspace = context.reading()
     (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
     with progress_bar("scanning", total) as advance:
-        done = scan(workspace, fix=arguments.fix, report=advance)
+        done = scan(workspace, fix_at=current_time() if arguments.fix else None, report=advance)
     verb = "masked" if arguments.fix else "found"
     text = "\n".join([f"{len(done.refs)} secrets {verb} in {done.looked_at:,} steps", *done.refs])
     context.show(done.as_dict(), text)

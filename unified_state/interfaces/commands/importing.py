@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interfaces.context import Context
+from unified_state.interfaces.context import SERVER, Context, own_on_server
 from unified_state.services.clock import current_time
 
 TYPE_CHECKING = False
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.services.importing import Imported
+    from unified_state.services.syncing import Server
     from unified_state.services.workspace import Workspace
 
 
@@ -27,6 +28,7 @@ def configure(_name: str, parser: ArgumentParser) -> None:
     )
     parser.add_argument("--project", metavar="NAME", help="what claude-mem calls this project (the folder's name)")
     parser.add_argument("--own", action="store_true", help="a history is your own: what you said there, you said")
+    parser.add_argument("--into", choices=(SERVER,), help="not into the archive here; transcripts go by way of that")
     parser.set_defaults(run=_import)
 
 
@@ -41,21 +43,27 @@ def _import(arguments: Namespace) -> int:
     if arguments.own and not may_decide(workspace.origin):
         message = "only the user says that a history is theirs"
         raise UsageError(message, "ask them to run this in a terminal of their own")
+    if transcripts and arguments.into is not None:
+        message = f"{transcripts[0]} is of transcripts, which go to the server by way of the archive"
+        raise UsageError(message, "`unified-state ingest` them, then `unified-state sync`")
+    server = None if arguments.into is None else own_on_server(workspace)
     files = [path for path in arguments.paths if path not in transcripts]
-    done = [_import_file(context, workspace, path, arguments) for path in files]
+    done = [_import_file(context, workspace, path, arguments, server) for path in files]
     if transcripts:
         done.append(_ingest(context, workspace, transcripts))
     context.show(done, "\n".join(one.pop("text") for one in done) if not arguments.json else "")
     return 0
 
 
-def _import_file(context: Context, workspace: Workspace, path: str, arguments: Namespace) -> dict[str, Any]:
+def _import_file(
+    context: Context, workspace: Workspace, path: str, arguments: Namespace, server: Server | None
+) -> dict[str, Any]:
     from unified_state.interfaces.progress import progress_bar
     from unified_state.services.importing import examine, import_file
 
     readable = examine(workspace, path, arguments.project)
     with progress_bar("importing", readable.records) as advance:
-        imported = import_file(workspace, readable, current_time(), advance, is_own=arguments.own)
+        imported = import_file(workspace, readable, current_time(), advance, is_own=arguments.own, server=server)
     return _shown(context, imported)
 
 

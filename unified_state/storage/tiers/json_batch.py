@@ -16,7 +16,9 @@ from unified_state.records.history import (
     Tombstone,
 )
 from unified_state.records.item import ALIAS_LETTERS
+from unified_state.rules.newer import is_masked_later
 from unified_state.storage.tiers.json_forms import joined, key_of, line_of
+from unified_state.storage.tiers.json_steps import read_originals
 from unified_state.storage.tiers.json_tables import (
     CLEANING,
     COMPACTIONS,
@@ -32,15 +34,18 @@ from unified_state.storage.tiers.json_tables import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.records.history import HistoryRecord
+    from unified_state.storage.tiers.json_files import LineFiles
 
 
 class Batch:
     """Records that are added to what is known; `count` says how much of it is new."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    def __init__(self, files: LineFiles) -> None:
+        self._files = files
+        self._tables = tables = Tables(files)
         self._lines: dict[str, list[bytes]] = {}
         self.count = 0
+        self._masked_at: dict[bytes, int | None] = {}  # of the steps that came by now
         self._numbers = {session_id: number for number, session_id in enumerate(tables.sessions, 1)}
 
     @property
@@ -85,6 +90,11 @@ class Batch:
             return
         number = self._number(step.session_id)
         pair = key + b" %d" % number
+        if key not in tables.owners:
+            self._masked_at[key] = step.masked_at
+        elif is_masked_later(step, self._when_masked(key)):
+            self._masked_at[key] = step.masked_at
+            self._write(CLEANING, line_of(step))
         if pair in tables.places:
             return
         owner = tables.owners.setdefault(key, number)
@@ -97,6 +107,15 @@ class Batch:
         self._write(KEYS, pair + b"\n")
         self._write(session_file(number), line)
         self.count += 1
+
+    def _when_masked(self, key: bytes) -> int | None:
+        """When a step that is there was masked, if it ever was."""
+        if key not in self._masked_at:
+            owner = self._tables.owners[key]
+            place = owner, self._tables.places[key + b" %d" % owner]
+            fields = read_originals(self._files, [[*place]]).get(place)
+            self._masked_at[key] = None if fields is None else self._tables.as_masked(fields).get("masked_at")
+        return self._masked_at[key]
 
     def _add_item(self, item: StoredItem) -> None:
         items = self._tables.items
@@ -138,7 +157,9 @@ class Batch:
         if self._tables.is_forgotten_compaction(compaction):
             return
         known = self._tables.compactions.get(compaction.boundary_uuid)
-        if known is not None and (known.summary is not None or compaction.summary is None):
+        if known is not None and is_masked_later(compaction, known.masked_at):
+            self._write(CLEANING, b"\n")  # what stood there
+        elif known is not None and (known.summary is not None or compaction.summary is None):
             return
         self._number(compaction.session_id)
         self._tables.compactions[compaction.boundary_uuid] = compaction

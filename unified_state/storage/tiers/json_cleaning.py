@@ -1,4 +1,4 @@
-"""Taking what was forgotten out of the files of a JSON store; and lines that newer ones made superfluous.
+"""Taking what was forgotten, or masked, out of the files of a JSON store; and lines that newer ones made superfluous.
 
 Whoever reads leaves it out already, so a process that is killed here only leaves work to the next that writes.
 """
@@ -30,7 +30,7 @@ def clean(files: LineFiles) -> None:
     """Do what is to be done; call it with the lock held."""
     if files.read(CLEANING):
         _note_gone(files)
-        _forget_steps(files)
+        _rewrite_steps(files)
         _rewrite_tables(files)
         files.rewrite(CLEANING, b"")
     elif len(files.lines(SESSIONS)) > len(sessions := Tables(files).sessions) + _SUPERFLUOUS:
@@ -55,20 +55,26 @@ def _note_gone(files: LineFiles) -> None:
         files.append({GONE: b"".join(new)})
 
 
-def _forget_steps(files: LineFiles) -> None:
+def _rewrite_steps(files: LineFiles) -> None:
     tables = Tables(files)
     pairs = (pair.rpartition(b" ") for pair in tables.places)
-    for number in sorted({int(session) for key, _, session in pairs if key in tables.gone}):
+    for number in sorted({int(session) for key, _, session in pairs if key in tables.gone or key in tables.masked}):
         name = session_file(number)
-        kept = [line for line in files.lines(name) if not _is_gone(line, tables)]
-        if len(kept) < len(files.lines(name)):
-            files.rewrite(name, b"".join(line + b"\n" for line in kept))
+        lines = [line + b"\n" for line in files.lines(name)]
+        kept = [_cleaned(line, tables) for line in lines]
+        if kept != lines:
+            files.rewrite(name, b"".join(kept))
 
 
-def _is_gone(line: bytes, tables: Tables) -> bool:
-    """Whether a line holds what was forgotten, or may: one that the disk has changed goes too."""
+def _cleaned(line: bytes, tables: Tables) -> bytes:
+    """A line as it is to stand there; nothing where it holds what was forgotten, or may: one that the disk has changed
+    goes too.
+    """
     fields = next(readable_fields([line]), None)
-    return fields is None or key_of(fields["uuid"], fields["block"]) in tables.gone
+    if fields is None or key_of(fields["uuid"], fields["block"]) in tables.gone:
+        return b""
+    masked = fields if "of" in fields else tables.as_masked(fields)
+    return line if masked is fields else line_of(masked)
 
 
 def _rewrite_tables(files: LineFiles) -> None:

@@ -55,6 +55,13 @@ def record_of(kind: type[R], fields: dict[str, Any]) -> R:
     return kind(**known)
 
 
+def masked(fields: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a step, with those that masking changed as they are in a newer version."""
+    changed = ("text", "unknown", "masked_at")
+    kept = {name: value for name, value in fields.items() if name not in changed}
+    return kept | {name: newer[name] for name in changed if name in newer}
+
+
 def plain(step: StoredStep) -> Step:
     """The step, without whose it is."""
     return Step(**{name: getattr(step, name) for name in Step.names})

@@ -55,7 +55,7 @@ class JsonStore:
         """Keep records, all of them or none; how many are new."""
         records = list(records)
         with self.files:
-            batch = Batch(Tables(self.files))
+            batch = Batch(self.files)
             for record in records:
                 batch.add(record)
             additions = batch.additions

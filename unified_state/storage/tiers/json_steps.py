@@ -43,12 +43,13 @@ def read_steps(
 ) -> list[tuple[int, StoredStep]]:
     """The steps of some lines, but those that were forgotten."""
     parsed = [fields for fields in readable_fields(lines) if "n" in fields]
-    originals = _originals(files, [fields["of"] for fields in parsed if "of" in fields])
+    originals = read_originals(files, [fields["of"] for fields in parsed if "of" in fields])
     found = []
     for fields in parsed:
         place, origin = fields.pop("n"), fields.pop("of", None)
         original = fields if origin is None else originals.get(tuple(origin))
         if original is not None:  # else it was forgotten
+            original = tables.as_masked(original)
             own = {"session_id": session_id, "starts_turn": fields.get("starts_turn", False)}
             step = record_of(StoredStep, {**original, **own})
             if not tables.is_forgotten_step(step, key_of(step.uuid, step.block)):
@@ -56,7 +57,7 @@ def read_steps(
     return found
 
 
-def _originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, int], dict[str, Any]]:
+def read_originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, int], dict[str, Any]]:
     """The fields of originals by session and position."""
     found: dict[tuple[int, int], dict[str, Any]] = {}
     for owner in {owner for owner, _ in origins}:

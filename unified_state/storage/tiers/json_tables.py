@@ -16,7 +16,7 @@ from unified_state.records.history import (
     StoredSession,
     Tombstone,
 )
-from unified_state.storage.tiers.json_forms import readable_fields, record_of
+from unified_state.storage.tiers.json_forms import key_of, masked, readable_fields, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,19 +28,23 @@ if TYPE_CHECKING:
 
 SESSIONS, KEYS, ITEMS, LINKS = "sessions.jsonl", "keys", "items.jsonl", "links.jsonl"
 COMPACTIONS, TOMBSTONES, GONE = "compactions.jsonl", "tombstones.jsonl", "gone"
-CLEANING = "cleaning"  # holds something while what was forgotten is still to be taken out of the files
+# Holds something while what was forgotten is still to be taken out of the files; steps that are to be put in the place
+# of those that were not masked yet.
+CLEANING = "cleaning"
 TAKEN = "taken"  # aliases of items that were forgotten
 
 
 class Tables:
     """What is known. `places` are the positions of all pairs of a step and a session that holds it, `owners` the
-    sessions that had a step first; `gone` are steps that were forgotten, `taken` aliases that are or were in use.
+    sessions that had a step first; `gone` are steps that were forgotten, `masked` those that wait to be put in place of
+    what stands in the files, `taken` aliases that are or were in use.
     """
 
     sessions: dict[str, StoredSession]
     places: dict[bytes, int]
     owners: dict[bytes, int]
     gone: set[bytes]
+    masked: dict[bytes, dict[str, Any]]
     items: dict[str, StoredItem]
     taken: set[str]
     links: dict[tuple[str, str, str], StoredLink]
@@ -73,6 +77,14 @@ class Tables:
 
     def _gone(self) -> set[bytes]:
         return set(self._lines(GONE))
+
+    def _masked(self) -> dict[bytes, dict[str, Any]]:
+        return {key_of(fields["uuid"], fields["block"]): fields for fields in self._fields(CLEANING)}
+
+    def as_masked(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a step, with its secrets masked where that is still to be done in its file."""
+        newer = self.masked.get(key_of(fields["uuid"], fields["block"]))
+        return fields if newer is None else masked(fields, newer)
 
     def _items(self) -> dict[str, StoredItem]:
         items = (record_of(StoredItem, one) for one in self._fields(ITEMS) if TAKEN not in one)

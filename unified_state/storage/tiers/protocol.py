@@ -39,10 +39,11 @@ class HistoryStore(Protocol):
         tombstones that are new, or are new to a session. When it returns they survive a crash of this process.
 
         What is there already stays as it is and does not count, so that a batch can be sent again; but of a session,
-        an item and a compaction the newer version stays: an item by `changed_at`, a compaction by having a summary,
-        a session with what was learned last of each field. A session that a step or a compaction names, and nobody told
-        of, is made. An item whose alias another one has gets another alias, and is found by both. What a tombstone
-        names leaves, and what comes again later is not kept.
+        an item, a compaction and a step the newer version stays: an item by `changed_at`, a compaction by having a
+        summary, a session with what was learned last of each field; and of a step and a compaction the one that was
+        masked later, which takes the place of the other one wherever that stands. A session that a step or a compaction
+        names, and nobody told of, is made. An item whose alias another one has gets another alias, and is found by
+        both. What a tombstone names leaves, and what comes again later is not kept.
         """
 
     def sessions(self) -> Iterator[StoredSession]:
@@ -98,7 +99,8 @@ class VectorStore(Protocol):
 
     def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
         """Keep vectors of a model, each with the uuid and the block of its step; how many are new. What is there
-        already stays, and a step that is not there gets none. They leave with their steps.
+        already stays, and a step that is not there gets none. They leave with their steps, and where the step has one
+        of another version of the model now: a model is told as its name, a space, and its version.
         """
 
 

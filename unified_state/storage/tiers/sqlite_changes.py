@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP
 from unified_state.records.item import ALIAS_LETTERS, LedgerItem
+from unified_state.rules.newer import is_masked_later
 from unified_state.rules.packing import pack
 from unified_state.storage.compactions import forget_summary
-from unified_state.storage.ledger import forget_item, insert_item, items_called, next_alias, raise_counter, update_item
+from unified_state.storage.ledger import forget_item, insert_item, items_called, next_alias, raise_counter, replace_item
 from unified_state.storage.sessions import session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import step_numbers, uuid_key
@@ -56,11 +57,11 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
     """Put an item into the ledger, under an alias that nothing else has or had; or bring it up to date."""
     if _is_buried(archive, ITEM, item.uuid):
         return False
-    known = items_called(archive, item.uuid)
+    known = [known for known in items_called(archive, item.uuid) if known.uuid == item.uuid]
     if known:
         if (item.changed_at or "") > (known[0].changed_at or ""):
             kept = item.replace(alias=known[0].alias)
-            update_item(archive, _ledger_item(archive, kept))
+            replace_item(archive, _ledger_item(archive, kept))
             _carry_item(archive, kept)
         return False
     alias = _free_alias(archive, item)
@@ -97,14 +98,21 @@ def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
             compaction.summary_from,
         )
         row = archive.row("SELECT id FROM compaction WHERE boundary_uuid = ?", compaction.boundary_uuid)
-        if compaction.unknown:
-            carry(archive, COMPACTION, row[0], {"unknown": compaction.unknown})
+        _carry_compaction(archive, row[0], compaction)
         return True
-    if row[1] is None and summary is not None:
+    is_masked = is_masked_later(compaction, carried(archive, COMPACTION, row[0]).get("masked_at"))
+    if is_masked or (row[1] is None and summary is not None):
         archive.run(
             "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", summary, compaction.summary_from, row[0]
         )
+    if is_masked:
+        _carry_compaction(archive, row[0], compaction)
     return False
+
+
+def _carry_compaction(archive: Archive, number: int, compaction: StoredCompaction) -> None:
+    fields = {"unknown": compaction.unknown, "masked_at": compaction.masked_at}
+    carry(archive, COMPACTION, number, {name: value for name, value in fields.items() if value not in ({}, None)})
 
 
 def bury(archive: Archive, tombstone: Tombstone) -> bool:

@@ -39,6 +39,11 @@ def carry(archive: Archive, what: str, key: object, fields: dict[str, Any]) -> N
         archive.run("INSERT INTO carried VALUES (?, ?, ?)", what, key, pack(dump_json(fields)))
 
 
+def carry_too(archive: Archive, what: str, key: object, **fields: Any) -> None:
+    """Keep fields of a record beside those that are kept of it already."""
+    carry(archive, what, key, {**carried(archive, what, key), **fields})
+
+
 def read_sessions(archive: Archive) -> list[StoredSession]:
     """All sessions."""
     names = [name for name in StoredSession.names if name != "unknown"]
@@ -133,7 +138,7 @@ def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None 
                 **{
                     name: getattr(found.step, name)
                     for name in StoredStep.names
-                    if name not in {"session_id", "unknown"}
+                    if name not in {"session_id", "unknown", "masked_at"}
                 },
                 "session_id": session_id or found.session_id,
                 "starts_turn": number in first,
@@ -173,7 +178,7 @@ def read_compactions(archive: Archive) -> list[StoredCompaction]:
         "WHERE boundary_uuid NOT NULL AND summary IS NOT ? ORDER BY compaction.id",
         FORGOTTEN,
     )
-    names = [name for name in StoredCompaction.names if name != "unknown"]
+    names = [name for name in StoredCompaction.names if name not in {"unknown", "masked_at"}]
     return [
         StoredCompaction(
             **{

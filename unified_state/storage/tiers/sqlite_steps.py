@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 from unified_state.records.history import STEP
 from unified_state.records.step import Step
+from unified_state.rules.newer import is_masked_later
 from unified_state.rules.packing import escape_surrogates, pack
-from unified_state.storage.step_writing import StepWriter
+from unified_state.storage.step_writing import StepWriter, replace_text
+from unified_state.storage.steps import find_step, uuid_key
 from unified_state.storage.tiers.sqlite_changes import ensure_session
-from unified_state.storage.tiers.sqlite_rows import carry
+from unified_state.storage.tiers.sqlite_rows import carried, carry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from unified_state.records.history import StoredStep
     from unified_state.storage.archive import Archive
@@ -41,11 +44,27 @@ def _keep(archive: Archive, writer: StepWriter, stored: StoredStep) -> bool:
     step = Step(**{name: getattr(stored, name) for name in _NAMES})
     is_new = writer.add(step, pack(step.text))
     if writer.added > before:
-        fields = {
-            name: value for name in _PLAIN if (value := getattr(stored, name)) and escape_surrogates(value) != value
-        }
-        if stored.unknown:
-            fields["unknown"] = stored.unknown
-        if fields:
-            carry(archive, STEP, writer.last, fields)
+        _carry(archive, writer.last, stored)
+    elif stored.masked_at is not None:
+        _put_in_place(archive, stored)
     return is_new
+
+
+def _put_in_place(archive: Archive, masked: StoredStep) -> None:
+    """What was masked takes the place of the version that was masked before, or never."""
+    known = "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL"
+    for (number,) in archive.rows(known, uuid_key(masked.uuid), masked.block):
+        step = find_step(archive, number)
+        if step is not None and is_masked_later(masked, carried(archive, STEP, number).get("masked_at")):
+            replace_text(archive, number, step, masked.text)
+            _carry(archive, number, masked)
+
+
+def _carry(archive: Archive, number: int, stored: StoredStep) -> None:
+    """Keep what the archive has no columns for."""
+    fields: dict[str, Any] = {
+        name: value for name in _PLAIN if (value := getattr(stored, name)) and escape_surrogates(value) != value
+    }
+    fields |= {name: value for name in ("unknown", "masked_at") if (value := getattr(stored, name)) not in ({}, None)}
+    if fields:
+        carry(archive, STEP, number, fields)

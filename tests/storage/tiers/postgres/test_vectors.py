@@ -72,6 +72,16 @@ def test_the_vector_of_what_is_forgotten_goes_with_it(
         assert connection.execute("SELECT count(*) FROM unified_state.step_vector").fetchone() == (2,)
 
 
+def test_of_two_versions_of_a_model_a_step_has_the_vector_that_came_last(store: PostgresStore) -> None:
+    for other in ("minilm", "minilm 2 1", "mini 1"):  # other models
+        store.vectors.add(other, [(uuid(1), 0, vector(1))])
+    assert store.vectors.add("minilm 2", [(uuid(1), 0, vector(0, 1)), (uuid(99), 0, vector(1))]) == 1
+    assert "about cats" not in found(store, "", vector(1))
+    for model in ("minilm", "minilm 2 1", "mini 1", "minilm 2"):
+        assert found(store, "", vector(1), model=model) == ["about cats"]
+    assert len(found(store, "", vector(1))) == 2
+
+
 def test_another_tenants_vectors_are_not_found(store: PostgresStore, open_as: OpenAs, organisation: str) -> None:
     for other in (open_as(of=f"{organisation}-2"), open_as(project="another")):
         other.append([step(7, "mine")])

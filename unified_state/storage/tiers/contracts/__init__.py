@@ -49,6 +49,9 @@ CONTRACTS: tuple[Contract, ...] = tuple(
             forgetting.a_tombstone_may_come_before_what_it_names,
             writers.an_export_taken_in_is_exported_the_same,
             writers.eight_writers_lose_nothing,
+            changing.a_step_that_was_masked_later_takes_the_place_of_the_other_one,
+            changing.a_summary_that_was_masked_later_takes_the_place_of_the_other_one,
+            changing.the_newer_version_of_an_item_is_the_whole_of_it,
         ),
         1,
     )

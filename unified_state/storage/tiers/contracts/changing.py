@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unified_state.records.history import StoredCompaction, StoredLink
-from unified_state.storage.tiers.contracts.contract import PROJECT, START, decision, same, session, step, uuid
+from unified_state.records.history import HistoryQuery, StoredCompaction, StoredLink
+from unified_state.storage.tiers.contracts.contract import (
+    PROJECT,
+    START,
+    decision,
+    same,
+    session,
+    step,
+    steps_of,
+    texts,
+    uuid,
+)
+from unified_state.storage.tiers.protocol import everything
 
 if TYPE_CHECKING:
     from unified_state.storage.tiers.contracts.contract import OpenStore
@@ -21,6 +32,27 @@ def an_item_has_its_newest_version_whatever_comes_last(open_store: OpenStore) ->
         same(store.append([latest]), 0)
         same(store.append([later, first]), 0)
         same(list(store.items()), [latest])
+
+
+def the_newer_version_of_an_item_is_the_whole_of_it(open_store: OpenStore) -> None:
+    """Also where it comes from, what it quotes, and what is not known of it here."""
+    first = decision(1, "D1", origin="inferred", quote="Use swordfish", quote_hash="a1", unknown={"a": 1})
+    later = first.replace(
+        body={**first.body, "decision": "Use PostgreSQL"},
+        status="proposed",
+        origin="observed",
+        source_uuid=uuid(5),
+        files=("a.py",),
+        file_hashes={"a.py": "c0ffee 1 2"},
+        quote="Use [MASKED]",
+        quote_hash="b2",
+        unknown={"b": 2},
+        changed_at="2026-02-01T00:00:00.000Z",
+    )
+    with open_store(PROJECT) as store:
+        store.append([first])
+        store.append([later])
+        same(list(store.items()), [later])
 
 
 def two_items_of_one_alias_are_two_and_found_by_it(open_store: OpenStore) -> None:
@@ -50,6 +82,42 @@ def a_compaction_gets_its_summary_once_it_is_known(open_store: OpenStore) -> Non
         same(store.append([known]), 0)
         same(store.append([bare]), 0)
         same(list(store.compactions()), [known])
+
+
+def a_step_that_was_masked_later_takes_the_place_of_the_other_one(open_store: OpenStore) -> None:
+    """In every session, in search and in what is exported, whichever comes first; and of two the one masked last."""
+    secret = step(5, "the password is swordfish", unknown={"original": "swordfish"})
+    half = secret.replace(text="the [MASKED] is swordfish", masked_at=START + 50)
+    masked = secret.replace(text="the password is [MASKED]", unknown={}, masked_at=START + 99)
+    early, late = step(6, "unmasked swordfish"), step(6, "it is hidden", masked_at=START)
+    with open_store(PROJECT) as store:
+        store.append([step(1), secret, secret.replace(session_id="fork"), step(9)])
+        same(store.append([half]), 0)
+        same(store.append([masked]), 0)
+        same(store.append([half, secret, secret.replace(session_id="third"), late, early]), 2)
+        same(steps_of(store), [step(1), masked, step(9), late])
+        for name in ("fork", "third"):
+            same(steps_of(store, name), [masked.replace(session_id=name)])
+        same(store.find_steps(secret.uuid), [masked])
+        same(store.search(HistoryQuery(text="swordfish")), [])
+        same([hit.step for hit in store.search(HistoryQuery(text="password masked"))], [masked])
+        same("swordfish" in repr(list(everything(store))), False)
+        same(store.append([step(7, "once more swordfish"), step(7, "no more", masked_at=START), masked]), 1)
+        same(store.counts().steps, 5)
+        same(texts(store.find_steps(uuid(7))), ["no more"])
+
+
+def a_summary_that_was_masked_later_takes_the_place_of_the_other_one(open_store: OpenStore) -> None:
+    """Whichever comes first; and of two the one masked last."""
+    secret = StoredCompaction("one", uuid(7), START, summary="swordfish", unknown={"a": "swordfish"})
+    half = secret.replace(unknown={}, masked_at=START + 50)
+    masked = secret.replace(summary="[MASKED]", unknown={"a": "[MASKED]"}, masked_at=START + 99)
+    with open_store(PROJECT) as store:
+        same(store.append([secret]), 1)
+        same(store.append([half]), 0)
+        same(store.append([masked]), 0)
+        same(store.append([half, secret, secret.replace(summary=None)]), 0)
+        same(list(store.compactions()), [masked])
 
 
 def a_session_keeps_what_was_learned_of_it(open_store: OpenStore) -> None:

@@ -16,6 +16,7 @@ from unified_state.records.history import (
 )
 from unified_state.storage.tiers.postgres.forgetting import Forgetting
 from unified_state.storage.tiers.postgres.keeping import keep_compactions, keep_items, keep_links, keep_sessions
+from unified_state.storage.tiers.postgres.replacing import WORDS, put_in_place
 from unified_state.storage.tiers.postgres.values import to_body, to_json, to_key, to_number, to_text
 from unified_state.storage.tiers.postgres.words import searched_text
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 _INCOMING = """
 CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_incoming (
     ordinal bigint, session_id text, uuid bytea, block bigint, kind text, at bigint, tool text, tool_use_id text,
-    is_error boolean, agent text, starts_turn boolean, body bytea, unknown text, searched text
+    is_error boolean, agent text, starts_turn boolean, body bytea, unknown text, searched text,
+    masked_at bigint
 ) ON COMMIT DELETE ROWS
 """
 _TYPES = [
@@ -50,15 +52,16 @@ _TYPES = [
     "bytea",
     "text",
     "text",
+    "int8",
 ]
 # The batch is looked up in the table, never the table in the batch.
 _PLANNING = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off"
-_INSERT = """
+_INSERT = f"""
 WITH added AS (
     INSERT INTO unified_state.step (project, author, number, session, uuid, block, kind, at, tool, tool_use_id,
-        is_error, agent, starts_turn, body, unknown)
+        is_error, agent, starts_turn, body, unknown, masked_at)
     SELECT %(project)s, %(author)s, %(last)s + ordinal, session.number, uuid, block, kind, at, tool, tool_use_id,
-        is_error, agent, starts_turn, body, unknown
+        is_error, agent, starts_turn, body, unknown, masked_at
     FROM pg_temp.unified_state_incoming AS incoming
     JOIN unified_state.session ON session.project = %(project)s AND session.author = %(author)s
         AND session.session_id = incoming.session_id
@@ -67,9 +70,7 @@ WITH added AS (
     RETURNING number
 ), indexed AS (
     INSERT INTO unified_state.step_words (project, author, number, words)
-    SELECT %(project)s, %(author)s, number,
-        to_tsvector('unified_state.words', searched)
-            || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s), unified_state.era(%(project)s, number)])
+    SELECT %(project)s, %(author)s, number, {WORDS.format(searched="searched", number="number")}
     FROM added JOIN pg_temp.unified_state_incoming ON ordinal = number - %(last)s
     WHERE searched <> ''
 )
@@ -99,6 +100,7 @@ class Batch:
         self.compactions: list[StoredCompaction] = []
         self.tombstones: list[Tombstone] = []
         self.steps: list[tuple[str, str, int]] = []  # session, key and time, by ordinal
+        self.masked: list[StoredStep] = []  # those of the steps that were masked later on
 
     def session_ids(self) -> set[str]:
         """All sessions that a record names."""
@@ -122,6 +124,7 @@ def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryR
         (steps,) = connection.execute(_INSERT, values).fetchone() or (0,)
         added += steps + (connection.execute(_MARK_COPIES, values).rowcount if steps < len(batch.steps) else 0)
         last += len(batch.steps)
+        put_in_place(connection, asker, batch.masked)
     for keep in (keep_items, keep_links, keep_compactions):
         new, last = keep(connection, asker, batch, forgetting, last)
         added += new
@@ -147,6 +150,8 @@ def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batc
         for record in records:
             if isinstance(record, StoredStep):
                 batch.steps.append((record.session_id, f"{record.uuid}/{record.block}", record.at))
+                if record.masked_at is not None:
+                    batch.masked.append(record)
                 copy.write_row(_row(len(batch.steps), record))
             else:
                 others[type(record)].append(record)
@@ -169,4 +174,5 @@ def _row(ordinal: int, step: StoredStep) -> tuple[object, ...]:
         to_body(step.text),
         to_json(step.unknown),
         searched_text(step),
+        None if step.masked_at is None else to_number(step.masked_at),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP, StoredSession
+from unified_state.storage.tiers.postgres.replacing import take_words
 from unified_state.storage.tiers.postgres.values import from_text, to_key, to_number, to_text
 
 TYPE_CHECKING = False
@@ -39,17 +40,15 @@ AND NOT EXISTS (SELECT 1 FROM unified_state.step
 AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy
     WHERE step_copy.project = session.project AND step_copy.session = session.number)
 """
-_ALL_WORDS = "!unified-state"  # matches every step: what goes must be seen first
 
 
 class Forgetting:
     """The tombstones that concern one append. Two appends of a project never overlap from `read` on."""
 
     def __init__(self, connection: Connection[Any], asker: Asker) -> None:
+        self._connection, self._asker = connection, asker
         self._run = connection.execute
-        self._cursor = connection.cursor
         self._own = [asker.project, asker.author]
-        self._has_vectors = asker.has_vectors
         self._sessions: dict[str, int] = {}
         self._others: set[tuple[str, str]] = set()
         self._gone: set[int] = set()
@@ -163,10 +162,8 @@ class Forgetting:
         self._take([number for (number,) in rows])
 
     def _take(self, numbers: list[int]) -> None:
-        self._run("SELECT unified_state.tell('unified_state.wanted', %s)", [_ALL_WORDS])
-        tables = [("step", "number"), ("step_words", "number"), ("step_copy", "step")]
-        tables += [("step_vector", "number")] if self._has_vectors else []
-        for table, column in tables:
+        take_words(self._connection, self._asker, numbers)
+        for table, column in (("step", "number"), ("step_copy", "step")):
             self._run(f"DELETE FROM unified_state.{table} WHERE {_OWN} AND {column} = ANY(%s)", [*self._own, numbers])
         self.taken += len(numbers)
 

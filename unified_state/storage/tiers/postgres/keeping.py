@@ -8,6 +8,7 @@ from unified_state.interpreter import dump_ascii_json
 from unified_state.records.history import StoredCompaction, StoredItem, StoredSession
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import disk_value
+from unified_state.rules.newer import is_masked_later
 from unified_state.storage.tiers.postgres.values import from_body, from_json, from_text, to_body, to_number, to_text
 
 TYPE_CHECKING = False
@@ -175,12 +176,17 @@ def keep_compactions(
                     to_body(encode(compaction)),
                 ],
             )
-        elif compaction.summary is not None and decode(StoredCompaction, from_body(row[0])).summary is None:
+        elif _is_better(compaction, decode(StoredCompaction, from_body(row[0]))):
             connection.execute(
                 f"UPDATE unified_state.compaction SET record = %s WHERE {_OWN} AND boundary = %s",
                 [to_body(encode(compaction)), *own, boundary],
             )
     return added, last
+
+
+def _is_better(told: StoredCompaction, known: StoredCompaction) -> bool:
+    """Whether a compaction is known better by what is told: by its summary, or the same with its secrets masked."""
+    return is_masked_later(told, known.masked_at) or (told.summary is not None and known.summary is None)
 
 
 def encode(record: Any) -> str:

@@ -19,9 +19,10 @@ def open_postgres(
     member: str,
     environ: Mapping[str, str] | None = None,
     trusts_environment: bool = False,
+    own_only: bool = False,
 ) -> PostgresStore:
-    """The store of a project on the server of a DSN. Raises MissingExtraError, SettingError, StorageError,
-    NewerVersionError; their texts hold no password.
+    """The store of a project on the server of a DSN; with `own_only` nothing of other members is read. Raises
+    MissingExtraError, SettingError, StorageError, NewerVersionError; their texts hold no password.
     """
     try:
         import psycopg_pool  # noqa: F401  # the extra's last module
@@ -36,4 +37,4 @@ def open_postgres(
     if dsn.startswith(EMBEDDED):
         dsn = start_embedded(dsn.removeprefix(EMBEDDED))
     server = find_server(dsn, environ or {}, trusts_environment=trusts_environment)
-    return PostgresStore(server, Asker(organisation, project, member))
+    return PostgresStore(server, Asker(organisation, project, member), own_only=own_only)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STEP_COLUMNS = (
     "step.uuid, step.block, step.kind, step.at, step.tool, step.tool_use_id, step.is_error, step.agent, "
-    "step.starts_turn, step.body, step.unknown"
+    "step.starts_turn, step.body, step.unknown, step.masked_at"
 )
 _HERE = "project = %s AND author = ANY(%s)"
 _PAGE = 1000
@@ -158,7 +158,7 @@ ORDER BY place.number
 
 def step_of(session_id: str, row: Any) -> StoredStep:
     """The step of a row of `STEP_COLUMNS`."""
-    uuid, block, kind, at, tool, tool_use_id, is_error, agent, starts_turn, body, unknown = row
+    uuid, block, kind, at, tool, tool_use_id, is_error, agent, starts_turn, body, unknown, masked_at = row
     return StoredStep(
         session_id=session_id,
         uuid=from_key(uuid),
@@ -172,6 +172,7 @@ def step_of(session_id: str, row: Any) -> StoredStep:
         agent=from_text(agent),
         starts_turn=starts_turn,
         unknown=from_json(unknown),
+        masked_at=masked_at,
     )
 
 

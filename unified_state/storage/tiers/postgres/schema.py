@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from re import sub
 
-from unified_state.storage.tiers.postgres.schema_history import HISTORY, HISTORY_TABLES, PARTITIONED_TABLES
+from unified_state.storage.tiers.postgres.schema_history import HISTORY, HISTORY_TABLES, MASKING, PARTITIONED_TABLES
 from unified_state.storage.tiers.postgres.schema_search import PASSES, SEARCH, SEARCHING
 from unified_state.storage.tiers.postgres.schema_tenancy import AS_STEPS, ENTERING, NUMBERING, TENANTS
 from unified_state.storage.tiers.postgres.schema_vectors import INDEXED_DIMENSIONS, VECTOR_INDEX, VECTORS
@@ -44,6 +44,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
             )
         ),
         NUMBERING + policies("numbering", distributed=distributed) + AS_STEPS.replace("{table}", "numbering"),
+        MASKING,
     )
 
 

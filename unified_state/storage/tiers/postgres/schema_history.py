@@ -121,6 +121,7 @@ CREATE TABLE unified_state.common_word (   -- words of more than a five-hundredt
     PRIMARY KEY (project, author, word)
 );
 """
+MASKING = "ALTER TABLE unified_state.step ADD COLUMN masked_at bigint;\n"  # when secrets were masked that it had held
 PARTITIONED_TABLES = ("step", "step_copy", "step_words")
 HISTORY_TABLES = (
     *PARTITIONED_TABLES,

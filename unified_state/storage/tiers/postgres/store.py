@@ -40,12 +40,13 @@ T = TypeVar("T")
 
 
 class PostgresStore:
-    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him.
-    `vectors` takes the vectors of steps.
+    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him, unless
+    that is of no interest. `vectors` takes the vectors of steps.
     """
 
-    def __init__(self, server: Server, asker: Asker) -> None:
+    def __init__(self, server: Server, asker: Asker, *, own_only: bool = False) -> None:
         self._server, self._asker = server, asker
+        self._own_only = own_only
         self._connections = Connections(server.parameters)
         self.vectors = Vectors(self._transaction, asker)
         try:
@@ -61,7 +62,7 @@ class PostgresStore:
         with failures(self._server), self._connections.one() as connection, connection.transaction():
             readable = self._asker.ask(connection)
             own = self._asker.author
-            yield connection, [own, *(author for author in readable if author != own)]
+            yield connection, [own, *(author for author in readable if author != own and not self._own_only)]
 
     def _read(self, read: Callable[[Reader], T]) -> T:
         with self._transaction() as (connection, readable):

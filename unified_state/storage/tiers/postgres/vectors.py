@@ -29,6 +29,14 @@ JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author
     AND step.uuid = incoming.uuid AND step.block = incoming.block
 ON CONFLICT DO NOTHING
 """
+_TAKE_OTHER_VERSIONS = """
+DELETE FROM unified_state.step_vector AS other USING unified_state.step, pg_temp.unified_state_vectors AS incoming
+WHERE step.project = %(project)s AND step.author = %(author)s
+    AND step.uuid = incoming.uuid AND step.block = incoming.block
+    AND other.project = %(project)s AND other.author = %(author)s AND other.number = step.number
+    AND other.model <> %(model)s AND %(name)s <> '' AND starts_with(other.model, %(name)s)
+    AND strpos(substr(other.model, length(%(name)s) + 1), ' ') = 0
+"""
 _SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
 
 
@@ -44,8 +52,8 @@ class Vectors:
         return self._asker.has_vectors
 
     def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
-        """Keep vectors of the asker's own steps, each named by uuid and block, of a model; how many are new. None is
-        kept where none can be.
+        """Keep vectors of the asker's own steps, each named by uuid and block, of a model, and no others of its other
+        versions; how many are new. None is kept where none can be.
         """
         if not self.can_be_kept:
             return 0
@@ -55,7 +63,10 @@ class Vectors:
             with connection.cursor().copy("COPY pg_temp.unified_state_vectors FROM STDIN") as copy:
                 for uuid, block, vector in vectors:
                     copy.write_row((to_key(short_name(uuid)), to_number(block), len(vector), vector_text(vector)))
-            given = {"project": self._asker.project, "author": self._asker.author, "model": to_text(model)}
+            name = "".join(model.rpartition(" ")[:2])
+            given: dict[str, Any] = {"project": self._asker.project, "author": self._asker.author}
+            given |= {"model": to_text(model), "name": to_text(name)}
+            connection.execute(_TAKE_OTHER_VERSIONS, given)
             return connection.execute(_INSERT.format(schema=schema), given).rowcount
 
 
