@@ -235,6 +235,29 @@ def test_a_filter_finds_what_stands_behind_hundreds_of_better_matches(tmp_path: 
     assert [hit.step.text for hit in store.search(HistoryQuery("quokka", since=START + 940))] == ["the quokka"]
 
 
+def test_in_a_fork_what_it_shares_is_found_however_much_that_is(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    shared = [*(step(number) for number in range(600)), step(600, "the quokka", session="one")]
+    store.append([*shared, *(one.replace(session_id="fork") for one in shared), step(601, "an emu", "fork")])
+    found = store.search(HistoryQuery("quokka", session_id="fork"))
+    assert [(hit.step.text, hit.step.session_id) for hit in found] == [("the quokka", "fork")]
+    assert [hit.step.session_id for hit in store.search(HistoryQuery("quokka"))] == ["one"]
+
+
+def test_the_best_of_more_matches_than_a_search_keeps_is_found(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([*(step(number, "a hook") for number in range(24_000)), step(24_000, "the hook of the quokka")])
+    store.append([step(number, "a hook") for number in range(24_001, 48_000)])
+    assert store.search(HistoryQuery("hook quokka"))[0].step.text == "the hook of the quokka"
+
+
+def test_lines_longer_than_the_parts_that_are_read_are_found(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "before"), step(2, "quokka " + "é " * 5_000_000), step(3, "behind it an emu")])
+    assert [hit.step.uuid for hit in store.search(HistoryQuery("quokka"))] == ["u2"]
+    assert [hit.step.uuid for hit in store.search(HistoryQuery("emu"))] == ["u3"]
+
+
 def test_a_line_that_the_disk_has_changed_is_left_out_and_counted(tmp_path: Path) -> None:
     store = JsonStore(str(tmp_path), "p")
     store.append([*(step(number, f"quokka {number}") for number in range(1, 10)), item(1, "D1"), item(2, "D2")])

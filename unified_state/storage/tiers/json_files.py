@@ -16,12 +16,13 @@ from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
-    from typing import Any, Self
+    from typing import Any, BinaryIO, Self
 
 _JOURNAL = "journal"
 _SECONDS = 10.0
+_PART = 1 << 22  # bytes that are read at a time
 
 
 class LineFiles:
@@ -68,6 +69,24 @@ class LineFiles:
 
     def read(self, name: str) -> bytes:
         """What a file holds; nothing where there is none."""
+        return b"".join(self._read(name, lambda file, size: iter((file.read(size),))))
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        """The whole lines of a file, in parts of some megabytes."""
+        return self._read(name, _whole_lines)
+
+    def pieces(self, name: str, places: Iterable[tuple[int, int]]) -> list[bytes]:
+        """What stands in a file between some places."""
+
+        def pieces(file: BinaryIO, _size: int) -> Iterator[bytes]:
+            for begin, end in places:
+                file.seek(begin)
+                yield file.read(end - begin)
+
+        return list(self._read(name, pieces))
+
+    def _read(self, name: str, reader: Callable[[BinaryIO, int], Iterator[bytes]]) -> Iterator[bytes]:
+        """What a reader makes of a file and the size that counts; nothing where there is no file."""
         try:
             if os.path.isdir(self.folder) and os.access(self.folder, os.W_OK):
                 with self:  # only to open it: what is added later does not change what is read now
@@ -76,9 +95,9 @@ class LineFiles:
                 descriptor, size = self._open(name)
                 size = min(size, self._journal().get(name, size))
             with open(descriptor, "rb") as file:
-                return file.read(size)
+                yield from reader(file, size)
         except FileNotFoundError:
-            return b""
+            return
         except OSError as error:
             message = f"{self.path(name)} cannot be read: {error.strerror or error}"
             raise StorageError(message, "make it a file that you may read") from error
@@ -175,6 +194,18 @@ class LineFiles:
             return os.stat(self.path(name)).st_size
         except FileNotFoundError:
             return 0
+
+
+def _whole_lines(file: BinaryIO, size: int) -> Iterator[bytes]:
+    rest = b""
+    while size > 0 and (content := file.read(min(size, _PART))):
+        size -= len(content)
+        end = content.rfind(b"\n") + 1
+        if end:
+            yield rest + content[:end]
+            rest = content[end:]
+        else:
+            rest += content
 
 
 def _write(descriptor: int, content: bytes) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import groupby
+from operator import itemgetter
 
 from unified_state.records.history import StoredStep
 from unified_state.storage.tiers.json_forms import key_of, readable_fields, record_of
@@ -16,12 +18,25 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.json_files import LineFiles
 
 _BEGIN = len(b'{"n":')
+_COPY, _HEAD = b',"of":[', 40  # what a copy's line has in its first bytes
 
 
 def place_of(line: bytes) -> int:
     """The position that a line begins with; 0 where the disk has changed it."""
     digits = line[_BEGIN : line.find(b",")]
     return int(digits) if digits.isdigit() else 0
+
+
+def is_copy(line: bytes) -> bool:
+    """Whether a line only names the step that another session had first."""
+    return _COPY in line[:_HEAD]
+
+
+def with_originals(files: LineFiles, lines: list[bytes]) -> list[bytes]:
+    """The lines, each copy among them replaced by its original, where that is still there."""
+    origins = {line: tuple(fields["of"]) for line in lines if is_copy(line) for fields in readable_fields([line])}
+    originals = _original_lines(files, origins.values())
+    return [originals.get(origins[line], line) if line in origins else line for line in lines]
 
 
 def steps_behind(
@@ -56,17 +71,25 @@ def read_steps(
     return found
 
 
-def _originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, int], dict[str, Any]]:
+def _originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, ...], dict[str, Any]]:
     """The fields of originals by session and position."""
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    for owner in {owner for owner, _ in origins}:
+    found: dict[tuple[int, ...], dict[str, Any]] = {}
+    for origin, line in _original_lines(files, map(tuple, origins)).items():
+        for fields in readable_fields([line]):
+            del fields["n"]
+            found[origin] = fields
+    return found
+
+
+def _original_lines(files: LineFiles, origins: Iterable[tuple[int, ...]]) -> dict[tuple[int, ...], bytes]:
+    """The lines of originals by session and position."""
+    found: dict[tuple[int, ...], bytes] = {}
+    for owner, places in groupby(sorted(set(origins)), key=itemgetter(0)):
         lines = files.lines(session_file(owner))
-        for place in (place for session, place in origins if session == owner):
-            index = bisect_left(lines, place, key=place_of)
-            if index < len(lines) and place_of(lines[index]) == place:
-                for fields in readable_fields([lines[index]]):
-                    del fields["n"]
-                    found[owner, place] = fields
+        for origin in places:
+            index = bisect_left(lines, origin[1], key=place_of)
+            if index < len(lines) and place_of(lines[index]) == origin[1]:
+                found[origin] = lines[index]
     return found
 
 
