@@ -15,6 +15,7 @@ from unified_state.rules.querying import (
     query_words,
     region,
     snippet,
+    words_of,
 )
 
 syntax = st.lists(

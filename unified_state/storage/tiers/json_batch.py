@@ -41,7 +41,7 @@ class Batch:
         self._tables = tables
         self._lines: dict[str, list[bytes]] = {}
         self.count = 0
-        self._numbers = {session_id: number for number, session_id in enumerate(tables.sessions, 1)}
+        self._places = len(tables.keys)
 
     @property
     def additions(self) -> dict[str, bytes]:
@@ -65,19 +65,20 @@ class Batch:
                 self._add_tombstone(record)
 
     def _add_session(self, session: StoredSession) -> None:
-        sessions = self._tables.sessions
+        sessions, numbers = self._tables.sessions, self._tables.numbers
         known = sessions.get(session.session_id)
         now = session if known is None else joined(known, session)
         if now != known:
+            if session.session_id not in numbers:
+                numbers[session.session_id] = self._tables.next_number()
             sessions[session.session_id] = now
-            self._numbers.setdefault(session.session_id, len(sessions))
-            self._write(SESSIONS, line_of(now))
+            self._write(SESSIONS, line_of(now, n=numbers[session.session_id]))
 
     def _number(self, session_id: str) -> int:
         """The number of a session, which is made where nobody told of it."""
-        if session_id not in self._numbers:
+        if session_id not in self._tables.numbers:
             self._add_session(StoredSession(session_id=session_id))
-        return self._numbers[session_id]
+        return self._tables.numbers[session_id]
 
     def _add_step(self, step: StoredStep) -> None:
         tables, key = self._tables, key_of(step.uuid, step.block)
@@ -88,7 +89,8 @@ class Batch:
         if pair in tables.places:
             return
         owner = tables.owners.setdefault(key, number)
-        place = tables.places[pair] = len(tables.places) + 1
+        self._places += 1
+        place = tables.places[pair] = self._places
         if owner == number:
             line = line_of(step, n=place)
         else:  # the text is there once

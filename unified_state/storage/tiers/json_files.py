@@ -72,8 +72,8 @@ class LineFiles:
         return b"".join(self._read(name, lambda file, size: iter((file.read(size),))))
 
     def parts(self, name: str) -> Iterator[bytes]:
-        """The whole lines of a file, in parts of some megabytes."""
-        return self._read(name, _whole_lines)
+        """The lines of a file, in parts of some megabytes that end with one."""
+        return self._read(name, _parts_of)
 
     def pieces(self, name: str, places: Iterable[tuple[int, int]]) -> list[bytes]:
         """What stands in a file between some places."""
@@ -119,7 +119,7 @@ class LineFiles:
         """The lines of a file. Those of the file that was read last are kept until it changes."""
         mark = self._mark(name)
         if self._kept is None or mark is None or self._kept[:2] != (name, mark):
-            self._kept = (name, mark, self.read(name).split(b"\n")[:-1])
+            self._kept = (name, mark, split_lines(self.read(name)))
         return self._kept[2]
 
     def _append(self, additions: Mapping[str, bytes]) -> None:
@@ -142,9 +142,11 @@ class LineFiles:
             os.close(journal)
 
     def _grow(self, name: str, content: bytes) -> None:
-        descriptor = os.open(self.path(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
+        descriptor = os.open(self.path(name), os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
         try:
-            _write(descriptor, content)
+            size = os.fstat(descriptor).st_size
+            is_open = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"  # as an editor may leave it
+            _write(descriptor, b"\n" + content if is_open else content)
         finally:
             os.close(descriptor)
 
@@ -158,7 +160,12 @@ class LineFiles:
     def _cut(self, before: Mapping[str, int]) -> None:
         for name, size in before.items():
             if self._size(name) > size:
-                os.truncate(self.path(name), size)
+                descriptor = os.open(self.path(name), os.O_WRONLY)
+                try:
+                    os.ftruncate(descriptor, size)
+                    os.fsync(descriptor)  # before the journal is emptied
+                finally:
+                    os.close(descriptor)
 
     def _journal(self) -> dict[str, int]:
         """How long the files were that were about to grow. Half a journal is of a process that had not begun yet."""
@@ -196,7 +203,15 @@ class LineFiles:
             return 0
 
 
-def _whole_lines(file: BinaryIO, size: int) -> Iterator[bytes]:
+def split_lines(content: bytes) -> list[bytes]:
+    """The lines of a file; also where an editor has ended them otherwise, or the last one not at all."""
+    lines = content.split(b"\n")
+    if not lines[-1]:
+        del lines[-1]
+    return [line.removesuffix(b"\r") for line in lines] if b"\r" in content else lines
+
+
+def _parts_of(file: BinaryIO, size: int) -> Iterator[bytes]:
     rest = b""
     while size > 0 and (content := file.read(min(size, _PART))):
         size -= len(content)
@@ -206,6 +221,8 @@ def _whole_lines(file: BinaryIO, size: int) -> Iterator[bytes]:
             rest = content[end:]
         else:
             rest += content
+    if rest:
+        yield rest + b"\n"
 
 
 def _write(descriptor: int, content: bytes) -> None:

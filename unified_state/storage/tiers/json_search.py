@@ -69,22 +69,20 @@ def search(files: LineFiles, query: HistoryQuery) -> list[tuple[int, StoredStep,
 
 def _sessions(tables: Tables, query: HistoryQuery) -> list[int]:
     """The numbers of the sessions in which is searched."""
-    names = enumerate(tables.sessions, 1)
-    return [number for number, session_id in names if query.session_id in {None, session_id}]
+    return [number for session_id, number in tables.numbers.items() if query.session_id in {None, session_id}]
 
 
 def _with_neighbours(
     files: LineFiles, tables: Tables, scan: Scan, chosen: Iterable[tuple[int, int]]
 ) -> Iterator[_Beside]:
     """The steps of the chosen lines and those beside them."""
-    names = list(tables.sessions)
     for session, lines in groupby(sorted(chosen), key=itemgetter(0)):
         begins = scan.begins[session]
         near = {index + distance for _, index in lines for distance in (-1, 0, 1)}
         indexes = sorted(index for index in near if 0 <= index < len(begins) - 1)
         told = files.pieces(session_file(session), [(begins[index], begins[index + 1]) for index in indexes])
         for index, line in zip(indexes, told, strict=True):
-            for position, step in read_steps(files, tables, names[session - 1], [line]):
+            for position, step in read_steps(files, tables, tables.names[session], [line]):
                 yield _Beside(session, index, position, step)
 
 
@@ -122,10 +120,9 @@ def _uses_of(files: LineFiles, tables: Tables, query: HistoryQuery) -> set[str]:
     if query.tool is None:
         return set()
     found = set()
-    names = list(tables.sessions)
     for number in _sessions(tables, query):
         lines = [line for line in files.lines(session_file(number)) if b'"tool":' in line or is_copy(line)]
-        for _, step in read_steps(files, tables, names[number - 1], lines):
+        for _, step in read_steps(files, tables, tables.names[number], lines):
             if step.tool_use_id and _is_same(step.tool, query.tool):
                 found.add(step.tool_use_id)
     return found

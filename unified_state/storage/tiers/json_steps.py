@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from unified_state.storage.tiers.json_files import LineFiles
 
-_BEGIN = len(b'{"n":')
+    Origin = tuple[int, int]
+
+_PLACE, _BEGIN = "n", len(b'{"n":')
 _COPY, _HEAD = b',"of":[', 40  # what a copy's line has in its first bytes
 
 
@@ -27,6 +29,20 @@ def place_of(line: bytes) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
+def first_at(lines: list[bytes], place: int) -> int:
+    """The index of the first line that has this position or one behind it."""
+
+    def known(line: bytes) -> int:
+        if found := place_of(line):
+            return found
+        raise ValueError
+
+    try:
+        return bisect_left(lines, place, key=known)
+    except ValueError:  # what the disk has changed tells no direction
+        return next((index for index, line in enumerate(lines) if place_of(line) >= place), len(lines))
+
+
 def is_copy(line: bytes) -> bool:
     """Whether a line only names the step that another session had first."""
     return _COPY in line[:_HEAD]
@@ -34,7 +50,8 @@ def is_copy(line: bytes) -> bool:
 
 def with_originals(files: LineFiles, lines: list[bytes]) -> list[bytes]:
     """The lines, each copy among them replaced by its original, where that is still there."""
-    origins = {line: tuple(fields["of"]) for line in lines if is_copy(line) for fields in readable_fields([line])}
+    copies = {line: fields for line in lines if is_copy(line) for fields in readable_fields([line])}
+    origins = {line: origin for line, fields in copies.items() if (origin := _origin_of(fields))}
     originals = _original_lines(files, origins.values())
     return [originals.get(origins[line], line) if line in origins else line for line in lines]
 
@@ -44,7 +61,7 @@ def steps_behind(
 ) -> list[tuple[int, StoredStep]]:
     """The steps of a session behind a position, as many as are asked for."""
     lines = files.lines(session_file(number))
-    begin = bisect_left(lines, after + 1, key=place_of)
+    begin = first_at(lines, after + 1)
     found: list[tuple[int, StoredStep]] = []
     while begin < len(lines) and len(found) < limit:
         wanted = lines[begin : begin + limit - len(found)]
@@ -57,37 +74,50 @@ def read_steps(
     files: LineFiles, tables: Tables, session_id: str, lines: Iterable[bytes]
 ) -> list[tuple[int, StoredStep]]:
     """The steps of some lines, but those that were forgotten."""
-    parsed = [fields for fields in readable_fields(lines) if "n" in fields]
-    originals = _originals(files, [fields["of"] for fields in parsed if "of" in fields])
+    parsed = list(readable_fields(lines))
+    originals = _originals(files, [origin for fields in parsed if (origin := _origin_of(fields))])
     found = []
     for fields in parsed:
-        place, origin = fields.pop("n"), fields.pop("of", None)
-        original = fields if origin is None else originals.get(tuple(origin))
-        if original is not None:  # else it was forgotten
-            own = {"session_id": session_id, "starts_turn": fields.get("starts_turn", False)}
-            step = record_of(StoredStep, {**original, **own})
-            if not tables.is_forgotten_step(step, key_of(step.uuid, step.block)):
-                found.append((place, step))
+        origin, place = _origin_of(fields), fields.get(_PLACE)
+        step = _step_of(originals.get(origin, {}) if origin else fields, session_id, fields.get("starts_turn", False))
+        if step is None or not isinstance(place, int):
+            continue
+        if not tables.is_forgotten_step(step, key_of(step.uuid, step.block)):
+            found.append((place, step))
     return found
 
 
-def _originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, ...], dict[str, Any]]:
+def _step_of(fields: dict[str, Any], session_id: str, starts_turn: object) -> StoredStep | None:
+    """The step of a line, as a session has it; None where the disk has changed it, or its original was forgotten."""
+    known = {name: value for name, value in fields.items() if name != _PLACE}
+    try:
+        return record_of(StoredStep, {**known, "session_id": session_id, "starts_turn": starts_turn})
+    except ValueError:
+        return None
+
+
+def _origin_of(fields: dict[str, Any]) -> Origin | None:
+    """Session and position of the original of a copy."""
+    match fields.get("of"):
+        case [int(owner), int(place)]:
+            return owner, place
+    return None
+
+
+def _originals(files: LineFiles, origins: list[Origin]) -> dict[Origin, dict[str, Any]]:
     """The fields of originals by session and position."""
-    found: dict[tuple[int, ...], dict[str, Any]] = {}
-    for origin, line in _original_lines(files, map(tuple, origins)).items():
-        for fields in readable_fields([line]):
-            del fields["n"]
-            found[origin] = fields
-    return found
+    return {
+        origin: fields for origin, line in _original_lines(files, origins).items() for fields in readable_fields([line])
+    }
 
 
-def _original_lines(files: LineFiles, origins: Iterable[tuple[int, ...]]) -> dict[tuple[int, ...], bytes]:
+def _original_lines(files: LineFiles, origins: Iterable[Origin]) -> dict[Origin, bytes]:
     """The lines of originals by session and position."""
-    found: dict[tuple[int, ...], bytes] = {}
+    found: dict[Origin, bytes] = {}
     for owner, places in groupby(sorted(set(origins)), key=itemgetter(0)):
         lines = files.lines(session_file(owner))
         for origin in places:
-            index = bisect_left(lines, origin[1], key=place_of)
+            index = first_at(lines, origin[1])
             if index < len(lines) and place_of(lines[index]) == origin[1]:
                 found[origin] = lines[index]
     return found
@@ -98,5 +128,5 @@ def find_place(files: LineFiles, place: int) -> str | None:
     pairs = files.lines(KEYS)
     if not 0 < place <= len(pairs):
         return None
-    number = int(pairs[place - 1].rpartition(b" ")[2])
-    return list(Tables(files).sessions)[number - 1]
+    number = pairs[place - 1].rpartition(b" ")[2]
+    return Tables(files).names.get(int(number)) if number.isdigit() else None
