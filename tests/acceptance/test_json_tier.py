@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -88,6 +89,25 @@ def test_items_are_recorded_changed_listed_and_shown_in_the_state_file(without: 
     assert "X-1" in without.run("load").out
     assert without.run("validate").code == 0
     assert without.ask("status")["tier"] == "json"
+
+
+def test_a_ref_is_the_same_in_any_case(chosen: Project) -> None:
+    chosen.decide("one")
+    chosen.ask("question", "add", "Which port?", "--context", "c")
+    assert chosen.run("question", "resolve", "q1", "8081").code == 0
+    assert chosen.ask("recall", "q1")["status"] == "resolved"
+    assert chosen.run("forget", "d1").code == 0
+    assert chosen.ask("decision", "list", "--all") == []
+
+
+def test_a_change_counts_though_the_clock_went_back(chosen: Project) -> None:
+    chosen.ask("question", "add", "Which port?", "--context", "c")
+    chosen.ask("question", "resolve", "Q1", "8081")
+    (path,) = chosen.data.rglob("items.jsonl")
+    (changed_at,) = re.findall(rb'"changed_at":"(\d{4})', path.read_bytes())
+    path.write_bytes(path.read_bytes().replace(b'"changed_at":"' + changed_at, b'"changed_at":"2999'))
+    chosen.ask("question", "resolve", "Q1", "8082")
+    assert chosen.ask("recall", "Q1")["body"]["resolution"] == "8082"
 
 
 def test_what_was_said_is_found_recalled_and_forgotten(without: Project, tmp_path: Path) -> None:

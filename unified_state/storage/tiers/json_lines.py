@@ -101,8 +101,9 @@ class JsonStore:
         items = Tables(self.files).items
         if ref in items:
             return [items[ref]]
-        found = [item for item in items.values() if ref in (item.alias, *item.aliases)]
-        return sorted(found, key=lambda item: item.alias != ref)
+        alias = ref.upper()
+        found = [item for item in items.values() if alias in map(str.upper, (item.alias, *item.aliases))]
+        return sorted(found, key=lambda item: item.alias.upper() != alias)
 
     def links(self) -> Iterator[StoredLink]:
         """All links between items."""
