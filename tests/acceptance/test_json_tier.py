@@ -181,6 +181,23 @@ def test_a_hook_that_is_killed_at_any_point_loses_nothing(chosen: Project, tmp_p
     assert kept(chosen.export("s")) == said(written.content)
 
 
+def test_the_summary_that_a_hook_was_told_is_kept_wherever_the_next_is_killed(chosen: Project, tmp_path: Path) -> None:
+    for number, point in enumerate(range(6, 48, 3), 1):
+        session, path = f"s{number}", tmp_path / f"{number}.jsonl"
+        fields = {"session_id": session, "transcript_path": str(path)}
+        written = Transcript(session, number)
+        written.turn(number)
+        written.write(path)
+        told = f"<summary>what hook {number} was told</summary>"
+        assert chosen.hook("SubagentStop", agent_type="", last_assistant_message=told, **fields).code == 0
+        written.compaction("what the transcript has")
+        written.write(path)
+        stdin = chosen.event("UserPromptSubmit", **fields)
+        run_struck(hook_struck_at(point, chosen.data, hook_command("UserPromptSubmit")), chosen.folder, stdin)
+        assert chosen.hook("UserPromptSubmit", **fields).code == 0
+        assert chosen.ask("recall", f"K{number}")["summary"] == f"what hook {number} was told"
+
+
 def test_secrets_are_masked(chosen: Project, tmp_path: Path) -> None:
     written = Transcript("s")
     secret = "hunter2" + "hunter2"
