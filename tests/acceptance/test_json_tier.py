@@ -128,6 +128,17 @@ def test_what_was_said_is_found_recalled_and_forgotten(without: Project, tmp_pat
     assert without.decide("another") == "D2"
 
 
+def test_who_forgets_is_told_of_an_archive_that_is_not_looked_at(
+    project: Project, write_settings: Callable[[str], None]
+) -> None:
+    project.decide("the swordfish")
+    write_settings('tier = "json"\n')
+    project.decide("the swordfish again")
+    done = project.run("forget", "--match", "swordfish")
+    assert done.code == 0
+    assert f"{project.archive} was not looked at: tier is json" in done.err
+
+
 def test_what_does_not_work_says_so_in_one_line(without: Project) -> None:
     without.decide("one")
     for arguments in (("why", "D1"), ("scan",), ("restore",), ("context",), ("survival",)):
