@@ -163,6 +163,15 @@ def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
     assert [one.alias for one in store.items()] == ["D2"]  # an alias is never given twice
 
 
+def test_what_is_forgotten_is_not_in_what_a_killed_process_left_either(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "swordfish"), step(2)])
+    folder = folder_of(store)
+    (folder / "session-1.jsonl.123.abcdef01.tmp").write_bytes((folder / "session-1.jsonl").read_bytes())
+    store.append([Tombstone("step", "u1/0", START)])
+    assert b"swordfish" not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+
 def test_an_item_without_an_alias_is_given_the_next(tmp_path: Path) -> None:
     store = JsonStore(str(tmp_path), "p")
     store.append([item(1, "D7"), item(2, ""), item(3, "")])

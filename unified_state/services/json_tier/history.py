@@ -36,6 +36,16 @@ class JsonHistory:
         """Whether it only stands in for an archive."""
         return self.reason is not None
 
+    def size(self) -> int:
+        """The bytes of all files."""
+        total = 0
+        for entry in os.scandir(self.files.folder) if os.path.isdir(self.files.folder) else ():
+            try:
+                total += entry.stat().st_size
+            except FileNotFoundError:  # one that is replaced just now
+                continue
+        return total
+
 
 def open_history(place: Place, reason: str | None = None) -> JsonHistory:
     """The history of a place; one that stands in for the archive lies where something can be written now."""

@@ -5,7 +5,10 @@ Whoever reads leaves it out already, so a process that is killed here only leave
 
 from __future__ import annotations
 
+import os
+
 from unified_state.records.history import SESSION, STEP
+from unified_state.storage.atomic_file import UNFINISHED
 from unified_state.storage.tiers.json_forms import key_in, key_of, line_of, readable_fields
 from unified_state.storage.tiers.json_tables import (
     CLEANING,
@@ -32,6 +35,7 @@ def clean(files: LineFiles) -> None:
         _note_gone(files)
         _forget_steps(files)
         _rewrite_tables(files)
+        _remove_unfinished(files)
         files.rewrite(CLEANING, b"")
     elif len(files.lines(SESSIONS)) > len((tables := Tables(files)).sessions) + _SUPERFLUOUS:
         files.rewrite(SESSIONS, b"".join(_session_lines(tables)))
@@ -87,6 +91,15 @@ def _rewrite_tables(files: LineFiles) -> None:
     }
     for name, lines in tables_by_name.items():
         files.rewrite(name, b"".join(lines))
+
+
+def _remove_unfinished(files: LineFiles) -> None:
+    """Files that a killed process was about to put in place of others. Nobody else writes any while the lock is
+    held.
+    """
+    for name in os.listdir(files.folder):
+        if name.endswith(UNFINISHED):
+            files.remove(name)
 
 
 def _session_lines(tables: Tables) -> list[bytes]:

@@ -115,6 +115,14 @@ class LineFiles:
         with self:
             write_atomically(self.path(name), content, PRIVATE)
 
+    def remove(self, name: str) -> None:
+        """Take a file away."""
+        with self:
+            try:
+                os.unlink(self.path(name))
+            except OSError as error:
+                raise self._unwritable(error) from error
+
     def lines(self, name: str) -> list[bytes]:
         """The lines of a file. Those of the file that was read last are kept until it changes."""
         mark = self._mark(name)

@@ -125,8 +125,15 @@ def _original_lines(files: LineFiles, origins: Iterable[Origin]) -> dict[Origin,
 
 def find_place(files: LineFiles, place: int) -> str | None:
     """The session of the step at a position; None where there is none."""
-    pairs = files.lines(KEYS)
-    if not 0 < place <= len(pairs):
-        return None
-    number = pairs[place - 1].rpartition(b" ")[2]
+    _, _, number = _pair_at(files, place).rpartition(b" ")
     return Tables(files).names.get(int(number)) if number.isdigit() else None
+
+
+def is_gone(files: LineFiles, place: int) -> bool:
+    """Whether there was a step at a position, which was pruned or forgotten."""
+    return _pair_at(files, place).rpartition(b" ")[0] in Tables(files).gone
+
+
+def _pair_at(files: LineFiles, place: int) -> bytes:
+    pairs = files.lines(KEYS)
+    return pairs[place - 1] if 0 < place <= len(pairs) else b""
