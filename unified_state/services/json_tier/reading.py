@@ -53,4 +53,4 @@ def last_outlines(history: JsonHistory, session_id: str, limit: int) -> tuple[Tu
 def count_turns(history: JsonHistory) -> int:
     """How many turns there are."""
     numbers = Tables(history.files).numbers.values()
-    return sum(part.count(_STARTS_TURN) for number in numbers for part in history.files.parts(session_file(number)))
+    return sum(part.count(_STARTS_TURN) for number in numbers for _, part in history.files.parts(session_file(number)))

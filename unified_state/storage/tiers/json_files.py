@@ -16,9 +16,11 @@ from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
-    from typing import Any, BinaryIO, Self
+    from typing import Any, BinaryIO, Self, TypeVar
+
+    R = TypeVar("R")
 
 _JOURNAL = "journal"
 _SECONDS = 10.0
@@ -69,23 +71,13 @@ class LineFiles:
 
     def read(self, name: str) -> bytes:
         """What a file holds; nothing where there is none."""
-        return b"".join(self._read(name, lambda file, size: iter((file.read(size),))))
+        return b"".join(self.reading(name, lambda file, size: iter((file.read(size),))))
 
-    def parts(self, name: str) -> Iterator[bytes]:
-        """The lines of a file, in parts of some megabytes that end with one."""
-        return self._read(name, _parts_of)
+    def parts(self, name: str) -> Iterator[tuple[int, bytes]]:
+        """The lines of a file, in parts of some megabytes that end with one; each with where it begins."""
+        return self.reading(name, _parts_of)
 
-    def pieces(self, name: str, places: Iterable[tuple[int, int]]) -> list[bytes]:
-        """What stands in a file between some places."""
-
-        def pieces(file: BinaryIO, _size: int) -> Iterator[bytes]:
-            for begin, end in places:
-                file.seek(begin)
-                yield file.read(end - begin)
-
-        return list(self._read(name, pieces))
-
-    def _read(self, name: str, reader: Callable[[BinaryIO, int], Iterator[bytes]]) -> Iterator[bytes]:
+    def reading(self, name: str, reader: Callable[[BinaryIO, int], Iterator[R]]) -> Iterator[R]:
         """What a reader makes of a file and the size that counts; nothing where there is no file."""
         try:
             if os.path.isdir(self.folder) and os.access(self.folder, os.W_OK):
@@ -219,18 +211,19 @@ def split_lines(content: bytes) -> list[bytes]:
     return [line.removesuffix(b"\r") for line in lines] if b"\r" in content else lines
 
 
-def _parts_of(file: BinaryIO, size: int) -> Iterator[bytes]:
-    rest = b""
+def _parts_of(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
+    begin, part = 0, b""
     while size > 0 and (content := file.read(min(size, _PART))):
         size -= len(content)
         end = content.rfind(b"\n") + 1
         if end:
-            yield rest + content[:end]
-            rest = content[end:]
+            part += content[:end]
+            yield begin, part
+            begin, part = begin + len(part), content[end:]
         else:
-            rest += content
-    if rest:
-        yield rest + b"\n"
+            part += content
+    if part:
+        yield begin, part + b"\n"
 
 
 def _write(descriptor: int, content: bytes) -> None:

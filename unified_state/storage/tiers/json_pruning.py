@@ -26,7 +26,7 @@ def choose_older(files: LineFiles, before: int) -> tuple[Prunable, list[bytes]]:
     size = kept = sessions = 0
     for number in tables.numbers.values():
         known = len(keys)
-        for line in (line for part in files.parts(session_file(number)) for line in split_lines(part)):
+        for line in (line for _, part in files.parts(session_file(number)) for line in split_lines(part)):
             for fields in readable_fields([line]):
                 key, at = key_in(fields), fields.get("at")
                 if key is None or "of" in fields or key in tables.gone or not isinstance(at, int) or at >= before:

@@ -7,24 +7,23 @@ has grown to: of more lines those that seem to match worse go.
 
 from __future__ import annotations
 
-from array import array
 from heapq import nlargest
-from itertools import accumulate
 
 from unified_state.rules.relevance import inverse_frequency
 from unified_state.storage.tiers.json_forms import readable_fields
-from unified_state.storage.tiers.json_steps import is_copy, with_originals
+from unified_state.storage.tiers.json_steps import COPY, is_copy, with_originals
 from unified_state.storage.tiers.json_tables import session_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from unified_state.storage.tiers.json_files import LineFiles
 
     Passes = Callable[[Mapping[str, Any]], bool]
-    # A line that seems to match: its session, its place in the file, how often it has each root, how long it is. There
+    Found = tuple[int, bytes, Sequence[int], int]  # where a line begins, the line, how often it has each root, its size
+    # A line that seems to match: its session, where it begins in the file, how often it has each root, its size. There
     # may be a hundred thousand of them, and a tuple is made soonest.
     Line = tuple[int, int, Sequence[int], int]
 
@@ -36,7 +35,7 @@ class Scan:
     """A look for roots through the files of sessions. `passes` chooses among the steps, where not all are asked for;
     a step that another session had first is looked at where `with_copies` says so.
 
-    `weights` are what the roots are worth; `begins` is where the lines of a session begin that has some.
+    `weights` are what the roots are worth.
     """
 
     def __init__(
@@ -44,31 +43,23 @@ class Scan:
     ) -> None:
         self._files = files
         self._roots = [root.encode("utf-8", "surrogatepass") for root in roots]
-        self._is_plain = all(map(bytes.isascii, self._roots))
+        self._is_plain = all(root.isascii() or root.upper() == root for root in roots)
         self._passes = passes
         self._most = most
         self._with_copies = with_copies
         self._lines: list[Line] = []
         self._found = self._size = self._total = 0
         self._having = [0] * len(roots)
-        self.begins: dict[int, array[int]] = {}
 
     def look(self, session: int) -> None:
         """Look through the file of a session."""
-        begins, known = array("q", [0]), self._found
-        for part in self._files.parts(session_file(session)):
-            lines = part.split(b"\n")[:-1]
-            first = len(begins) - 1
-            begins.extend(accumulate((len(line) + 1 for line in lines[1:]), initial=begins[-1] + len(lines[0]) + 1))
-            if self._with_copies and any(map(is_copy, lines)):
-                lines = with_originals(self._files, lines)
-                part = b"\n".join((*lines, b""))  # noqa: PLW2901  # the same lines, as they are to be looked at
-            for index, counts in self._counts(part).items():
-                if self._fits(lines[index]):
-                    self._keep((session, first + index, counts, len(lines[index])))
-        self._total += len(begins) - 1
-        if self._found > known:
-            self.begins[session] = begins
+        for begin, part in self._files.parts(session_file(session)):
+            self._total += part.count(b"\n")
+            has_copies = self._with_copies and COPY in part
+            is_plain = not has_copies and (self._is_plain or part.isascii())
+            for at, line, counts, size in self._in_whole(part) if is_plain else self._line_by_line(part):
+                if self._fits(line):
+                    self._keep((session, begin + at, counts, size))
 
     def best(self) -> list[Line]:
         """The lines that seem to match best."""
@@ -88,21 +79,32 @@ class Scan:
         """What each root is worth, by how rare it is."""
         return [inverse_frequency(self._total, having) for having in self._having]
 
-    def _counts(self, part: bytes) -> dict[int, list[int]]:
-        """How often each root stands in a line, for those that have one."""
-        folded = part.lower() if self._is_plain or part.isascii() else _folded(part)
-        found: dict[int, list[int]] = {}
+    def _in_whole(self, part: bytes) -> Iterator[Found]:
+        """The lines that have a root, looked for in all of the part, which is as long in lower case."""
+        folded = part.lower()
+        found: dict[tuple[int, int], list[int]] = {}
         for number, root in enumerate(self._roots):
-            line, end, at = 0, 0, folded.find(root)
+            at = folded.find(root)
             while at >= 0:
-                line += folded.count(b"\n", end, at)
-                end = folded.find(b"\n", at)
-                found.setdefault(line, [0] * len(self._roots))[number] = folded.count(root, at, end)
+                begin, end = folded.rfind(b"\n", 0, at) + 1, folded.find(b"\n", at)
+                found.setdefault((begin, end), [0] * len(self._roots))[number] = folded.count(root, at, end)
                 at = folded.find(root, end)
-        return found
+        for (begin, end), counts in found.items():
+            yield begin, part[begin:end], counts, end - begin
+
+    def _line_by_line(self, part: bytes) -> Iterator[Found]:
+        """The same where lower case has other lengths, or where copies are to be looked at as their originals are."""
+        lines = part.split(b"\n")[:-1]
+        begin = 0
+        for raw, line in zip(lines, with_originals(self._files, lines) if self._with_copies else lines, strict=True):
+            folded = line.decode("utf-8", "surrogatepass").lower().encode("utf-8", "surrogatepass")
+            counts = list(map(folded.count, self._roots))
+            if any(counts):
+                yield begin, line, counts, len(raw)
+            begin += len(raw) + 1
 
     def _fits(self, line: bytes) -> bool:
-        """Whether a line may be told of; that of a copy has no text, and the original stands for it."""
+        """Whether a line may be told of; a copy has no text, and its original stands for it."""
         return not is_copy(line) and (self._passes is None or any(map(self._passes, readable_fields([line]))))
 
     def _keep(self, line: Line) -> None:
@@ -114,7 +116,3 @@ class Scan:
         self._lines.append(line)
         if len(self._lines) >= max(_MOST_LINES, 2 * self._most):
             self._lines = self.best()
-
-
-def _folded(part: bytes) -> bytes:
-    return part.decode("utf-8", "surrogatepass").lower().encode("utf-8", "surrogatepass")

@@ -14,6 +14,7 @@ from unified_state.rules.querying import is_single_cjk, query_words, region, wor
 from unified_state.rules.relevance import Looked, relevance
 from unified_state.rules.word_roots import root_of
 from unified_state.storage.steps import DATA_URL, readable
+from unified_state.storage.tiers.json_around import lines_around
 from unified_state.storage.tiers.json_forms import plain
 from unified_state.storage.tiers.json_scan import Scan
 from unified_state.storage.tiers.json_steps import is_copy, read_steps
@@ -32,10 +33,11 @@ _LOOKED_AT = 3_000  # characters of a step round its first matching word
 
 
 class _Beside(Record):
-    """A step that was read, and where it stands."""
+    """A step that was read, and where its line begins and ends."""
 
     session: int
-    index: int
+    begin: int
+    end: int
     position: int
     step: StoredStep
 
@@ -56,13 +58,13 @@ def search(files: LineFiles, query: HistoryQuery) -> list[tuple[int, StoredStep,
     scan = Scan(files, roots, passes if has_filters else None, most, with_copies=query.session_id is not None)
     for number in _sessions(tables, query):
         scan.look(number)
-    chosen = {(session, index) for session, index, _, _ in scan.best()}
-    found = list(_with_neighbours(files, tables, scan, chosen))
+    chosen = {(session, begin) for session, begin, _, _ in scan.best()}
+    found = list(_with_neighbours(files, tables, chosen))
     scored = _scored(found, dict(zip(roots, scan.weights, strict=True)))
     hits = [
         (one.position, one.step, score)
         for one, score in zip(found, scored, strict=True)
-        if score is not None and (one.session, one.index) in chosen and passes(one.step.as_dict())
+        if score is not None and (one.session, one.begin) in chosen and passes(one.step.as_dict())
     ]
     return sorted(hits, key=lambda hit: (-hit[2], -hit[0]))[: query.limit]
 
@@ -72,27 +74,23 @@ def _sessions(tables: Tables, query: HistoryQuery) -> list[int]:
     return [number for session_id, number in tables.numbers.items() if query.session_id in {None, session_id}]
 
 
-def _with_neighbours(
-    files: LineFiles, tables: Tables, scan: Scan, chosen: Iterable[tuple[int, int]]
-) -> Iterator[_Beside]:
+def _with_neighbours(files: LineFiles, tables: Tables, chosen: Iterable[tuple[int, int]]) -> Iterator[_Beside]:
     """The steps of the chosen lines and those beside them."""
     for session, lines in groupby(sorted(chosen), key=itemgetter(0)):
-        begins = scan.begins[session]
-        near = {index + distance for _, index in lines for distance in (-1, 0, 1)}
-        indexes = sorted(index for index in near if 0 <= index < len(begins) - 1)
-        told = files.pieces(session_file(session), [(begins[index], begins[index + 1]) for index in indexes])
-        for index, line in zip(indexes, told, strict=True):
+        around = lines_around(files, session_file(session), [begin for _, begin in lines])
+        for begin, line in around.items():
             for position, step in read_steps(files, tables, tables.names[session], [line]):
-                yield _Beside(session, index, position, step)
+                yield _Beside(session, begin, begin + len(line), position, step)
 
 
 def _scored(found: Sequence[_Beside], weights: Mapping[str, float]) -> list[float | None]:
     """The score of each step; None where it has none of the words."""
-    places = {(one.session, one.index): number for number, one in enumerate(found)}
+    beginning = {(one.session, one.begin): number for number, one in enumerate(found)}
+    ending = {(one.session, one.end): number for number, one in enumerate(found)}
     looked = {}
     for number, one in enumerate(found):
         counts, length = _count(readable(plain(one.step)), weights)
-        before, after = (places.get((one.session, one.index + distance)) for distance in (-1, 1))
+        before, after = ending.get((one.session, one.begin)), beginning.get((one.session, one.end))
         looked[number] = Looked(number, one.session, before, after, counts, length)
     scores = relevance(looked, weights)
     return [round(scores[number], 4) if one.counts else None for number, one in looked.items()]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Origin = tuple[int, int]
 
 _PLACE, _BEGIN = "n", len(b'{"n":')
-_COPY, _HEAD = b',"of":[', 40  # what a copy's line has in its first bytes
+COPY, _HEAD = b',"of":[', 40  # what a copy's line has in its first bytes
 
 
 def place_of(line: bytes) -> int:
@@ -45,7 +45,7 @@ def first_at(lines: list[bytes], place: int) -> int:
 
 def is_copy(line: bytes) -> bool:
     """Whether a line only names the step that another session had first."""
-    return _COPY in line[:_HEAD]
+    return COPY in line[:_HEAD]
 
 
 def with_originals(files: LineFiles, lines: list[bytes]) -> list[bytes]:
