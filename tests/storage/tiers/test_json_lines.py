@@ -255,6 +255,19 @@ def test_in_a_fork_what_it_shares_is_found_however_much_that_is(tmp_path: Path) 
     assert [hit.step.session_id for hit in store.search(HistoryQuery("quokka"))] == ["one"]
 
 
+def test_who_looks_for_the_word_session_does_not_find_every_line(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([*(step(number) for number in range(1, 500)), step(500, "the session")])
+    assert (folder_of(store) / "session-1.jsonl").read_bytes().count(b"session") == 1
+    assert texts(store)[-1:] == ["the session"]
+
+
+def test_letters_whose_lower_case_is_longer_move_no_line(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([*(step(number, "İİİ ẞẞ") for number in range(1, 50)), step(50, "LA DÉCISION"), step(51, "it was")])
+    assert [hit.step.text for hit in store.search(HistoryQuery("décision"))] == ["LA DÉCISION"]
+
+
 def test_the_best_of_more_matches_than_a_search_keeps_is_found(tmp_path: Path) -> None:
     store = JsonStore(str(tmp_path), "p")
     store.append([*(step(number, "a hook") for number in range(24_000)), step(24_000, "the hook of the quokka")])

@@ -16,6 +16,7 @@ from unified_state.records.history import (
     Tombstone,
 )
 from unified_state.records.item import ALIAS_LETTERS
+from unified_state.rules.record_fields import telling_fields
 from unified_state.storage.tiers.json_forms import joined, key_of, line_of
 from unified_state.storage.tiers.json_tables import (
     CLEANING,
@@ -92,10 +93,12 @@ class Batch:
         self._places += 1
         place = tables.places[pair] = self._places
         if owner == number:
-            line = line_of(step, n=place)
+            fields = telling_fields(step)
+            del fields["session_id"]  # the file is the session's, and who looks for the word reads no more lines
+            line = line_of(fields, n=place)
         else:  # the text is there once
-            fields = {"uuid": step.uuid, "block": step.block, "at": step.at, "starts_turn": step.starts_turn}
-            line = line_of(fields, n=place, of=[owner, tables.places[key + b" %d" % owner]])
+            told = {"uuid": step.uuid, "block": step.block, "at": step.at, "starts_turn": step.starts_turn}
+            line = line_of(told, n=place, of=[owner, tables.places[key + b" %d" % owner]])
         self._write(KEYS, pair + b"\n")
         self._write(session_file(number), line)
         self.count += 1
