@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.records.history import HistoryQuery, StoredItem, StoredStep
+from unified_state.records.history import HistoryQuery, StoredItem
 from unified_state.storage.tiers.json_lines import JsonStore
 from unified_state.storage.tiers.json_pruning import choose_older, prune_older
 from unified_state.storage.tiers.protocol import everything
 
-START = 1_767_225_600_000
+from .json_stores import START, step, texts
+
 _PRUNE_STRUCK = """
 import os, signal, sys
 from unified_state.storage.tiers.json_lines import JsonStore
@@ -30,12 +31,6 @@ prune_older(store.files, before)
 """
 
 
-def step(number: int, text: str = "", session: str = "one") -> StoredStep:
-    return StoredStep(
-        session_id=session, uuid=f"u{number}", block=0, kind="text", at=START + number, text=text or f"text {number}"
-    )
-
-
 EVIDENCE = StoredItem(
     uuid="item",
     alias="E1",
@@ -46,10 +41,6 @@ EVIDENCE = StoredItem(
     created_at="2026-01-01T00:00:00.000Z",
     source_uuid="u2",
 )
-
-
-def texts(store: JsonStore, session: str = "one") -> list[str]:
-    return [one.text for _, one in store.steps(session)]
 
 
 @pytest.fixture
