@@ -42,10 +42,10 @@ def test_in_a_fork_what_it_shares_is_found_however_much_that_is(tmp_path: Path) 
     assert [hit.step.session_id for hit in store.search(HistoryQuery("quokka"))] == ["one"]
 
 
-def test_who_looks_for_the_word_session_does_not_find_every_line(tmp_path: Path) -> None:
+def test_only_the_first_line_of_a_batch_tells_whose_session_it_is(tmp_path: Path) -> None:
     store = JsonStore(str(tmp_path), "p")
     store.append([*(step(number) for number in range(1, 500)), step(500, "the session")])
-    assert (folder_of(store) / "session-1.jsonl").read_bytes().count(b"session") == 1
+    assert (folder_of(store) / "session-1.jsonl").read_bytes().count(b"session") == 2
     assert texts(store)[-1:] == ["the session"]
 
 

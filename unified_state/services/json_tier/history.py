@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from unified_state.services.place import Place
 
 _PROBE = b"\0" * 8192  # what a disk that is full does not take
-MERGED = ".merged-"  # in the name of a folder that is in the archive and about to go
 _SECONDS = 4.0  # for another writer, who needs milliseconds
 
 

@@ -94,7 +94,8 @@ class Batch:
         place = tables.places[pair] = self._places
         if owner == number:
             fields = telling_fields(step)
-            del fields["session_id"]  # the file is the session's, and who looks for the word reads no more lines
+            if session_file(number) in self._lines:  # the first line of a batch tells whose file this is
+                del fields["session_id"]  # the others are not to be found by who looks for the word
             line = line_of(fields, n=place)
         else:  # the text is there once
             told = {"uuid": step.uuid, "block": step.block, "at": step.at, "starts_turn": step.starts_turn}
