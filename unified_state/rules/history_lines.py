@@ -73,13 +73,17 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
     if newer and UNKNOWN not in cls.disk_names:
         message = f"a {name} has no field {min(newer)!r}"
         raise ValueError(message)
-    for own in sorted(fields.keys() & cls.required & _NAMED):
-        if not fields[own]:
-            message = f"{cls.disk_names[own]!r} cannot be {str(fields[own])[:40]!r}"
-            raise ValueError(message)
     record = checked_record(cls, fields, newer)
+    _check_names(record)
     _check_choices(str(name), record)
     return _checked_body(record) if isinstance(record, StoredItem) else record
+
+
+def _check_names(record: Record) -> None:
+    for own in sorted(_NAMED & record.required):
+        if not getattr(record, own):
+            message = f"{record.disk_names[own]!r} cannot be ''"
+            raise ValueError(message)
 
 
 def _check_choices(name: str, record: HistoryRecord) -> None:
