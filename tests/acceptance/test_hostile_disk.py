@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from .disks import full_disk, read_only
 from .lean import LONG, LeanSession, output_hook
 from .namespaces import in_folder, mounted
 from .product import Done, Project, told_in_one_line, well_printed
@@ -42,27 +43,6 @@ def known(project: Project) -> Project:
     project.decide("before")
     project.ask("question", "add", "Which port?", "--context", "8080 is taken")
     return project
-
-
-@contextmanager
-def full_disk(project: Project, folder: Path) -> Iterator[Project]:
-    """The project with `folder` on a disk of its own that has no room left; the file `ballast` there takes it up."""
-    script = f"""
-        cp -a {folder} {folder}.copy
-        mount -t tmpfs -o size=1m tmpfs {folder}
-        cp -a {folder}.copy/. {folder}
-        cat /dev/zero > {folder}/ballast 2>/dev/null || true
-    """
-    with mounted(script) as prefix:
-        yield Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
-
-
-@contextmanager
-def read_only(project: Project, *folders: Path) -> Iterator[Project]:
-    """The project with folders that nobody may write to, root neither."""
-    script = "\n".join(f"mount --bind {path} {path}; mount -o remount,bind,ro {path}" for path in folders)
-    with mounted(script) as prefix:
-        yield Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
 
 
 def test_on_a_full_disk_commands_go_on_elsewhere_and_say_so_and_all_is_merged_when_there_is_room_again(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -90,6 +91,25 @@ def test_items_are_recorded_changed_listed_and_shown_in_the_state_file(without: 
     assert without.ask("status")["tier"] == "json"
 
 
+def test_a_ref_is_the_same_in_any_case(chosen: Project) -> None:
+    chosen.decide("one")
+    chosen.ask("question", "add", "Which port?", "--context", "c")
+    assert chosen.run("question", "resolve", "q1", "8081").code == 0
+    assert chosen.ask("recall", "q1")["status"] == "resolved"
+    assert chosen.run("forget", "d1").code == 0
+    assert chosen.ask("decision", "list", "--all") == []
+
+
+def test_a_change_counts_though_the_clock_went_back(chosen: Project) -> None:
+    chosen.ask("question", "add", "Which port?", "--context", "c")
+    chosen.ask("question", "resolve", "Q1", "8081")
+    (path,) = chosen.data.rglob("items.jsonl")
+    (changed_at,) = re.findall(rb'"changed_at":"(\d{4})', path.read_bytes())
+    path.write_bytes(path.read_bytes().replace(b'"changed_at":"' + changed_at, b'"changed_at":"2999'))
+    chosen.ask("question", "resolve", "Q1", "8082")
+    assert chosen.ask("recall", "Q1")["body"]["resolution"] == "8082"
+
+
 def test_what_was_said_is_found_recalled_and_forgotten(without: Project, tmp_path: Path) -> None:
     written = Transcript("s")
     written.prompt("the swordfish is in the cupboard")
@@ -106,6 +126,17 @@ def test_what_was_said_is_found_recalled_and_forgotten(without: Project, tmp_pat
     path.unlink()
     assert b"swordfish" not in all_bytes([without.home, without.folder])
     assert without.decide("another") == "D2"
+
+
+def test_who_forgets_is_told_of_an_archive_that_is_not_looked_at(
+    project: Project, write_settings: Callable[[str], None]
+) -> None:
+    project.decide("the swordfish")
+    write_settings('tier = "json"\n')
+    project.decide("the swordfish again")
+    done = project.run("forget", "--match", "swordfish")
+    assert done.code == 0
+    assert f"{project.archive} was not looked at: tier is json" in done.err
 
 
 def test_what_does_not_work_says_so_in_one_line(without: Project) -> None:
@@ -159,6 +190,23 @@ def test_a_hook_that_is_killed_at_any_point_loses_nothing(chosen: Project, tmp_p
         run_struck(hook_struck_at(point, chosen.data, hook_command("PreCompact")), chosen.folder, stdin)
     assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
     assert kept(chosen.export("s")) == said(written.content)
+
+
+def test_the_summary_that_a_hook_was_told_is_kept_wherever_the_next_is_killed(chosen: Project, tmp_path: Path) -> None:
+    for number, point in enumerate(range(6, 48, 3), 1):
+        session, path = f"s{number}", tmp_path / f"{number}.jsonl"
+        fields = {"session_id": session, "transcript_path": str(path)}
+        written = Transcript(session, number)
+        written.turn(number)
+        written.write(path)
+        told = f"<summary>what hook {number} was told</summary>"
+        assert chosen.hook("SubagentStop", agent_type="", last_assistant_message=told, **fields).code == 0
+        written.compaction("what the transcript has")
+        written.write(path)
+        stdin = chosen.event("UserPromptSubmit", **fields)
+        run_struck(hook_struck_at(point, chosen.data, hook_command("UserPromptSubmit")), chosen.folder, stdin)
+        assert chosen.hook("UserPromptSubmit", **fields).code == 0
+        assert chosen.ask("recall", f"K{number}")["summary"] == f"what hook {number} was told"
 
 
 def test_secrets_are_masked(chosen: Project, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from unified_state.rules.querying import (
     query_words,
     region,
     snippet,
+    words_of,
 )
 
 syntax = st.lists(
@@ -224,3 +225,8 @@ def test_a_word_stands_in_a_text_only_by_itself() -> None:
 def test_any_text_and_any_file_name_are_compared(text: str, file: str) -> None:
     assert names_file(f"/{file}", file)
     assert not names_file(text, f"{text}x")
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_text_of_ascii_alone_has_the_words_that_it_has_among_others(text: str) -> None:
+    assert words_of(text) == words_of(f"{text} é")[:-1]

@@ -23,17 +23,18 @@ from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS
 from unified_state.records.origin import ORIGINS
 from unified_state.records.step import KINDS
 from unified_state.rules.enforcing.scopes import read_scope
+from unified_state.rules.record_fields import UNKNOWN, checked_record, telling_fields
 from unified_state.rules.state_entries import OTHER_FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from unified_state.records.history import HistoryRecord
     from unified_state.records.record import Record
 
-RECORD, UNKNOWN = "record", "unknown"
+RECORD = "record"
 LINK, TOMBSTONE = "link", "tombstone"
 _CLASSES: dict[str, type[HistoryRecord]] = {
     SESSION: StoredSession,
@@ -44,8 +45,7 @@ _CLASSES: dict[str, type[HistoryRecord]] = {
     TOMBSTONE: Tombstone,
 }
 _NAMES = {cls: name for name, cls in _CLASSES.items()}
-_NAMED = ("session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid")  # what may not be empty where required
-_MOST = 1 << 63
+_NAMED = {"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"}  # what may not be empty where required
 _STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     STEP: {"kind": KINDS},
@@ -57,11 +57,7 @@ _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
 def to_object(record: HistoryRecord) -> dict[str, Any]:
     """The object of a record."""
     cls: type[Record] = type(record)
-    told = {
-        cls.disk_names[name]: value
-        for name, value in record.as_dict().items()
-        if name in cls.required or value != getattr(cls, name)
-    }
+    told = {cls.disk_names[name]: value for name, value in telling_fields(record).items()}
     return {RECORD: _NAMES[type(record)], **told}
 
 
@@ -74,64 +70,20 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
         raise ValueError(message)
     fields = {own: told[disk] for own, disk in cls.disk_names.items() if disk in told}
     newer = {disk: value for disk, value in told.items() if disk not in cls.disk_names.values() and disk != RECORD}
-    if newer:
-        if UNKNOWN not in cls.disk_names:
-            message = f"a {name} has no field {min(newer)!r}"
-            raise ValueError(message)
-        fields[UNKNOWN] = {**newer, **_checked(cls, UNKNOWN, fields.get(UNKNOWN, {}))}
-    missing = cls.required - fields.keys()
-    if missing:
-        message = f"a {name} needs the field {cls.disk_names[min(missing)]!r}"
+    if newer and UNKNOWN not in cls.disk_names:
+        message = f"a {name} has no field {min(newer)!r}"
         raise ValueError(message)
-    record = cls(**{own: _checked(cls, own, value) for own, value in fields.items()})
+    record = checked_record(cls, fields, newer)
+    _check_names(record)
     _check_choices(str(name), record)
     return _checked_body(record) if isinstance(record, StoredItem) else record
 
 
-def _checked(cls: type[Record], own: str, value: Any) -> Any:
-    """The value of a field in its type."""
-    wanted = _annotation(cls, own)
-    if wanted.startswith("tuple") and isinstance(value, list):
-        value = tuple(value)
-    if not _fits(wanted, value) or (own in _NAMED and own in cls.required and not value):
-        message = f"{cls.disk_names[own]!r} cannot be {str(value)[:40]!r}"
-        raise ValueError(message)
-    return value
-
-
-def _annotation(cls: type[Record], own: str) -> str:
-    """The annotation of a field, which is a text: the record modules put evaluation off."""
-    for base in cls.__mro__:
-        annotations: dict[str, str] = base.__dict__.get("__annotations__", {})  # noqa: RUF063  # of this class alone
-        if own in annotations:
-            return annotations[own]
-    return "Any"
-
-
-def _fits(wanted: str, value: Any) -> bool:
-    kind, _, rest = wanted.partition(" | ")
-    return rest == "None" if value is None else _TESTS.get(kind, _is_object)(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value < _MOST
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-_TESTS: dict[str, Callable[[Any], bool]] = {
-    "str": _is_text,
-    "bool": lambda value: isinstance(value, bool),
-    "int": _is_number,
-    "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
-    "dict[str, str]": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
-}
+def _check_names(record: Record) -> None:
+    for own in sorted(_NAMED & record.required):
+        if not getattr(record, own):
+            message = f"{record.disk_names[own]!r} cannot be ''"
+            raise ValueError(message)
 
 
 def _check_choices(name: str, record: HistoryRecord) -> None:

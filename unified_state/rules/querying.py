@@ -18,6 +18,7 @@ _MOST = 30  # of one word, among which the best part of a text is looked for
 MARK = "**"
 _FIRST_ACCENT, _LAST_ACCENT = "\u0300", "\u036f"  # combining ones, which the index takes for a part of their word
 _ACCENTS = "".join(map(chr, range(ord(_FIRST_ACCENT), ord(_LAST_ACCENT) + 1)))
+_SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))  # what `translate` makes of ASCII
 # The commonest English words carry nothing; a query of nothing else keeps them.
 _STOP_WORDS = """
 a about after all also am an and any are as at be because been before being but by can could did do
@@ -41,6 +42,8 @@ CHATTER = frozenset(_CHATTER_WORDS.split())
 
 def words_of(text: str) -> list[str]:
     """The words of a text as the index has them, before it stems them."""
+    if text.isascii():
+        return text.translate(_SPACED).lower().split()
     signs = index_text(text).lower()
     spaced = "".join(sign if sign.isalnum() or _FIRST_ACCENT <= sign <= _LAST_ACCENT else " " for sign in signs)
     return [word for part in spaced.split() if (word := part.lstrip(_ACCENTS))]

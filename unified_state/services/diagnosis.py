@@ -22,7 +22,7 @@ from unified_state.services.meaning_check import check_meaning
 from unified_state.services.server_check import check_servers
 from unified_state.services.workspace import JSON_TIER
 from unified_state.storage.damage import is_healthy
-from unified_state.storage.tiers.json_lines import damaged_lines
+from unified_state.storage.tiers.json_damage import damaged_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

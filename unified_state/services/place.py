@@ -11,6 +11,7 @@ from unified_state.storage.identity import ID_FILE, ensure_identity, known_ident
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
+_JSON = "json"  # the folder of histories in files of JSON
 KEY_FILE = "mask.key"
 EXCLUDED = (
     NAME,
@@ -47,8 +48,8 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     identity = (ensure_identity if create else known_identity)(identity_folder(repository))
     home = os.path.join(data_dir, "repositories", identity.id if identity else "unknown")
     key_folder = data_dir
-    # Where there is no writable home the archive lies beside the state file; one that lies in the home stays the one.
-    is_there = os.path.exists(os.path.join(home, _ARCHIVE))
+    # Where there is no writable home the archive lies beside the state file; what lies in the home stays the one.
+    is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.isdir(os.path.join(home, _JSON))
     if not is_there and (not _make_private(home) if create else not os.path.isdir(home) and os.path.isdir(beside)):
         home = key_folder = beside
         _make_private(home)
@@ -70,7 +71,7 @@ def waiting_histories(place: Place) -> list[str]:
     json.
     """
     beside = os.path.join(place.repository.worktree, ".claude", "unified-state")
-    if not (os.path.isdir(os.path.join(place.folder, "json")) or os.path.isdir(beside)):
+    if not (os.path.isdir(os.path.join(place.folder, _JSON)) or os.path.isdir(beside)):
         return []
     from unified_state.services.json_tier.places import waiting_folders  # hardly ever, and every hook asks
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import UsageError
+from unified_state.errors import TierError, UsageError
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.rules.query_dates import begin_of
@@ -19,63 +19,75 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from unified_state.services.json_tier.history import JsonHistory
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
     from unified_state.storage.pruned import Prunable
-
-    Choose = Callable[[Archive], Prunable]
 
 _DAY = 86_400_000
 _MEGABYTE = 1_000_000
 
 
+class Choice(Record):
+    """What is chosen: all from before a time, or of that, where there is a size, what was least used, down to it."""
+
+    before: int
+    most_bytes: int | None = None
+
+
 class Pruned(Record):
-    """What a prune took, or would take; `archive_bytes` is the size of the archive's file now."""
+    """What a prune took, or would take; `archive_bytes` is the size of the archive's file now, or of the files of
+    JSON.
+    """
 
     prunable: Prunable
     is_done: bool
     archive_bytes: int
 
 
-def older_than(age: str, now: int) -> Choose:
+def older_than(age: str, now: int) -> Choice:
     """Chooses what is older than an age, `180d`, or than a date, `2026-01-01`."""
     before = begin_of(age, now) if age.strip() else None
     if before is None or before > now:
         message = f"--older-than {age[:60]!r} is no age"
         raise UsageError(message, "for example 180d, 2026-01-01")
-    return lambda archive: choose_older(archive, before)
+    return Choice(before)
 
 
-def by_policy(workspace: Workspace, now: int) -> Choose:
+def by_policy(workspace: Workspace, now: int) -> Choice:
     """Chooses what the user's own policy lets go: of an archive that is larger than it may be, what was least used."""
     settings = workspace.settings
     if not settings.retention_megabytes:
         message = "there is no policy: nothing is ever deleted unless you ask for it"
         raise UsageError(message, "set retention_megabytes in your own settings file, or use --older-than")
-    before = now - settings.retention_spares_days * _DAY
-
-    def choose(archive: Archive) -> Prunable:
-        size = os.path.getsize(archive.path)
-        excess = size - settings.retention_megabytes * _MEGABYTE
-        # With a step's content goes its share of the index: the file shrinks in proportion.
-        return choose_least_used(archive, before, max(0, content_bytes(archive) * excess // max(1, size)))
-
-    return choose
+    return Choice(now - settings.retention_spares_days * _DAY, settings.retention_megabytes * _MEGABYTE)
 
 
-def preview(workspace: Workspace, choose: Choose) -> Pruned:
+def preview(workspace: Workspace, choice: Choice) -> Pruned:
     """What a prune would take."""
-    return workspace.use(lambda archive: _pruned(archive, choose(archive), is_done=False))
+    if workspace.no_archive is not None:
+        from unified_state.storage.tiers.json_pruning import choose_older as choose_in_files
+
+        history = _files(workspace, choice)
+        return _of_files(history, choose_in_files(history.files, choice.before)[0], is_done=False)
+    return workspace.use(lambda archive: _pruned(archive, _choose(archive, choice), is_done=False))
 
 
-def prune(workspace: Workspace, choose: Choose, report: Callable[[int], None]) -> Pruned:
+def prune(workspace: Workspace, choice: Choice, report: Callable[[int], None]) -> Pruned:
     """Take it; `report` is told how many steps went. What was taken before an interruption stays taken."""
     if not may_decide(workspace.origin):
         message = "only the user prunes"
         raise UsageError(message, "ask them to run this in a terminal of their own; --dry-run shows what would go")
+    if workspace.no_archive is not None:
+        from unified_state.storage.tiers.json_pruning import prune_older
+
+        history = _files(workspace, choice)
+        done = prune_older(history.files, choice.before)
+        report(done.steps)
+        return _of_files(history, done, is_done=True)
 
     def action(archive: Archive) -> Pruned:
-        chosen = choose(archive)
+        chosen = _choose(archive, choice)
         while done := prune_some(archive):
             report(done)
         if chosen.steps:
@@ -83,6 +95,28 @@ def prune(workspace: Workspace, choose: Choose, report: Callable[[int], None]) -
         return _pruned(archive, chosen, is_done=True)
 
     return workspace.use(action)
+
+
+def _choose(archive: Archive, choice: Choice) -> Prunable:
+    if choice.most_bytes is None:
+        return choose_older(archive, choice.before)
+    size = os.path.getsize(archive.path)
+    # With a step's content goes its share of the index: the file shrinks in proportion.
+    least = content_bytes(archive) * (size - choice.most_bytes) // max(1, size)
+    return choose_least_used(archive, choice.before, max(0, least))
+
+
+def _files(workspace: Workspace, choice: Choice) -> JsonHistory:
+    from unified_state.services.json_tier.history import open_history
+
+    if choice.most_bytes is not None:
+        message = f"a policy has to know what was used, and files of JSON do not: {workspace.no_archive}"
+        raise TierError(message, "use --older-than")
+    return open_history(workspace.place)
+
+
+def _of_files(history: JsonHistory, chosen: Prunable, *, is_done: bool) -> Pruned:
+    return Pruned(chosen, is_done, history.size())
 
 
 def _pruned(archive: Archive, chosen: Prunable, *, is_done: bool) -> Pruned:

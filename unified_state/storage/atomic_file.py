@@ -7,6 +7,7 @@ import os
 from unified_state.errors import StorageError
 
 PRIVATE = 0o600
+UNFINISHED = ".tmp"  # what the names of files end with that are not in their place yet
 
 
 def write_atomically(path: str, content: bytes, mode: int | None = None) -> None:
@@ -59,7 +60,7 @@ def publish_once(temporary: str, path: str) -> bool:
 
 def temporary_name(path: str) -> str:
     """A name beside the file that no other process takes."""
-    return f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    return f"{path}.{os.getpid()}.{os.urandom(4).hex()}{UNFINISHED}"
 
 
 def _replace(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:

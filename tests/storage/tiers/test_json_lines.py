@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -16,18 +15,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unified_state.errors import NewerVersionError, StorageError
-from unified_state.records.history import HistoryQuery, StoredItem, StoredSession, StoredStep, Tombstone
+from unified_state.records.history import HistoryQuery, StoredSession, StoredStep, Tombstone
 from unified_state.storage.tiers.json_batch import Batch
-from unified_state.storage.tiers.json_lines import JsonStore, damaged_lines
+from unified_state.storage.tiers.json_lines import JsonStore
 from unified_state.storage.tiers.protocol import everything
 
-START = 1_767_225_600_000
+from .json_stores import START, folder_of, item, step, texts
+
 KILLS = 25
 
 APPEND_UNTIL_KILLED = """
 import sys
 from unified_state.records.history import StoredStep
-from unified_state.storage.tiers.json_lines import JsonStore, damaged_lines
+from unified_state.storage.tiers.json_damage import damaged_lines
+from unified_state.storage.tiers.json_lines import JsonStore
 folder, run = sys.argv[1:]
 store = JsonStore(folder, "p")
 print("ready", flush=True)
@@ -39,32 +40,6 @@ for batch in range(1000):
     store.append(steps)
     print(batch, flush=True)
 """
-
-
-def step(number: int, text: str = "", session: str = "one") -> StoredStep:
-    return StoredStep(
-        session_id=session, uuid=f"u{number}", block=0, kind="text", at=START + number, text=text or f"text {number}"
-    )
-
-
-def item(number: int, alias: str, text: str = "Use JSON") -> StoredItem:
-    return StoredItem(
-        uuid=f"item-{number}",
-        alias=alias,
-        kind="decision",
-        body={"decision": text},
-        status="active",
-        origin="inferred",
-        created_at="2026-01-01T00:00:00.000Z",
-    )
-
-
-def folder_of(store: JsonStore) -> Path:
-    return Path(store.files.folder)
-
-
-def texts(store: JsonStore, session: str = "one") -> list[str]:
-    return [one.text for _, one in store.steps(session)]
 
 
 def test_a_save_does_not_rewrite_what_other_sessions_said(tmp_path: Path) -> None:
@@ -88,42 +63,6 @@ def test_all_files_are_private(tmp_path: Path) -> None:
 def test_reading_an_empty_store_makes_nothing(tmp_path: Path) -> None:
     assert list(everything(JsonStore(str(tmp_path / "none"), "p"))) == []
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_torn_tail_is_never_read_and_cut_by_the_next_save(tmp_path: Path) -> None:
-    store = JsonStore(str(tmp_path), "p")
-    store.append([step(1)])
-    folder = folder_of(store)
-    sizes = {name: (folder / name).stat().st_size for name in ("keys", "session-1.jsonl")}
-    (folder / "journal").write_text(json.dumps(sizes) + "\n")
-    with (folder / "session-1.jsonl").open("ab") as file:
-        file.write(b'{"n":2,"uuid":"u2","tex')
-    assert texts(JsonStore(str(tmp_path), "p")) == ["text 1"]
-    store.append([step(3)])
-    assert texts(store) == ["text 1", "text 3"]
-    assert b"u2" not in (folder / "session-1.jsonl").read_bytes()
-
-
-def test_what_was_masked_is_read_masked_also_where_its_writer_was_killed_before_the_files_had_it(
-    tmp_path: Path,
-) -> None:
-    store = JsonStore(str(tmp_path), "p")
-    store.append([step(1, "the swordfish"), step(1, "the swordfish", session="two"), step(2)])
-    batch = Batch(store.files)
-    batch.add(step(1, "the [MASKED]").replace(masked_at=START))
-    store.files.append(batch.additions)
-    assert (texts(store), texts(store, "two")) == (["the [MASKED]", "text 2"], ["the [MASKED]"])
-    assert store.search(HistoryQuery(text="swordfish")) == []
-    store.append([step(1, "the swordfish").replace(masked_at=START - 1), step(3)])
-    assert (texts(store), texts(store, "two")) == (["the [MASKED]", "text 2", "text 3"], ["the [MASKED]"])
-    assert not any(b"swordfish" in path.read_bytes() for path in folder_of(store).iterdir())
-
-
-def test_half_a_journal_is_of_a_process_that_had_not_begun(tmp_path: Path) -> None:
-    store = JsonStore(str(tmp_path), "p")
-    store.append([step(1)])
-    (folder_of(store) / "journal").write_text('{"session-1.jsonl":')
-    assert texts(JsonStore(str(tmp_path), "p")) == ["text 1"]
 
 
 def test_a_killed_writer_leaves_whole_batches_and_none_that_it_acknowledged_is_missing(tmp_path: Path) -> None:
@@ -168,6 +107,21 @@ def test_a_process_that_is_killed_while_it_forgets_leaves_nothing_to_be_read_and
     assert b"swordfish" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
+def test_what_was_masked_is_read_masked_also_where_its_writer_was_killed_before_the_files_had_it(
+    tmp_path: Path,
+) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "the swordfish"), step(1, "the swordfish", session="two"), step(2)])
+    batch = Batch(store.files)
+    batch.add(step(1, "the [MASKED]").replace(masked_at=START))
+    store.files.append(batch.additions)
+    assert (texts(store), texts(store, "two")) == (["the [MASKED]", "text 2"], ["the [MASKED]"])
+    assert store.search(HistoryQuery(text="swordfish")) == []
+    store.append([step(1, "the swordfish").replace(masked_at=START - 1), step(3)])
+    assert (texts(store), texts(store, "two")) == (["the [MASKED]", "text 2", "text 3"], ["the [MASKED]"])
+    assert not any(b"swordfish" in path.read_bytes() for path in folder_of(store).iterdir())
+
+
 def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
     store = JsonStore(str(tmp_path), "p")
     store.append([step(1, "swordfish"), step(1, "swordfish", "fork"), item(1, "D1", "swordfish"), step(2)])
@@ -175,6 +129,15 @@ def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
     assert b"swordfish" not in b"".join(path.read_bytes() for path in folder_of(store).iterdir())
     store.append([item(2, "D1")])
     assert [one.alias for one in store.items()] == ["D2"]  # an alias is never given twice
+
+
+def test_what_is_forgotten_is_not_in_what_a_killed_process_left_either(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "swordfish"), step(2)])
+    folder = folder_of(store)
+    (folder / "session-1.jsonl.123.abcdef01.tmp").write_bytes((folder / "session-1.jsonl").read_bytes())
+    store.append([Tombstone("step", "u1/0", START)])
+    assert b"swordfish" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
 def test_an_item_without_an_alias_is_given_the_next(tmp_path: Path) -> None:
@@ -228,39 +191,3 @@ def test_any_text_comes_back_as_it_was(
     given_steps = [step(number, text or "x").replace(unknown=odd) for number, text in enumerate(said)]
     store.append(given_steps)
     assert _all(store, "one") == given_steps
-
-
-@pytest.mark.parametrize(
-    ("said", "asked"),
-    [
-        ("we planned the migration", "planning migrations"),
-        ("the caches were emptied", "empty cache"),
-        ("import stuff from the libraries", "library"),
-        ("running fast", "run"),
-    ],
-)
-def test_a_search_finds_other_forms_of_a_word(tmp_path: Path, said: str, asked: str) -> None:
-    store = JsonStore(str(tmp_path), "p")
-    store.append([*(step(number) for number in range(2, 30)), step(1, said)])
-    assert [hit.step.text for hit in store.search(HistoryQuery(asked))][:1] == [said]
-
-
-def test_a_filter_finds_what_stands_behind_hundreds_of_better_matches(tmp_path: Path) -> None:
-    store = JsonStore(str(tmp_path), "p")
-    store.append([*(step(number, "quokka quokka") for number in range(1, 900)), step(950, "the quokka")])
-    assert [hit.step.text for hit in store.search(HistoryQuery("quokka", since=START + 940))] == ["the quokka"]
-
-
-def test_a_line_that_the_disk_has_changed_is_left_out_and_counted(tmp_path: Path) -> None:
-    store = JsonStore(str(tmp_path), "p")
-    store.append([*(step(number, f"quokka {number}") for number in range(1, 10)), item(1, "D1"), item(2, "D2")])
-    for name, good in (("session-1.jsonl", b'"text":"quokka 4"'), ("items.jsonl", b'"alias":"D1"')):
-        path = folder_of(store) / name
-        path.write_bytes(path.read_bytes().replace(good, b"\0" * len(good)))
-    again = JsonStore(str(tmp_path), "p")
-    assert texts(again) == [f"quokka {number}" for number in range(1, 10) if number != 4]
-    assert [one.alias for one in again.items()] == ["D2"]
-    assert len(again.search(HistoryQuery("quokka", limit=20))) == 8
-    assert damaged_lines(str(tmp_path)) == 2
-    again.append([step(10), Tombstone("step", "u5/0", START)])
-    assert len(texts(again)) == 8

@@ -40,14 +40,14 @@ def _prune(arguments: Namespace) -> int:
         message = "nothing is archived here yet"
         raise NotFoundError(message, "there is nothing to prune")
     now = current_time()
-    choose = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
-    would = preview(workspace, choose)
+    choice = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
+    would = preview(workspace, choice)
     if arguments.dry_run or not would.prunable.steps:
         return _show(context, would)
     if not arguments.yes:
         _ask(_text(would))
     with progress_bar("pruning", would.prunable.steps) as advance:
-        done = prune(workspace, choose, advance)
+        done = prune(workspace, choice, advance)
     return _show(context, done)
 
 

@@ -47,6 +47,7 @@ class JsonCapture:
         self._masker = masker
         self._now = now
         self._has_time = has_time
+        self._placed: set[str] = set()  # sessions whose summary has found its compaction
 
     def session(self, path: str, session_id: str) -> None:
         """Capture a session's transcript and those of its subagents."""
@@ -140,7 +141,7 @@ class JsonCapture:
                     summary_from=SUBAGENT_STOP if told else None,
                 )
             )
-            self._history.desk.change(lambda desk: desk[SUMMARIES].pop(session_id, None))
+            self._placed.add(session_id)
         elif isinstance(found, Summary):
             self._take_summary(found, session_id, records)
 
@@ -153,6 +154,9 @@ class JsonCapture:
             records.append(ours[-1].replace(summary=text, summary_from=TRANSCRIPT))
 
     def _move(self, desk: dict[str, Any], path: str, cursor: dict[str, Any]) -> None:
+        for session_id in self._placed:
+            desk[SUMMARIES].pop(session_id, None)
+        self._placed.clear()
         cursors = desk[CURSORS]
         cursors[path] = cursor
         if len(cursors) > _MOST_CURSORS:

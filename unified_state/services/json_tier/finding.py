@@ -19,7 +19,7 @@ from unified_state.storage.ledger import ACTIVE
 from unified_state.storage.steps import readable
 from unified_state.storage.tiers.json_forms import plain
 from unified_state.storage.tiers.json_search import search
-from unified_state.storage.tiers.json_steps import find_place
+from unified_state.storage.tiers.json_steps import find_place, is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -186,6 +186,9 @@ def _ledger(item: StoredItem) -> LedgerItem:
 
 def _step(history: JsonHistory, number: int) -> dict[str, Any]:
     found = steps_at(history, STEP, number)
+    if not found and is_gone(history.files, number):
+        message = f"S{number} was pruned, or forgotten"
+        raise NotFoundError(message, "its transcript may still have it, where the client kept that")
     if not found:
         message = f"there is no step S{number}"
         raise NotFoundError(message, _HINT)

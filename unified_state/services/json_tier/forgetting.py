@@ -5,6 +5,7 @@ What was told beside the history (notes, work, messages that wait) goes where it
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from unified_state.errors import NotFoundError, UsageError
@@ -49,6 +50,8 @@ def forget_json(
     history.store.append(tombstones)
     history.desk.change(lambda desk: _clean(desk, session_id, holds))
     after = history.store.counts()
+    if os.path.exists(workspace.place.archive_path):
+        workspace.report(f"the archive {workspace.place.archive_path} was not looked at: {workspace.no_archive}")
     texts = {value for item in items for value in item.body.values() if isinstance(value, str)}
     JsonProjection(history, workspace, now).refresh(lambda said: said in texts or holds(said))
     return before.steps - after.steps, before.items - after.items, before.compactions - after.compactions

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from unified_state.services.place import Place
 
 _PROBE = b"\0" * 8192  # what a disk that is full does not take
-MERGED = ".merged-"  # in the name of a folder that is in the archive and about to go
 _SECONDS = 4.0  # for another writer, who needs milliseconds
 
 
@@ -35,6 +34,16 @@ class JsonHistory:
     def is_fallback(self) -> bool:
         """Whether it only stands in for an archive."""
         return self.reason is not None
+
+    def size(self) -> int:
+        """The bytes of all files."""
+        total = 0
+        for entry in os.scandir(self.files.folder) if os.path.isdir(self.files.folder) else ():
+            try:
+                total += entry.stat().st_size
+            except FileNotFoundError:  # one that is replaced just now
+                continue
+        return total
 
 
 def open_history(place: Place, reason: str | None = None) -> JsonHistory:

@@ -25,8 +25,8 @@ from unified_state.storage.atomic_file import sync_folder
 from unified_state.storage.pending import Pending
 from unified_state.storage.sessions import LOCAL_SESSION, change_work, read_work, touch_session
 from unified_state.storage.state_file import StateFile, written_state_files
+from unified_state.storage.tiers.json_damage import damaged_lines
 from unified_state.storage.tiers.json_desk import CURSORS, NOTES, PENDING, SAVED, WORK
-from unified_state.storage.tiers.json_lines import damaged_lines
 from unified_state.storage.tiers.protocol import everything
 from unified_state.storage.tiers.sqlite import SqliteStore
 

@@ -26,9 +26,9 @@ _STARTS_TURN = b'"starts_turn":true'  # within a text the quotes would be escape
 def newest_steps(history: JsonHistory, session_id: str, limit: int) -> list[Numbered]:
     """The newest steps of a session, in order."""
     tables = Tables(history.files)
-    if session_id not in tables.sessions:
+    if session_id not in tables.numbers:
         return []
-    lines = history.files.lines(session_file(list(tables.sessions).index(session_id) + 1))
+    lines = history.files.lines(session_file(tables.numbers[session_id]))
     return read_steps(history.files, tables, session_id, lines[-limit:])
 
 
@@ -52,5 +52,5 @@ def last_outlines(history: JsonHistory, session_id: str, limit: int) -> tuple[Tu
 
 def count_turns(history: JsonHistory) -> int:
     """How many turns there are."""
-    sessions = range(1, len(Tables(history.files).sessions) + 1)
-    return sum(history.files.read(session_file(number)).count(_STARTS_TURN) for number in sessions)
+    numbers = Tables(history.files).numbers.values()
+    return sum(part.count(_STARTS_TURN) for number in numbers for _, part in history.files.parts(session_file(number)))

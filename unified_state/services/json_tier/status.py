@@ -47,16 +47,15 @@ def json_status(workspace: Workspace, now: int) -> JsonStatus:
     for item in history.store.items():
         states = items.setdefault(item.kind, {})
         states[item.status] = states.get(item.status, 0) + 1
-    folder = history.files.folder
     saved = history.desk.read()[SAVED].get(place.state_path)
     return JsonStatus(
         tier="json",
         why=workspace.no_archive or "",
         repository=place.id or "",
         worktree=place.repository.worktree,
-        folder=folder,
+        folder=history.files.folder,
         state_path=place.state_path,
-        bytes=sum(entry.stat().st_size for entry in os.scandir(folder)) if os.path.isdir(folder) else 0,
+        bytes=history.size(),
         sessions=counts.sessions,
         turns=count_turns(history),
         steps=counts.steps,

@@ -12,7 +12,7 @@ from unified_state.records.history import StoredItem, StoredLink
 from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, QUESTION
 from unified_state.rules.binding import may_decide
 from unified_state.rules.short_form import short_form
-from unified_state.rules.timestamps import to_text
+from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.services.clock import current_time
 from unified_state.services.json_tier.carrying import carried_items, highest_number
 from unified_state.services.json_tier.history import open_history
@@ -159,14 +159,16 @@ class JsonWriter:
         return found
 
     def _replaced(self, older: StoredItem, newer: StoredItem, now: int) -> list[StoredItem | StoredLink]:
-        at = to_text(now)
+        at = _moment(older, now)
         changed = older.replace(status=SUPERSEDED, superseded_by=newer.uuid, changed_at=at, estimate=None)
         return [changed, StoredLink(newer.uuid, older.uuid, "supersedes", at)]
 
     def _change(self, ref: str, kind: str, now: int, said: dict[str, Any], **fields: Any) -> Entry:
         with self._history.files:
             found = self._find(ref, kind)
-            changed = found.replace(body={**found.body, **said}, changed_at=to_text(now), estimate=None, **fields)
+            changed = found.replace(
+                body={**found.body, **said}, changed_at=_moment(found, now), estimate=None, **fields
+            )
             self._store.append([changed])
         return self._shown(changed, now)
 
@@ -204,3 +206,11 @@ class JsonWriter:
             JsonProjection(self._history, self._workspace, now).refresh()
         except StorageError as error:
             self._workspace.report(f"recorded, but {error}")
+
+
+def _moment(item: StoredItem, now: int) -> str:
+    """When an item changes: behind its last change, as the later of two versions counts, also where the clock went
+    back.
+    """
+    last = to_milliseconds(item.changed_at)
+    return to_text(now if last is None else max(now, last + 1))

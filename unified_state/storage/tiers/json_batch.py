@@ -17,6 +17,7 @@ from unified_state.records.history import (
 )
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.rules.newer import is_masked_later
+from unified_state.rules.record_fields import telling_fields
 from unified_state.storage.tiers.json_forms import joined, key_of, line_of
 from unified_state.storage.tiers.json_steps import read_originals
 from unified_state.storage.tiers.json_tables import (
@@ -45,8 +46,8 @@ class Batch:
         self._tables = tables = Tables(files)
         self._lines: dict[str, list[bytes]] = {}
         self.count = 0
+        self._places = len(tables.keys)
         self._masked_at: dict[bytes, int | None] = {}  # of the steps that came by now
-        self._numbers = {session_id: number for number, session_id in enumerate(tables.sessions, 1)}
 
     @property
     def additions(self) -> dict[str, bytes]:
@@ -70,19 +71,20 @@ class Batch:
                 self._add_tombstone(record)
 
     def _add_session(self, session: StoredSession) -> None:
-        sessions = self._tables.sessions
+        sessions, numbers = self._tables.sessions, self._tables.numbers
         known = sessions.get(session.session_id)
         now = session if known is None else joined(known, session)
         if now != known:
+            if session.session_id not in numbers:
+                numbers[session.session_id] = self._tables.next_number()
             sessions[session.session_id] = now
-            self._numbers.setdefault(session.session_id, len(sessions))
-            self._write(SESSIONS, line_of(now))
+            self._write(SESSIONS, line_of(now, n=numbers[session.session_id]))
 
     def _number(self, session_id: str) -> int:
         """The number of a session, which is made where nobody told of it."""
-        if session_id not in self._numbers:
+        if session_id not in self._tables.numbers:
             self._add_session(StoredSession(session_id=session_id))
-        return self._numbers[session_id]
+        return self._tables.numbers[session_id]
 
     def _add_step(self, step: StoredStep) -> None:
         tables, key = self._tables, key_of(step.uuid, step.block)
@@ -98,12 +100,16 @@ class Batch:
         if pair in tables.places:
             return
         owner = tables.owners.setdefault(key, number)
-        place = tables.places[pair] = len(tables.places) + 1
+        self._places += 1
+        place = tables.places[pair] = self._places
         if owner == number:
-            line = line_of(step, n=place)
+            fields = telling_fields(step)
+            if session_file(number) in self._lines:  # the first line of a batch tells whose file this is
+                del fields["session_id"]  # the others are not to be found by who looks for the word
+            line = line_of(fields, n=place)
         else:  # the text is there once
-            fields = {"uuid": step.uuid, "block": step.block, "at": step.at, "starts_turn": step.starts_turn}
-            line = line_of(fields, n=place, of=[owner, tables.places[key + b" %d" % owner]])
+            told = {"uuid": step.uuid, "block": step.block, "at": step.at, "starts_turn": step.starts_turn}
+            line = line_of(told, n=place, of=[owner, tables.places[key + b" %d" % owner]])
         self._write(KEYS, pair + b"\n")
         self._write(session_file(number), line)
         self.count += 1
@@ -113,7 +119,7 @@ class Batch:
         if key not in self._masked_at:
             owner = self._tables.owners[key]
             place = owner, self._tables.places[key + b" %d" % owner]
-            fields = read_originals(self._files, [[*place]]).get(place)
+            fields = read_originals(self._files, [place]).get(place)
             self._masked_at[key] = None if fields is None else self._tables.as_masked(fields).get("masked_at")
         return self._masked_at[key]
 

@@ -5,8 +5,11 @@ Whoever reads leaves it out already, so a process that is killed here only leave
 
 from __future__ import annotations
 
+import os
+
 from unified_state.records.history import SESSION, STEP
-from unified_state.storage.tiers.json_forms import key_of, line_of, readable_fields
+from unified_state.storage.atomic_file import UNFINISHED
+from unified_state.storage.tiers.json_forms import key_in, key_of, line_of, readable_fields
 from unified_state.storage.tiers.json_tables import (
     CLEANING,
     COMPACTIONS,
@@ -32,9 +35,10 @@ def clean(files: LineFiles) -> None:
         _note_gone(files)
         _rewrite_steps(files)
         _rewrite_tables(files)
+        _remove_unfinished(files)
         files.rewrite(CLEANING, b"")
-    elif len(files.lines(SESSIONS)) > len(sessions := Tables(files).sessions) + _SUPERFLUOUS:
-        files.rewrite(SESSIONS, b"".join(map(line_of, sessions.values())))
+    elif len(files.lines(SESSIONS)) > len((tables := Tables(files)).sessions) + _SUPERFLUOUS:
+        files.rewrite(SESSIONS, b"".join(_session_lines(tables)))
 
 
 def _note_gone(files: LineFiles) -> None:
@@ -45,11 +49,13 @@ def _note_gone(files: LineFiles) -> None:
         if what == STEP:
             uuid, _, block = key.rpartition("/")
             gone[key_of(uuid, int(block) if block.isdecimal() else 0)] = True
-    for number, session_id in enumerate(tables.sessions, 1):
+    for session_id, number in tables.numbers.items():
         forgotten = tables.tombstones.get((SESSION, session_id))
         if forgotten is not None:
-            fields = readable_fields(files.lines(session_file(number)))
-            gone |= {key_of(one["uuid"], one["block"]): True for one in fields if one["at"] <= forgotten.at}
+            for fields in readable_fields(files.lines(session_file(number))):
+                found, at = key_in(fields), fields.get("at")
+                if found is not None and not (isinstance(at, int) and at > forgotten.at):
+                    gone[found] = True
     new = [key + b"\n" for key in gone if key not in tables.gone]
     if new:
         files.append({GONE: b"".join(new)})
@@ -71,7 +77,8 @@ def _cleaned(line: bytes, tables: Tables) -> bytes:
     goes too.
     """
     fields = next(readable_fields([line]), None)
-    if fields is None or key_of(fields["uuid"], fields["block"]) in tables.gone:
+    key = None if fields is None else key_in(fields)
+    if fields is None or key is None or key in tables.gone:
         return b""
     masked = fields if "of" in fields else tables.as_masked(fields)
     return line if masked is fields else line_of(masked)
@@ -86,7 +93,20 @@ def _rewrite_tables(files: LineFiles) -> None:
         ITEMS: items + [line_of(item) for item in tables.items.values()],
         LINKS: [line_of(link) for link in tables.links.values()],
         COMPACTIONS: [line_of(compaction) for compaction in tables.compactions.values()],
-        SESSIONS: [line_of(session) for session in tables.sessions.values()],
+        SESSIONS: _session_lines(tables),
     }
     for name, lines in tables_by_name.items():
         files.rewrite(name, b"".join(lines))
+
+
+def _remove_unfinished(files: LineFiles) -> None:
+    """Files that a killed process was about to put in place of others. Nobody else writes any while the lock is
+    held.
+    """
+    for name in os.listdir(files.folder):
+        if name.endswith(UNFINISHED):
+            files.remove(name)
+
+
+def _session_lines(tables: Tables) -> list[bytes]:
+    return [line_of(session, n=tables.numbers[name]) for name, session in tables.sessions.items()]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 DESK = "desk.json"
 CURSORS, PENDING, WORK, NOTES, SAVED, SUMMARIES = "cursors", "pending", "work", "notes", "saved", "summaries"
-_EMPTY: dict[str, type] = {CURSORS: dict, PENDING: list, WORK: dict, NOTES: list, SAVED: dict, SUMMARIES: dict}
 _SURROGATES = "surrogatepass"
 
 
@@ -34,14 +33,14 @@ class Desk:
         self._files = files
 
     def read(self) -> dict[str, Any]:
-        """What the file holds; each part is there."""
+        """What the file holds; each part is there, and all in it has its form."""
         content = self._files.read(DESK)
         try:
             found = parse_json(content.decode("utf-8", _SURROGATES)) if content else {}
         except ValueError:
             found = {}  # the disk changed it: cursors are found again, and the history is in other files
         told = found if isinstance(found, dict) else {}
-        return {**told, **{name: _part(told.get(name), kind) for name, kind in _EMPTY.items()}}
+        return {**told, **{name: _part(told.get(name), *form) for name, form in _FORMS.items()}}
 
     def change(self, change: Callable[[dict[str, Any]], None], *, durable: bool = True) -> None:
         """Change what the file holds. What can be found out again need not wait for the disk."""
@@ -56,5 +55,52 @@ class Desk:
                 write(self._files.path(DESK), after.encode("utf-8", _SURROGATES))
 
 
-def _part(value: object, kind: type) -> Any:
-    return value if isinstance(value, kind) else kind()
+def _part(told: object, kind: type, is_whole: Callable[[object], bool]) -> Any:
+    """A part, without what the disk or an editor has changed."""
+    if kind is dict and isinstance(told, dict):
+        return {name: one for name, one in told.items() if is_whole(one)}
+    if kind is list and isinstance(told, list):
+        return [one for one in told if is_whole(one)]
+    return kind()
+
+
+def _is_cursor(one: object) -> bool:
+    match one:
+        case {"session_id": str(), "agent": None | str(), "offset": int(), "inode": None | int()}:
+            return True
+    return False
+
+
+def _is_message(one: object) -> bool:
+    match one:
+        case [str(), str(), str(), int()]:
+            return True
+    return False
+
+
+def _is_work(one: object) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("seen_at", 0), int)
+
+
+def _is_note(one: object) -> bool:
+    match one:
+        case {"kind": str(), "text": str(), "at": str()}:
+            return True
+    return False
+
+
+def _is_save(one: object) -> bool:
+    match one:
+        case {"at": str(), "trigger": str(), "git": str()}:
+            return True
+    return False
+
+
+_FORMS: dict[str, tuple[type, Callable[[object], bool]]] = {
+    CURSORS: (dict, _is_cursor),
+    PENDING: (list, _is_message),
+    WORK: (dict, _is_work),
+    NOTES: (list, _is_note),
+    SAVED: (dict, _is_save),
+    SUMMARIES: (dict, lambda one: isinstance(one, str)),
+}

@@ -16,12 +16,15 @@ from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
-    from typing import Any, Self
+    from typing import Any, BinaryIO, Self, TypeVar
+
+    R = TypeVar("R")
 
 _JOURNAL = "journal"
 _SECONDS = 10.0
+_PART = 1 << 22  # bytes that are read at a time
 
 
 class LineFiles:
@@ -68,6 +71,14 @@ class LineFiles:
 
     def read(self, name: str) -> bytes:
         """What a file holds; nothing where there is none."""
+        return b"".join(self.reading(name, lambda file, size: iter((file.read(size),))))
+
+    def parts(self, name: str) -> Iterator[tuple[int, bytes]]:
+        """The lines of a file, in parts of some megabytes that end with one; each with where it begins."""
+        return self.reading(name, _parts_of)
+
+    def reading(self, name: str, reader: Callable[[BinaryIO, int], Iterator[R]]) -> Iterator[R]:
+        """What a reader makes of a file and the size that counts; nothing where there is no file."""
         try:
             if os.path.isdir(self.folder) and os.access(self.folder, os.W_OK):
                 with self:  # only to open it: what is added later does not change what is read now
@@ -76,9 +87,9 @@ class LineFiles:
                 descriptor, size = self._open(name)
                 size = min(size, self._journal().get(name, size))
             with open(descriptor, "rb") as file:
-                return file.read(size)
+                yield from reader(file, size)
         except FileNotFoundError:
-            return b""
+            return
         except OSError as error:
             message = f"{self.path(name)} cannot be read: {error.strerror or error}"
             raise StorageError(message, "make it a file that you may read") from error
@@ -96,11 +107,19 @@ class LineFiles:
         with self:
             write_atomically(self.path(name), content, PRIVATE)
 
+    def remove(self, name: str) -> None:
+        """Take a file away."""
+        with self:
+            try:
+                os.unlink(self.path(name))
+            except OSError as error:
+                raise self._unwritable(error) from error
+
     def lines(self, name: str) -> list[bytes]:
         """The lines of a file. Those of the file that was read last are kept until it changes."""
         mark = self._mark(name)
         if self._kept is None or mark is None or self._kept[:2] != (name, mark):
-            self._kept = (name, mark, self.read(name).split(b"\n")[:-1])
+            self._kept = (name, mark, split_lines(self.read(name)))
         return self._kept[2]
 
     def _append(self, additions: Mapping[str, bytes]) -> None:
@@ -123,9 +142,11 @@ class LineFiles:
             os.close(journal)
 
     def _grow(self, name: str, content: bytes) -> None:
-        descriptor = os.open(self.path(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
+        descriptor = os.open(self.path(name), os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
         try:
-            _write(descriptor, content)
+            size = os.fstat(descriptor).st_size
+            is_open = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"  # as an editor may leave it
+            _write(descriptor, b"\n" + content if is_open else content)
         finally:
             os.close(descriptor)
 
@@ -139,7 +160,12 @@ class LineFiles:
     def _cut(self, before: Mapping[str, int]) -> None:
         for name, size in before.items():
             if self._size(name) > size:
-                os.truncate(self.path(name), size)
+                descriptor = os.open(self.path(name), os.O_WRONLY)
+                try:
+                    os.ftruncate(descriptor, size)
+                    os.fsync(descriptor)  # before the journal is emptied
+                finally:
+                    os.close(descriptor)
 
     def _journal(self) -> dict[str, int]:
         """How long the files were that were about to grow. Half a journal is of a process that had not begun yet."""
@@ -175,6 +201,29 @@ class LineFiles:
             return os.stat(self.path(name)).st_size
         except FileNotFoundError:
             return 0
+
+
+def split_lines(content: bytes) -> list[bytes]:
+    """The lines of a file; also where an editor has ended them otherwise, or the last one not at all."""
+    lines = content.split(b"\n")
+    if not lines[-1]:
+        del lines[-1]
+    return [line.removesuffix(b"\r") for line in lines] if b"\r" in content else lines
+
+
+def _parts_of(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
+    begin, part = 0, b""
+    while size > 0 and (content := file.read(min(size, _PART))):
+        size -= len(content)
+        end = content.rfind(b"\n") + 1
+        if end:
+            part += content[:end]
+            yield begin, part
+            begin, part = begin + len(part), content[end:]
+        else:
+            part += content
+    if part:
+        yield begin, part + b"\n"
 
 
 def _write(descriptor: int, content: bytes) -> None:

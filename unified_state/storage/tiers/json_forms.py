@@ -8,6 +8,7 @@ from __future__ import annotations
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
 from unified_state.records.step import Step
+from unified_state.rules.record_fields import UNKNOWN, checked_record, telling_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 
     R = TypeVar("R", bound=Record)
 
-_TUPLES = ("files", "aliases")
 _SURROGATES = "surrogatepass"
 
 
 def line_of(value: Record | dict[str, Any], **more: Any) -> bytes:
     """A line that holds a record, behind what else is to be told of it."""
-    fields = {**more, **(_told(value) if isinstance(value, Record) else value)}
+    fields = {**more, **(telling_fields(value) if isinstance(value, Record) else value)}
     return (dump_json(fields) + "\n").encode("utf-8", _SURROGATES)
 
 
@@ -46,13 +46,21 @@ def readable_fields(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def record_of(kind: type[R], fields: dict[str, Any]) -> R:
-    """The record of a line's fields."""
+    """The record of a line's fields. Raises ValueError where they make none."""
     known = {name: value for name, value in fields.items() if name in kind.disk_names}
-    known |= {name: tuple(known[name]) for name in _TUPLES if name in known}
-    newer = {name: value for name, value in fields.items() if name not in kind.disk_names}
-    if newer and "unknown" in kind.disk_names:
-        known["unknown"] = {**known.get("unknown", {}), **newer}
-    return kind(**known)
+    has_room = UNKNOWN in kind.disk_names
+    newer = {name: value for name, value in fields.items() if name not in kind.disk_names} if has_room else {}
+    return checked_record(kind, known, newer)
+
+
+def readable_records(kind: type[R], told: Iterable[dict[str, Any]]) -> Iterator[R]:
+    """The records of the fields of lines; what makes none is left out, and `doctor` counts it."""
+    for fields in told:
+        try:
+            record = record_of(kind, fields)
+        except ValueError:
+            continue
+        yield record
 
 
 def masked(fields: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
@@ -72,6 +80,14 @@ def key_of(uuid: str, block: int) -> bytes:
     return f"{dump_json(uuid)} {block}".encode("utf-8", _SURROGATES)
 
 
+def key_in(fields: dict[str, Any]) -> bytes | None:
+    """What names the step of a line; None where the disk has changed it."""
+    match fields:
+        case {"uuid": str(uuid), "block": int(block)}:
+            return key_of(uuid, block)
+    return None
+
+
 def joined(known: StoredSession, told: StoredSession) -> StoredSession:
     """A session with what was learned last of each field, and its earliest and latest times."""
     fields = known.as_dict()
@@ -80,13 +96,3 @@ def joined(known: StoredSession, told: StoredSession) -> StoredSession:
         times = [at for at in (getattr(known, name), getattr(told, name)) if at is not None]
         fields[name] = choose(times, default=None)
     return known.replace(**fields | {"unknown": {**known.unknown, **told.unknown}})
-
-
-def _told(record: Record) -> dict[str, Any]:
-    """The fields that differ from what they usually are."""
-    usual = type(record)
-    return {
-        name: value
-        for name, value in record.as_dict().items()
-        if name in usual.required or value != getattr(usual, name)
-    }

@@ -73,21 +73,21 @@ class JsonStore:
     def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
         """A page of the steps of a session, each with its position."""
         tables = Tables(self.files)
-        if session_id not in tables.sessions:
+        if session_id not in tables.numbers:
             return []
-        number = list(tables.sessions).index(session_id) + 1
+        number = tables.numbers[session_id]
         return steps_behind(self.files, tables, session_id, number, after, limit)
 
     def find_steps(self, uuid: str) -> list[StoredStep]:
         """The steps of a transcript entry, by block."""
         tables, begin = Tables(self.files), key_of(uuid, 0)[:-1]
         owners = {key: number for key, number in tables.owners.items() if key.startswith(begin)}
-        sessions = list(tables.sessions)
         places = [(number, tables.places[key + b" %d" % number]) for key, number in owners.items()]
         found = [
             step
             for number, place in places
-            for at, step in steps_behind(self.files, tables, sessions[number - 1], number, place - 1, 1)
+            if number in tables.names  # else the disk has changed what is told of the session
+            for at, step in steps_behind(self.files, tables, tables.names[number], number, place - 1, 1)
             if at == place
         ]
         return sorted(found, key=lambda step: step.block)
@@ -101,8 +101,9 @@ class JsonStore:
         items = Tables(self.files).items
         if ref in items:
             return [items[ref]]
-        found = [item for item in items.values() if ref in (item.alias, *item.aliases)]
-        return sorted(found, key=lambda item: item.alias != ref)
+        alias = ref.upper()
+        found = [item for item in items.values() if alias in map(str.upper, (item.alias, *item.aliases))]
+        return sorted(found, key=lambda item: item.alias.upper() != alias)
 
     def links(self) -> Iterator[StoredLink]:
         """All links between items."""
@@ -150,17 +151,6 @@ class JsonStore:
         if not isinstance(version, int) or version > VERSION:
             message = f"the history in {self.files.folder} has version {version}; this unified-state knows {VERSION}"
             raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
-
-
-def damaged_lines(folder: str) -> int:
-    """How many lines of the histories in a folder cannot be read."""
-    names = [os.path.join(path, name) for path, _, names in os.walk(folder) for name in names]
-    count = 0
-    for path in (path for path in names if path.endswith(".jsonl")):
-        with open(path, "rb") as file:
-            lines = file.read().split(b"\n")[:-1]
-        count += len(lines) - sum(1 for _ in readable_fields(lines))
-    return count
 
 
 def _folder_name(project: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import groupby
+from operator import itemgetter
 
 from unified_state.records.history import StoredStep
 from unified_state.storage.tiers.json_forms import key_of, readable_fields, record_of
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
 
     from unified_state.storage.tiers.json_files import LineFiles
 
-_BEGIN = len(b'{"n":')
+    Origin = tuple[int, int]
+
+_PLACE, _BEGIN = "n", len(b'{"n":')
+COPY, _HEAD = b',"of":[', 40  # what a copy's line has in its first bytes
 
 
 def place_of(line: bytes) -> int:
@@ -24,12 +29,39 @@ def place_of(line: bytes) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
+def first_at(lines: list[bytes], place: int) -> int:
+    """The index of the first line that has this position or one behind it."""
+
+    def known(line: bytes) -> int:
+        if found := place_of(line):
+            return found
+        raise ValueError
+
+    try:
+        return bisect_left(lines, place, key=known)
+    except ValueError:  # what the disk has changed tells no direction
+        return next((index for index, line in enumerate(lines) if place_of(line) >= place), len(lines))
+
+
+def is_copy(line: bytes) -> bool:
+    """Whether a line only names the step that another session had first."""
+    return COPY in line[:_HEAD]
+
+
+def with_originals(files: LineFiles, lines: list[bytes]) -> list[bytes]:
+    """The lines, each copy among them replaced by its original, where that is still there."""
+    copies = {line: fields for line in lines if is_copy(line) for fields in readable_fields([line])}
+    origins = {line: origin for line, fields in copies.items() if (origin := _origin_of(fields))}
+    originals = _original_lines(files, origins.values())
+    return [originals.get(origins[line], line) if line in origins else line for line in lines]
+
+
 def steps_behind(
     files: LineFiles, tables: Tables, session_id: str, number: int, after: int, limit: int
 ) -> list[tuple[int, StoredStep]]:
     """The steps of a session behind a position, as many as are asked for."""
     lines = files.lines(session_file(number))
-    begin = bisect_left(lines, after + 1, key=place_of)
+    begin = first_at(lines, after + 1)
     found: list[tuple[int, StoredStep]] = []
     while begin < len(lines) and len(found) < limit:
         wanted = lines[begin : begin + limit - len(found)]
@@ -42,39 +74,67 @@ def read_steps(
     files: LineFiles, tables: Tables, session_id: str, lines: Iterable[bytes]
 ) -> list[tuple[int, StoredStep]]:
     """The steps of some lines, but those that were forgotten."""
-    parsed = [fields for fields in readable_fields(lines) if "n" in fields]
-    originals = read_originals(files, [fields["of"] for fields in parsed if "of" in fields])
+    parsed = list(readable_fields(lines))
+    originals = read_originals(files, [origin for fields in parsed if (origin := _origin_of(fields))])
     found = []
     for fields in parsed:
-        place, origin = fields.pop("n"), fields.pop("of", None)
-        original = fields if origin is None else originals.get(tuple(origin))
-        if original is not None:  # else it was forgotten
-            original = tables.as_masked(original)
-            own = {"session_id": session_id, "starts_turn": fields.get("starts_turn", False)}
-            step = record_of(StoredStep, {**original, **own})
-            if not tables.is_forgotten_step(step, key_of(step.uuid, step.block)):
-                found.append((place, step))
+        origin, place = _origin_of(fields), fields.get(_PLACE)
+        told = tables.as_masked(originals.get(origin, {}) if origin else fields)
+        step = _step_of(told, session_id, fields.get("starts_turn", False))
+        if step is None or not isinstance(place, int):
+            continue
+        if not tables.is_forgotten_step(step, key_of(step.uuid, step.block)):
+            found.append((place, step))
     return found
 
 
-def read_originals(files: LineFiles, origins: list[list[int]]) -> dict[tuple[int, int], dict[str, Any]]:
+def _step_of(fields: dict[str, Any], session_id: str, starts_turn: object) -> StoredStep | None:
+    """The step of a line, as a session has it; None where the disk has changed it, or its original was forgotten."""
+    known = {name: value for name, value in fields.items() if name != _PLACE}
+    try:
+        return record_of(StoredStep, {**known, "session_id": session_id, "starts_turn": starts_turn})
+    except ValueError:
+        return None
+
+
+def _origin_of(fields: dict[str, Any]) -> Origin | None:
+    """Session and position of the original of a copy."""
+    match fields.get("of"):
+        case [int(owner), int(place)]:
+            return owner, place
+    return None
+
+
+def read_originals(files: LineFiles, origins: list[Origin]) -> dict[Origin, dict[str, Any]]:
     """The fields of originals by session and position."""
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    for owner in {owner for owner, _ in origins}:
+    return {
+        origin: fields for origin, line in _original_lines(files, origins).items() for fields in readable_fields([line])
+    }
+
+
+def _original_lines(files: LineFiles, origins: Iterable[Origin]) -> dict[Origin, bytes]:
+    """The lines of originals by session and position."""
+    found: dict[Origin, bytes] = {}
+    for owner, places in groupby(sorted(set(origins)), key=itemgetter(0)):
         lines = files.lines(session_file(owner))
-        for place in (place for session, place in origins if session == owner):
-            index = bisect_left(lines, place, key=place_of)
-            if index < len(lines) and place_of(lines[index]) == place:
-                for fields in readable_fields([lines[index]]):
-                    del fields["n"]
-                    found[owner, place] = fields
+        for origin in places:
+            index = first_at(lines, origin[1])
+            if index < len(lines) and place_of(lines[index]) == origin[1]:
+                found[origin] = lines[index]
     return found
 
 
 def find_place(files: LineFiles, place: int) -> str | None:
     """The session of the step at a position; None where there is none."""
+    _, _, number = _pair_at(files, place).rpartition(b" ")
+    return Tables(files).names.get(int(number)) if number.isdigit() else None
+
+
+def is_gone(files: LineFiles, place: int) -> bool:
+    """Whether there was a step at a position, which was pruned or forgotten."""
+    return _pair_at(files, place).rpartition(b" ")[0] in Tables(files).gone
+
+
+def _pair_at(files: LineFiles, place: int) -> bytes:
     pairs = files.lines(KEYS)
-    if not 0 < place <= len(pairs):
-        return None
-    number = int(pairs[place - 1].rpartition(b" ")[2])
-    return list(Tables(files).sessions)[number - 1]
+    return pairs[place - 1] if 0 < place <= len(pairs) else b""

@@ -5,6 +5,8 @@ Each file is read when it is first asked for. Of several lines about the same th
 
 from __future__ import annotations
 
+from itertools import chain
+
 from unified_state.records.history import (
     COMPACTION,
     ITEM,
@@ -16,7 +18,8 @@ from unified_state.records.history import (
     StoredSession,
     Tombstone,
 )
-from unified_state.storage.tiers.json_forms import key_of, masked, readable_fields, record_of
+from unified_state.storage.tiers.json_files import split_lines
+from unified_state.storage.tiers.json_forms import key_in, masked, readable_fields, readable_records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,16 +34,21 @@ COMPACTIONS, TOMBSTONES, GONE = "compactions.jsonl", "tombstones.jsonl", "gone"
 # Holds something while what was forgotten is still to be taken out of the files; steps that are to be put in the place
 # of those that were not masked yet.
 CLEANING = "cleaning"
+NUMBER = "n"  # of a session, in its line
 TAKEN = "taken"  # aliases of items that were forgotten
 
 
 class Tables:
-    """What is known. `places` are the positions of all pairs of a step and a session that holds it, `owners` the
-    sessions that had a step first; `gone` are steps that were forgotten, `masked` those that wait to be put in place of
-    what stands in the files, `taken` aliases that are or were in use.
+    """What is known. `numbers` name the files of sessions, and `names` are the sessions of the numbers. `keys` are
+    all pairs of a step and a session that holds it, `places` their positions, `owners` the sessions that had a step
+    first; `gone` are steps that were forgotten, `masked` those that wait to be put in place of what stands in the
+    files, `taken` aliases that are or were in use.
     """
 
     sessions: dict[str, StoredSession]
+    numbers: dict[str, int]
+    names: dict[int, str]
+    keys: list[bytes]
     places: dict[bytes, int]
     owners: dict[bytes, int]
     gone: set[bytes]
@@ -62,43 +70,65 @@ class Tables:
         return made
 
     def _sessions(self) -> dict[str, StoredSession]:
-        found = (record_of(StoredSession, fields) for fields in self._fields(SESSIONS))
+        told = ({name: value for name, value in one.items() if name != NUMBER} for one in self._fields(SESSIONS))
+        found = readable_records(StoredSession, told)
         return {session.session_id: session for session in found}  # one that is told again keeps its place
 
+    def _numbers(self) -> dict[str, int]:
+        """Each line tells its session's, so that one that the disk has changed moves no other to another file. Lines
+        of an earlier time do not: those count.
+        """
+        numbers: dict[str, int] = {}
+        for fields in self._fields(SESSIONS):
+            name, number = fields.get("session_id"), fields.get(NUMBER)
+            if name in self.sessions:
+                numbers.setdefault(name, number if isinstance(number, int) else len(numbers) + 1)
+        return numbers
+
+    def _names(self) -> dict[int, str]:
+        return {number: name for name, number in self.numbers.items()}
+
+    def _keys(self) -> list[bytes]:
+        return self._lines(KEYS)
+
     def _places(self) -> dict[bytes, int]:
-        return {pair: place for place, pair in enumerate(self._lines(KEYS), 1)}
+        return {pair: place for place, pair in enumerate(self.keys, 1)}
 
     def _owners(self) -> dict[bytes, int]:
         owners: dict[bytes, int] = {}
-        for pair in reversed(self.places):  # the first one owns
+        for pair in reversed(self.keys):  # the first one owns
             key, _, session = pair.rpartition(b" ")
-            owners[key] = int(session)
+            if session.isdigit():  # else the disk has changed it
+                owners[key] = int(session)
         return owners
 
     def _gone(self) -> set[bytes]:
         return set(self._lines(GONE))
 
     def _masked(self) -> dict[bytes, dict[str, Any]]:
-        return {key_of(fields["uuid"], fields["block"]): fields for fields in self._fields(CLEANING)}
+        return {key: fields for fields in self._fields(CLEANING) if (key := key_in(fields)) is not None}
 
     def as_masked(self, fields: dict[str, Any]) -> dict[str, Any]:
         """The fields of a step, with its secrets masked where that is still to be done in its file."""
-        newer = self.masked.get(key_of(fields["uuid"], fields["block"]))
+        key = key_in(fields)
+        newer = None if key is None else self.masked.get(key)
         return fields if newer is None else masked(fields, newer)
 
     def _items(self) -> dict[str, StoredItem]:
-        items = (record_of(StoredItem, one) for one in self._fields(ITEMS) if TAKEN not in one)
+        told = (one for one in self._fields(ITEMS) if TAKEN not in one)
+        items = readable_records(StoredItem, told)
         return {item.uuid: item for item in items if (ITEM, item.uuid) not in self.tombstones}
 
     def _taken(self) -> set[str]:
-        """Also of items whose lines are still to be cleaned away."""
-        taken: set[str] = set()
+        """Also of items whose lines are still to be cleaned away, or cannot be read as a whole."""
+        taken: list[object] = []
         for fields in self._fields(ITEMS):
-            taken.update(fields.get(TAKEN) or (fields["alias"], *fields.get("aliases", ())))
-        return taken
+            others = [fields.get(TAKEN), fields.get("aliases")]
+            taken += [fields.get("alias"), *chain(*(names for names in others if isinstance(names, list)))]
+        return {alias for alias in taken if isinstance(alias, str)}
 
     def _links(self) -> dict[tuple[str, str, str], StoredLink]:
-        links = (record_of(StoredLink, fields) for fields in self._fields(LINKS))
+        links = readable_records(StoredLink, self._fields(LINKS))
         return {
             (link.from_uuid, link.to_uuid, link.relation): link
             for link in links
@@ -106,12 +136,17 @@ class Tables:
         }
 
     def _compactions(self) -> dict[str, StoredCompaction]:
-        found = (record_of(StoredCompaction, fields) for fields in self._fields(COMPACTIONS))
+        found = readable_records(StoredCompaction, self._fields(COMPACTIONS))
         return {one.boundary_uuid: one for one in found if not self.is_forgotten_compaction(one)}
 
     def _tombstones(self) -> dict[tuple[str, str], Tombstone]:
-        found = (record_of(Tombstone, fields) for fields in self._fields(TOMBSTONES))
+        found = readable_records(Tombstone, self._fields(TOMBSTONES))
         return {(one.what, one.key): one for one in found}
+
+    def next_number(self) -> int:
+        """A number that no session has, nor had whose line the disk has changed."""
+        used = {pair[pair.rfind(b" ") + 1 :] for pair in self.keys}
+        return 1 + max(*self.numbers.values(), *(int(number) for number in used if number.isdigit()), 0, 0)
 
     def is_forgotten_step(self, step: StoredStep, key: bytes) -> bool:
         """Whether a step was forgotten, by itself or with its session."""
@@ -134,7 +169,7 @@ class Tables:
         return readable_fields(self._lines(name))
 
     def _lines(self, name: str) -> list[bytes]:
-        return self._files.read(name).split(b"\n")[:-1]
+        return split_lines(self._files.read(name))
 
 
 def session_file(number: int) -> str:
