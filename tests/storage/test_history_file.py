@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -205,6 +206,23 @@ def test_a_write_that_fails_leaves_the_file_of_before(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be written"):
         write_history(str(tmp_path / "no" / "folder.jsonl"), "project", [])
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(StorageError, match="it is no file; name a file"):
+            write_history(str(tmp_path / name), "project", [])
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_leads_to_the_file_that_is_written(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    link = tmp_path / "latest.jsonl"
+    link.symlink_to(path)
+    write_history(str(link), "project", [])
+    assert link.is_symlink()
+    assert read(path) == [Header("project")]
 
 
 def test_what_it_holds_is_never_all_in_memory(tmp_path: Path) -> None:

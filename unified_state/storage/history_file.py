@@ -27,6 +27,7 @@ FORMAT, VERSION = "unified-state history", 1
 _END = "end"
 _SURROGATES = "surrogatepass"  # a text may hold half an emoji, and has to come back with it
 _LONGEST_LINE = 1 << 30
+_TARGET = "name a file in a folder of yours, on a disk with room"
 
 
 class Header(Record):
@@ -43,7 +44,11 @@ def is_history(first_line: bytes) -> bool:
 
 def write_history(path: str, project: str, records: Iterable[HistoryRecord]) -> int:
     """Write a history file, whole or not at all, for its owner's eyes alone; how many records. Raises StorageError."""
-    temporary = temporary_name(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        message = f"{path} cannot be written: it is no file"  # a pipe, a device: one of that name would take its place
+        raise StorageError(message, _TARGET)
+    target = os.path.realpath(path)
+    temporary = temporary_name(target)
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
             digest, count = sha256(), 0
@@ -54,10 +59,10 @@ def write_history(path: str, project: str, records: Iterable[HistoryRecord]) -> 
             file.write(_line({RECORD: _END, "records": count - 1, "sha256": digest.hexdigest()}))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror or error}"
-        raise StorageError(message, "name a file in a folder of yours, on a disk with room") from error
+        raise StorageError(message, _TARGET) from error
     finally:
         if os.path.lexists(temporary):
             os.unlink(temporary)
