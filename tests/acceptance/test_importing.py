@@ -20,7 +20,7 @@ from unified_state.records.history import StoredCompaction, StoredLink
 from unified_state.storage.history_file import write_history
 
 from .mcp_client import McpClient
-from .product import PROGRAM, Project, hook_command
+from .product import PROGRAM, Project, hook_command, restored
 from .secrets import secret_texts
 from .transcripts import Json
 
@@ -83,6 +83,11 @@ def imported(project: Project, *arguments: object) -> list[dict[str, Any]]:
     """What an import did, that has to go well."""
     found: list[dict[str, Any]] = project.ask("import", *map(str, arguments))
     return found
+
+
+def every_byte(project: Project) -> bytes:
+    """All that is kept of a project."""
+    return b"".join(path.read_bytes() for path in [*project.data.rglob("*"), project.state_path] if path.is_file())
 
 
 def items(project: Project) -> dict[str, Json]:
@@ -179,6 +184,39 @@ def test_nobody_forgets_for_me(theirs: Project, make_project: Callable[[str], Pr
     assert RULE in json.dumps(mine.export())
     imported(mine, tmp_path / "two.jsonl", "--own")
     assert RULE not in json.dumps(mine.export())
+
+
+def test_what_i_forgot_elsewhere_leaves_every_byte_here(
+    theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    mine = make_project("mine")
+    imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
+    path = write_transcript(tmp_path / "s.jsonl", prompt(8, "Go on"), boundary(9), summary(10, "So far."))
+    assert mine.run("ingest", str(path)).code == 0
+    restored(mine, path)
+    assert b"AssertionError" in every_byte(mine)
+    assert theirs.run("forget", "--match", "AssertionError").code == 0
+    (done,) = imported(mine, exported(theirs, tmp_path / "two.jsonl"), "--own")
+    one, two = (
+        [line for line in lines(tmp_path / name) if line["record"] == "tombstone"]
+        for name in ("one.jsonl", "two.jsonl")
+    )
+    assert done["added"] == len(two) - len(one) > 0
+    assert b"AssertionError" not in every_byte(mine)
+    (again,) = imported(mine, tmp_path / "two.jsonl", "--own")
+    assert again["added"] == 0
+    assert (mine.run("save").code, mine.run("validate").code) == (0, 0)
+
+
+def test_what_was_settled_elsewhere_is_settled_in_the_state_file(
+    make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    mine, laptop = make_project("mine"), make_project("laptop")
+    mine.ask("question", "add", "Which port?", "--context", "c")
+    imported(laptop, exported(mine, tmp_path / "one.jsonl"), "--own")
+    laptop.ask("question", "resolve", "Q1", "8080")
+    imported(mine, exported(laptop, tmp_path / "two.jsonl"), "--own")
+    assert [question["resolved"] for question in mine.state()["openQuestions"]] == [True]
 
 
 def test_secrets_are_masked_on_the_way_in(project: Project, tmp_path: Path) -> None:

@@ -162,6 +162,8 @@ def test_a_field_of_a_newer_version_is_kept(tmp_path: Path) -> None:
         (9, {"kind": "constraint", "body": {"constraint": "c", "mode": "deny", "scope": {"commands": 1}}}, "the scope"),
         (12, {"what": "everything"}, "there is no tombstone of the what 'everything'"),
         (12, {"key": "x"}, "names no step"),
+        (12, {"key": "/0"}, "names no step"),
+        (12, {"key": "x/99999999999999999999"}, "names no step"),
         (12, {"mood": "good"}, "a tombstone has no field 'mood'"),
     ],
 )

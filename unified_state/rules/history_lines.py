@@ -46,6 +46,7 @@ _CLASSES: dict[str, type[HistoryRecord]] = {
 _NAMES = {cls: name for name, cls in _CLASSES.items()}
 _NAMED = ("session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid")  # what may not be empty where required
 _MOST = 1 << 63
+_LONGEST_BLOCK = 9  # digits
 _STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     STEP: {"kind": KINDS},
@@ -140,9 +141,14 @@ def _check_choices(name: str, record: HistoryRecord) -> None:
         if value not in choices:
             message = f"there is no {name} of the {field} {value[:40]!r}"
             raise ValueError(message)
-    if isinstance(record, Tombstone) and record.what == STEP and not record.key.rpartition("/")[2].isdecimal():
+    if isinstance(record, Tombstone) and record.what == STEP and not _names_step(record.key):
         message = f"{record.key[:40]!r} names no step"
         raise ValueError(message)
+
+
+def _names_step(key: str) -> bool:
+    uuid, _, block = key.rpartition("/")
+    return bool(uuid) and block.isdecimal() and len(block) <= _LONGEST_BLOCK
 
 
 def _checked_body(item: StoredItem) -> StoredItem:

@@ -24,11 +24,11 @@ from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
 from unified_state.storage.derived_file import remove_stale
-from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
+from unified_state.storage.free_texts import FreeText, forget_free_text, forget_texts_of_session, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.pending import write_pending
 from unified_state.storage.provenance import drop_quotes, items_of_entry, items_of_summary
-from unified_state.storage.sessions import forget_session_row, read_work, session_number
+from unified_state.storage.sessions import read_work, session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import find_step, step_numbers, uuid_of_step
 
@@ -106,7 +106,7 @@ def forget_session(archive: Archive, session_id: str, now: int, origin: str = US
     summaries = [row[0] for row in archive.rows("SELECT id FROM compaction WHERE session = ?", number)]
     write_pending(archive, session_id, [])
     with archive.transaction():
-        forget_session_row(archive, number, now)
+        forget_texts_of_session(archive, number, now)
     return forget_found(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
 
 

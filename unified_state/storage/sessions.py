@@ -98,16 +98,6 @@ def end_session(archive: Archive, session: int, now: int, reason: str) -> None:
     archive.run("UPDATE session SET ended_at = ?, end_reason = ? WHERE id = ?", now, reason, session)
 
 
-def forget_session_row(archive: Archive, session: int, at: int) -> None:
-    """What a session said up to then is not archived again, and what is known of it beside its steps goes: work, notes,
-    what it was given back, what came with it from elsewhere.
-    """
-    archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", at, session)
-    archive.run("DELETE FROM note WHERE session = ?", session)
-    archive.run("DELETE FROM restore WHERE session = ?", session)
-    archive.run("DELETE FROM carried WHERE what = 'session' AND key = ?", session)
-
-
 def cleared_by(archive: Archive, pid: int | None) -> str | None:
     """The session that the same client process left by /clear just before, to which a new one is the successor."""
     if pid is None:

@@ -8,9 +8,10 @@ from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP
 from unified_state.records.item import ALIAS_LETTERS, LedgerItem
 from unified_state.rules.packing import pack
 from unified_state.storage.compactions import forget_summary
+from unified_state.storage.free_texts import forget_texts_of_session
 from unified_state.storage.ledger import forget_item, insert_item, items_called, next_alias, raise_counter, update_item
 from unified_state.storage.provenance import drop_quotes, items_of_entry, items_of_summary
-from unified_state.storage.sessions import forget_session_row, session_number
+from unified_state.storage.sessions import session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import step_numbers, uuid_key, uuid_of_step
 from unified_state.storage.tiers.sqlite_rows import carried, carry
@@ -160,7 +161,7 @@ def _take_summary(archive: Archive, number: int) -> None:
 
 def _forget_session(archive: Archive, tombstone: Tombstone) -> bool:
     number = ensure_session(archive, tombstone.key)
-    forget_session_row(archive, number, tombstone.at)
+    forget_texts_of_session(archive, number, tombstone.at)
     for step in step_numbers(archive, number):
         if archive.row("SELECT 1 FROM step WHERE id = ? AND at <= ?", step, tombstone.at):
             _take_step(archive, step)
