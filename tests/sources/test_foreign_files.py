@@ -5,7 +5,9 @@ written.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterable
@@ -170,6 +172,58 @@ def test_no_copy_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ForeignFileError):
         list(claude_flow.read_database(str(path)))
     assert not list(folder.iterdir())
+
+
+def test_no_copy_is_left_behind_by_who_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+
+    def give_up(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    path = database(tmp_path, FLOW)
+    os.truncate(path, 2 << 30)  # of holes, which are copied as zeros: it takes a while
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(claude_flow.read_database(str(path)))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not list(folder.iterdir())
+
+
+def test_a_link_leads_to_the_database_and_its_journal(tmp_path: Path) -> None:
+    folder = tmp_path / "real"
+    folder.mkdir()
+    link = tmp_path / "link.db"
+    with closing(sqlite3.connect(database(folder, FLOW))) as writer:
+        link.symlink_to(folder / "foreign.db")
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE transcript_entries SET content = 'only in the journal'")
+        writer.commit()
+        found = steps(claude_flow.read_database(str(link)))
+    assert {step.text for step in found} == {"only in the journal"}
+
+
+def test_the_name_of_a_column_that_is_no_text_is_one_clear_error(tmp_path: Path) -> None:
+    path = database(tmp_path, FLOW)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("ALTER TABLE transcript_entries ADD COLUMN NAMED TEXT")
+    path.write_bytes(path.read_bytes().replace(b"NAMED", b"\xff\xfeED\n"))
+    with pytest.raises(ForeignFileError, match="is damaged"):
+        list(claude_flow.read_database(str(path)))
+
+
+def test_a_value_that_no_program_wrote_is_one_clear_error(tmp_path: Path) -> None:
+    path = database(tmp_path, FLOW)
+    with closing(sqlite3.connect(path)) as writer:
+        huge = "TEXT GENERATED ALWAYS AS (hex(zeroblob(400000000)))"
+        writer.execute(f"ALTER TABLE transcript_entries ADD COLUMN huge {huge}")
+    with pytest.raises(ForeignFileError, match="too big"):
+        list(claude_flow.read_database(str(path)))
 
 
 @pytest.mark.parametrize("kept", [0, 100, 5000, 9000])
