@@ -458,3 +458,22 @@ def test_nobody_elses_file_says_anything_of_an_item_or_a_compaction_of_mine(
     (done,) = imported(mine, path)
     assert (done["added"], done["left"]) == (0, 2)
     assert lines(exported(mine, tmp_path / "after.jsonl")) == before
+
+
+@pytest.mark.parametrize("depth", [700, 950, 100_000])
+def test_what_is_nested_without_end_is_imported_exported_and_searched(
+    project: Project, tmp_path: Path, depth: int
+) -> None:
+    nested = '{"a":' * depth + '"zebra"' + "}" * depth
+    for name, statement in (
+        (FLOW, "UPDATE transcript_entries SET metadata = ?"),
+        (MEM, "UPDATE tool_uses SET tool_input = ?"),
+    ):
+        path = database(tmp_path, name)
+        with closing(sqlite3.connect(path)) as writer:
+            writer.execute(statement, (nested,))
+            writer.commit()
+        imported(project, path, "--project", "project")
+    assert "zebra" in json.dumps([step["input"] for step in project.export() if step["kind"] == "tool_call"])
+    imported(project, exported(project, tmp_path / "all.jsonl"), "--own")
+    assert project.run("search", "zebra").code == 0

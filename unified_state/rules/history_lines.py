@@ -23,6 +23,7 @@ from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS
 from unified_state.records.origin import ORIGINS
 from unified_state.records.step import KINDS
 from unified_state.rules.enforcing.scopes import read_scope
+from unified_state.rules.nesting import is_too_deep
 from unified_state.rules.state_entries import OTHER_FIELDS
 
 TYPE_CHECKING = False
@@ -119,7 +120,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+    return isinstance(value, dict) and not is_too_deep(value)
 
 
 def _is_text(value: Any) -> bool:

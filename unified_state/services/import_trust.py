@@ -17,7 +17,6 @@ from unified_state.records.history import (
 )
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import OBSERVED, USER_SAID
-from unified_state.records.record import disk_value
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL
 from unified_state.rules.privacy import hide_private
 from unified_state.rules.quoting import text_hash
@@ -127,7 +126,7 @@ def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
 
 def _masked(name: str, value: Any, record: HistoryRecord, masker: Masker) -> Any:
     if isinstance(value, dict) and value:
-        text = dump_json(disk_value(value))
+        text = dump_json(value)
         clean = masker.json(text)
         return value if clean is text else parse_json(clean)
     if not isinstance(value, str) or name not in _TEXTS:
