@@ -74,7 +74,15 @@ def test_old_steps_leave_every_byte_and_the_evidence_of_items_stays(archived: Pr
     assert "AssertionError" in archived.run("why", error["id"]).out
     assert archived.run("save").code == 0
     assert archived.run("validate").code == 0
-    assert "was pruned" in archived.run("recall", "S1").err
+    assert "S1 was pruned" in archived.run("recall", "S1").err
+
+
+def test_a_turn_that_was_pruned_says_so(archived: Project, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "said.jsonl", prompt(20, "A word", session="said", at=NOW - 500 * 86_400_000))
+    assert archived.run("ingest", str(path)).code == 0
+    ref = json.loads(archived.run("recall", archived.export("said")[0]["ref"], "--json").out)["turn"]
+    assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
+    assert f"turn {ref} was pruned" in archived.run("recall", ref).err
 
 
 def test_what_was_pruned_does_not_come_back_with_its_transcript(archived: Project, tmp_path: Path) -> None:
@@ -99,6 +107,28 @@ def test_items_stay_whatever_is_pruned(archived: Project) -> None:
     before = archived.run("export", "--items").out
     assert archived.run("prune", "--older-than", "1d", "--yes").code == 0
     assert archived.run("export", "--items").out == before
+
+
+def test_what_an_item_or_a_note_names_stays(archived: Project) -> None:
+    archived.decide("Keep the runner; S2 shows how it is called")
+    assert archived.run("save", "--highlight", "the verdict is in S4, not in S40000").code == 0
+    done = archived.ask("prune", "--older-than", "2026-01-01", "--yes")
+    assert (done["steps"], done["kept"]) == (1, 3)
+    assert [line["ref"] for line in archived.export("old")] == ["S2", "S3", "S4"]
+
+
+def test_the_whole_of_a_turn_that_an_item_names_stays(archived: Project) -> None:
+    archived.ask("evidence", "add", "observation", "as agreed", "--source", "T1")
+    assert archived.ask("prune", "--older-than", "2026-01-01", "--dry-run")["steps"] == 0
+
+
+def test_the_evidence_of_a_fork_stays_in_both_sessions(archived: Project, tmp_path: Path) -> None:
+    fork = [json.loads(line) for line in (tmp_path / "old.jsonl").read_text(encoding="utf-8").splitlines()]
+    path = write_transcript(tmp_path / "fork.jsonl", *({**entry, "sessionId": "fork"} for entry in fork))
+    assert archived.run("ingest", str(path)).code == 0
+    assert archived.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 3
+    kept = [[line["kind"] for line in archived.export(session)] for session in ("old", "fork")]
+    assert kept == [["tool_result"], ["tool_result"]]
 
 
 def test_a_policy_lets_go_of_what_is_least_used_down_to_its_size(
