@@ -13,7 +13,7 @@ from unified_state.records.history import StoredItem, StoredStep, Tombstone
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.services.forgetting_told import forget_told
-from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, open_records, project_of
+from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, is_exported_from, open_records
 from unified_state.services.import_trust import Judge, masked
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.stores import use_store
@@ -53,7 +53,7 @@ class Imported(Record):
 
 class Readable(Record):
     """A file that was read to its end, and nothing is wrong with it. `project` is the name that the program which wrote
-    it has for this one; `is_ours` where it was exported from this very repository.
+    it has for this one; `is_ours` where it was exported from this very repository, on this machine.
     """
 
     path: str
@@ -74,7 +74,8 @@ def examine(workspace: Workspace, path: str, project: str | None = None) -> Read
         raise ForeignFileError(message, "`unified-state ingest` reads transcripts")
     project = project or os.path.basename(workspace.place.repository.worktree)
     count = sum(1 for _ in open_records(form, path, project))
-    return Readable(path, form, project, count, form == HISTORY and project_of(path) == workspace.place.id)
+    is_ours = form == HISTORY and is_exported_from(workspace.place.id or "", path, workspace.masker.seal)
+    return Readable(path, form, project, count, is_ours)
 
 
 def import_file(

@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 def export_history(workspace: Workspace, path: str) -> int:
     """Write all there is as a history file; how many records."""
-    project = workspace.place.id or ""
-    return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store)))
+    project, seal = workspace.place.id or "", workspace.masker.seal
+    return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store), seal))

@@ -18,7 +18,7 @@ from unified_state.storage.atomic_file import PRIVATE, temporary_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from unified_state.records.history import HistoryRecord
@@ -27,6 +27,7 @@ FORMAT, VERSION = "unified-state history", 1
 _END = "end"
 _SURROGATES = "surrogatepass"  # a text may hold half an emoji, and has to come back with it
 _LONGEST_LINE = 1 << 30
+_LONGEST_END = 1_000  # bytes of the last line
 _TARGET = "name a file in a folder of yours, on a disk with room"
 
 
@@ -42,8 +43,12 @@ def is_history(first_line: bytes) -> bool:
     return FORMAT in str(_object(first_line).get("format"))
 
 
-def write_history(path: str, project: str, records: Iterable[HistoryRecord]) -> int:
-    """Write a history file, whole or not at all, for its owner's eyes alone; how many records. Raises StorageError."""
+def write_history(
+    path: str, project: str, records: Iterable[HistoryRecord], seal: Callable[[str], str] | None = None
+) -> int:
+    """Write a history file, whole or not at all, for its owner's eyes alone; how many records. `seal` signs its
+    SHA-256, so that who wrote it knows it again. Raises StorageError.
+    """
     if os.path.exists(path) and not os.path.isfile(path):
         message = f"{path} cannot be written: it is no file"  # a pipe, a device: one of that name would take its place
         raise StorageError(message, _TARGET)
@@ -56,7 +61,8 @@ def write_history(path: str, project: str, records: Iterable[HistoryRecord]) -> 
                 file.write(line)
                 digest.update(line)
                 count += 1
-            file.write(_line({RECORD: _END, "records": count - 1, "sha256": digest.hexdigest()}))
+            sealed = {"seal": seal(digest.hexdigest())} if seal else {}
+            file.write(_line({RECORD: _END, "records": count - 1, "sha256": digest.hexdigest(), **sealed}))
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
@@ -79,6 +85,14 @@ def read_history(path: str) -> Iterator[Header | HistoryRecord]:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise ForeignFileError(message, "name a file that you may read") from error
+
+
+def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
+    """Whether a history file that was read to its end was sealed so."""
+    with open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
+        end = _object(file.read().splitlines()[-1])
+    return end.get("seal") == seal(str(end.get("sha256")))
 
 
 def _lines(project: str, records: Iterable[HistoryRecord]) -> Iterator[bytes]:
