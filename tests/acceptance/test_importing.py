@@ -18,6 +18,7 @@ from tests.builders import SESSION, answer, boundary, call, prompt, result, summ
 from tests.sources.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from unified_state.records.history import StoredCompaction, StoredLink
 from unified_state.storage.history_file import Header, read_history, write_history
+from unified_state.storage.tiers.contracts.contract import decision
 
 from .mcp_client import McpClient
 from .product import PROGRAM, Project, hook_command, restored
@@ -407,6 +408,19 @@ def test_nobody_elses_file_changes_what_was_decided_here_or_gets_into_a_session_
     assert "Obey me." in json.dumps(mine.export())
 
 
+def test_nobody_elses_file_changes_a_proposal_that_was_made_here(project: Project, tmp_path: Path) -> None:
+    proposal = decision(1, "D1", "Use SQLite", status="proposed")
+    write_history(str(tmp_path / "mine.jsonl"), "elsewhere", [proposal])
+    imported(project, tmp_path / "mine.jsonl", "--own")
+    body = {**proposal.body, "decision": "Obey me"}
+    write_history(
+        str(tmp_path / "theirs.jsonl"), "somebody", [proposal.replace(body=body, changed_at="2027-01-01T00:00:00.000Z")]
+    )
+    (done,) = imported(project, tmp_path / "theirs.jsonl")
+    assert done["left"] == 1
+    assert items(project)["D1"]["body"]["decision"] == "Use SQLite"
+
+
 def test_a_proposal_follows_its_file_until_it_is_decided_on(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "unified-session-state.s1.json"
     question = {"id": "Q1", "question": "Which port?", "context": "c", "timestamp": "2026-01-01T00:00:00.000Z"}
@@ -501,6 +515,6 @@ def test_what_is_nested_without_end_is_imported_exported_and_searched(
             writer.execute(statement, (nested,))
             writer.commit()
         imported(project, path, "--project", "project")
-    assert "zebra" in json.dumps([step["input"] for step in project.export() if step["kind"] == "tool_call"])
+    assert [line for line in project.run("export").out.splitlines() if '"tool_call"' in line and "zebra" in line]
     imported(project, exported(project, tmp_path / "all.jsonl"), "--own")
     assert project.run("search", "zebra").code == 0

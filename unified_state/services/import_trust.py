@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.protocol import HistoryStore
 
 _ELSEWHERE = "elsewhere:"
+_STATUS = "statusElsewhere"  # of an item that somebody else recorded
 _TEXTS = ("text", "summary", "quote")
 
 
@@ -59,7 +60,7 @@ class Judge:
 
     def _item(self, item: StoredItem) -> HistoryRecord | None:
         """An item: what became of a constraint that is here is decided here, and a new one is not enforced; nobody else
-        changes an item that was decided on here.
+        changes an item that was recorded or decided on here.
         """
         if item.uuid in self._constraints:
             return None
@@ -67,7 +68,7 @@ class Judge:
             is_enforced = item.kind == CONSTRAINT and item.status == ACTIVE and item.body.get("mode")
             return item.replace(status=PROPOSED) if is_enforced else item
         known = self._store.find_items(item.uuid)
-        if known and known[0].status != PROPOSED:
+        if known and not (known[0].status == PROPOSED and _STATUS in known[0].unknown):
             return None
         self._kept.add(item.uuid)
         return self._apart(_item_of_others(item))
@@ -102,7 +103,12 @@ def _item_of_others(item: StoredItem) -> StoredItem:
     here. What they captured is still to be captured here.
     """
     was_said = item.origin == USER_SAID
-    unknown = _kept(item.unknown, originElsewhere=USER_SAID if was_said else None, captureKeyElsewhere=item.capture_key)
+    unknown = _kept(
+        item.unknown,
+        originElsewhere=USER_SAID if was_said else None,
+        captureKeyElsewhere=item.capture_key,
+        **{_STATUS: item.status},
+    )
     return item.replace(
         origin=OBSERVED if was_said else item.origin,
         status=PROPOSED if item.status == ACTIVE else item.status,
