@@ -45,7 +45,9 @@ _CLASSES: dict[str, type[HistoryRecord]] = {
     TOMBSTONE: Tombstone,
 }
 _NAMES = {cls: name for name, cls in _CLASSES.items()}
+LONGEST_NAME = 400  # bytes of UTF-8: a server's index takes three of them in one key
 _NAMED = ("session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid")  # what may not be empty where required
+_NAMES_OF_ITEMS = ("alias", "aliases", "relation")
 _MOST = 1 << 63
 _LONGEST_BLOCK = 9  # digits
 _STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
@@ -95,10 +97,20 @@ def _checked(cls: type[Record], own: str, value: Any) -> Any:
     wanted = _annotation(cls, own)
     if wanted.startswith("tuple") and isinstance(value, list):
         value = tuple(value)
-    if not _fits(wanted, value) or (own in _NAMED and own in cls.required and not value):
+    is_fine = _fits(wanted, value) and (own not in _NAMED or own not in cls.required or value)
+    if not is_fine or (own in {*_NAMED, *_NAMES_OF_ITEMS} and value and not _are_names(value)):
         message = f"{cls.disk_names[own]!r} cannot be {str(value)[:40]!r}"
         raise ValueError(message)
     return value
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can name something in every store."""
+    return len(text.encode("utf-8", "backslashreplace")) <= LONGEST_NAME
+
+
+def _are_names(value: str | tuple[str, ...]) -> bool:
+    return all(map(is_name, (value,) if isinstance(value, str) else value))
 
 
 def _annotation(cls: type[Record], own: str) -> str:
