@@ -132,6 +132,13 @@ def test_a_letter_that_changed_is_known(tmp_path: Path) -> None:
         read(path)
 
 
+def test_line_ends_that_were_changed_on_the_way_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    with pytest.raises(ForeignFileError, match="its line ends were changed; export it again"):
+        read(path)
+
+
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     rewritten(path, 0, version=VERSION + 1)

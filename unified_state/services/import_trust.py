@@ -100,7 +100,7 @@ def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
 
 def _item_of_others(item: StoredItem) -> StoredItem:
     """An item of somebody else: a proposal, if it is in force there; what the user said there is what was observed
-    here. What they captured is still to be captured here.
+    here. What they captured is still to be captured here, and how large it is, is still to be counted.
     """
     was_said = item.origin == USER_SAID
     unknown = _kept(
@@ -113,6 +113,7 @@ def _item_of_others(item: StoredItem) -> StoredItem:
         origin=OBSERVED if was_said else item.origin,
         status=PROPOSED if item.status == ACTIVE else item.status,
         paged_out_at=item.paged_out_at or item.created_at,
+        estimate=None,
         capture_key=None,
         unknown=unknown,
     )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ForeignFileError, UsageError
+from unified_state.errors import UsageError
 from unified_state.records.history import StoredItem, StoredStep, Tombstone
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.services.forgetting_told import forget_told
-from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, is_exported_from, open_records
+from unified_state.services.import_formats import HISTORY, is_exported_from, open_records
 from unified_state.services.import_trust import Judge, masked
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.stores import use_store
@@ -63,15 +63,11 @@ class Readable(Record):
     is_ours: bool
 
 
-def examine(workspace: Workspace, path: str, project: str | None = None) -> Readable:
-    """Read a file of any format but transcripts, to its end. Raises ForeignFileError."""
-    form = find_format(path)
+def examine(workspace: Workspace, path: str, form: str, project: str | None = None) -> Readable:
+    """Read a file of that format to its end. Raises ForeignFileError."""
     if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
         message = f"{path} is the state file of this very folder"
         raise UsageError(message, "it is read without an import")
-    if form == TRANSCRIPT:
-        message = f"{path} is a transcript"
-        raise ForeignFileError(message, "`unified-state ingest` reads transcripts")
     project = project or os.path.basename(workspace.place.repository.worktree)
     count = sum(1 for _ in open_records(form, path, project))
     is_ours = form == HISTORY and is_exported_from(workspace.place.id or "", path, workspace.masker.seal)

@@ -122,6 +122,8 @@ def _line(value: dict[str, Any]) -> bytes:
 def _read(path: str, lines: Any) -> Iterator[Header | HistoryRecord]:
     digest, count, end = sha256(), 0, None
     for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), 1):
+        if line.endswith(b"\r\n"):
+            raise _damaged(path, "its line ends were changed")
         told = _object(line)
         if end is not None or not told or not line.endswith(b"\n"):
             raise _damaged(path, f"line {number} is no line of a history")
