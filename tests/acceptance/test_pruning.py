@@ -195,6 +195,26 @@ def test_no_variable_deletes_anything(archived: Project, tmp_path: Path, variabl
     assert texts(archived) == before
 
 
+OTHER_PROGRAMS = (
+    *("CLAUDE_FLOW_RETENTION_DAYS", "CLAUDE_FLOW_AUTO_OPTIMIZE", "CLAUDE_FLOW_AUTOPILOT_PRUNE"),
+    *("CLAUDE_FLOW_AUTOPILOT_WARN", "CLAUDE_FLOW_CONTEXT_AUTOPILOT", "CLAUDE_FLOW_CONTEXT_WINDOW"),
+    *("CLAUDE_FLOW_BLOCK_COMPACTION", "CLAUDE_FLOW_COMPACT_RESTORE_BUDGET", "CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET"),
+    *("CLAUDE_TEXT_PRUNE_KEEP", "CLAUDE_TEXT_PRUNE_THRESHOLD", "CLAUDE_TEXT_PRUNE_MAX_CHARS"),
+)
+
+
+@pytest.mark.parametrize("value", ["0", "1", "true"])
+def test_all_variables_of_the_seed_together_delete_nothing(archived: Project, tmp_path: Path, value: str) -> None:
+    variables = dict.fromkeys(OTHER_PROGRAMS, value)
+    before = texts(archived), archived.run("export", "--items").out
+    fields = {"session_id": "old", "transcript_path": str(tmp_path / "old.jsonl"), "source": "compact"}
+    for event in ("PreCompact", "SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
+        assert archived.execute(hook_command(event), archived.event(event, **fields), variables).code == 0
+    for command in (("save",), ("load",), ("status",), ("prune", "--policy", "--yes")):
+        assert archived.run(*command, **variables).code in {0, 1, 2}  # some are names of settings, and take numbers
+    assert (texts(archived), archived.run("export", "--items").out) == before
+
+
 def test_an_age_that_is_none_is_refused(archived: Project) -> None:
     for age in ("", "soon", "-3d", "2999-01-01", "180"):
         done = archived.run("prune", "--older-than", age, "--yes")

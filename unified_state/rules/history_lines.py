@@ -46,10 +46,11 @@ _CLASSES: dict[str, type[HistoryRecord]] = {
 }
 _NAMES = {cls: name for name, cls in _CLASSES.items()}
 LONGEST_NAME = 400  # bytes of UTF-8: a server's index takes three of them in one key
-_NAMED = ("session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid")  # what may not be empty where required
-_NAMES_OF_ITEMS = ("alias", "aliases", "relation")
+_NAMED = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # not empty where required
+_NAMING = _NAMED | {"alias", "aliases", "relation"}
 _MOST = 1 << 63
 _LONGEST_BLOCK = 9  # digits
+_LONGEST_CHARACTER = 6  # bytes: half of an emoji, escaped
 _STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     STEP: {"kind": KINDS},
@@ -97,8 +98,11 @@ def _checked(cls: type[Record], own: str, value: Any) -> Any:
     wanted = _annotation(cls, own)
     if wanted.startswith("tuple") and isinstance(value, list):
         value = tuple(value)
-    is_fine = _fits(wanted, value) and (own not in _NAMED or own not in cls.required or value)
-    if not is_fine or (own in {*_NAMED, *_NAMES_OF_ITEMS} and value and not _are_names(value)):
+    if (
+        not _fits(wanted, value)
+        or (own in _NAMING and value and not _are_names(value))
+        or (own in _NAMED and own in cls.required and not value)
+    ):
         message = f"{cls.disk_names[own]!r} cannot be {str(value)[:40]!r}"
         raise ValueError(message)
     return value
@@ -106,11 +110,13 @@ def _checked(cls: type[Record], own: str, value: Any) -> Any:
 
 def is_name(text: str) -> bool:
     """Whether a text can name something in every store."""
-    return len(text.encode("utf-8", "backslashreplace")) <= LONGEST_NAME
+    return len(text) * _LONGEST_CHARACTER <= LONGEST_NAME or (
+        len(text.encode("utf-8", "backslashreplace")) <= LONGEST_NAME
+    )
 
 
 def _are_names(value: str | tuple[str, ...]) -> bool:
-    return all(map(is_name, (value,) if isinstance(value, str) else value))
+    return is_name(value) if isinstance(value, str) else all(map(is_name, value))
 
 
 def _annotation(cls: type[Record], own: str) -> str:

@@ -9,17 +9,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 DEEPEST = 100
+_CONTAINERS = (dict, list, tuple)
 
 
 def is_too_deep(value: object) -> bool:
     """Whether a JSON value is nested deeper than that."""
-    level = [value]
+    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(DEEPEST):
-        level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, (dict, list, tuple))]
         if not level:
             return False
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, _CONTAINERS)
+        ]
     return True
-
-
-def _inside(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
