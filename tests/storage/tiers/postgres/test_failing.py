@@ -20,8 +20,8 @@ from unified_state.errors import MissingExtraError, NewerVersionError, SettingEr
 from unified_state.records.history import HistoryQuery, StoredStep
 from unified_state.storage.tiers.contracts.contract import step, steps_of
 from unified_state.storage.tiers.postgres import migrating
-from unified_state.storage.tiers.postgres.migrating import SCHEMA_VERSION
 from unified_state.storage.tiers.postgres.opening import open_postgres
+from unified_state.storage.tiers.postgres.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from tests.storage.tiers.postgres.conftest import OpenAs

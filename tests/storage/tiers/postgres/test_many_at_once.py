@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.postgres_server import PostgresServer
 from unified_state.storage.tiers.contracts.contract import step, steps_of
-from unified_state.storage.tiers.postgres.migrating import SCHEMA_VERSION
+from unified_state.storage.tiers.postgres.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from tests.storage.tiers.postgres.conftest import OpenAs

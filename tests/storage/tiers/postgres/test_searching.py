@@ -54,7 +54,7 @@ def test_of_a_word_that_is_neither_rare_nor_common_the_newest_are_found(
     store.append([step(number, "the lemur deploys") for number in range(1, 401)])
     with postgres.connect() as connection:
         claim(connection, organisation, "p", "ada")
-        connection.execute("UPDATE unified_state.project SET last = 400000 WHERE id = unified_state.project()")
+        connection.execute("UPDATE unified_state.numbering SET last = 400000 WHERE project = unified_state.project()")
     store.append([step(number, "the lemur returns") for number in range(1_000, 1_000 + late)] + [step(9_999, "other")])
     with postgres.connect() as connection:
         claim(connection, organisation, "p", "ada")

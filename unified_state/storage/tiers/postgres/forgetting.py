@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
 _OWN = "project = %s AND author = %s"
+_RAISE = """
+UPDATE unified_state.tombstone SET at = greatest(at, %(at)s)
+WHERE project = %(project)s AND author = %(author)s AND what = %(what)s AND key = %(key)s
+"""
 _NOTE = """
-WITH raised AS (
-    UPDATE unified_state.tombstone SET at = greatest(at, %(at)s)
-    WHERE project = %(project)s AND author = %(author)s AND what = %(what)s AND key = %(key)s
-)
 INSERT INTO unified_state.tombstone (project, author, what, key, at)
 VALUES (%(project)s, %(author)s, %(what)s, %(key)s, %(at)s) ON CONFLICT DO NOTHING
 """
@@ -57,19 +57,7 @@ class Forgetting:
 
     def note(self, tombstones: Iterable[Tombstone]) -> int:
         """Put tombstones up; how many are new."""
-        return sum(
-            self._run(
-                _NOTE,
-                {
-                    "project": self._own[0],
-                    "author": self._own[1],
-                    "what": to_text(stone.what),
-                    "key": to_text(stone.key),
-                    "at": to_number(stone.at),
-                },
-            ).rowcount
-            for stone in tombstones
-        )
+        return sum(map(self._note, tombstones))
 
     def read(self, batch: Batch) -> None:
         """Read what concerns a batch, and take the forgotten steps out of it."""
@@ -150,6 +138,17 @@ class Forgetting:
                 case "session":
                     self._session(stone)
 
+    def _note(self, stone: Tombstone) -> int:
+        given = {
+            "project": self._own[0],
+            "author": self._own[1],
+            "what": to_text(stone.what),
+            "key": to_text(stone.key),
+            "at": to_number(stone.at),
+        }
+        is_there = self._run(_RAISE, given).rowcount
+        return 0 if is_there else self._run(_NOTE, given).rowcount
+
     def _is_past(self, session: str, at: int) -> bool:
         return session in self._sessions and at <= self._sessions[session]
 
@@ -164,7 +163,7 @@ class Forgetting:
         self._take([number for (number,) in rows])
 
     def _take(self, numbers: list[int]) -> None:
-        self._run("SELECT set_config('unified_state.wanted', %s, true)", [_ALL_WORDS])
+        self._run("SELECT unified_state.tell('unified_state.wanted', %s)", [_ALL_WORDS])
         tables = [("step", "number"), ("step_words", "number"), ("step_copy", "step")]
         tables += [("step_vector", "number")] if self._has_vectors else []
         for table, column in tables:

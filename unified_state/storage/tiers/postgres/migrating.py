@@ -7,7 +7,14 @@ from contextlib import suppress
 from psycopg.errors import InsufficientPrivilege, UndefinedFile
 
 from unified_state.errors import NewerVersionError, StorageError
-from unified_state.storage.tiers.postgres.schema import MIGRATIONS, VERSION, vectors
+from unified_state.storage.tiers.postgres.schema import (
+    FUNCTIONS,
+    SCHEMA_VERSION,
+    VERSION,
+    distribution,
+    migrations,
+    vectors,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +24,6 @@ if TYPE_CHECKING:
 
     from unified_state.storage.tiers.postgres.server import Server
 
-SCHEMA_VERSION = len(MIGRATIONS)
 _OLDEST = 140000  # PostgreSQL 14
 _LOCK = 0x756E6966  # the advisory lock under which the schema changes: "unif"
 
@@ -26,6 +32,14 @@ _WANTING = """
 SELECT to_regclass('unified_state.step_vector') IS NULL AND pg_has_role(nspowner, 'USAGE')
     AND EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')
 FROM pg_namespace WHERE nspname = 'unified_state'
+"""
+
+
+# A new schema is laid out as the server is; one that is there remains as it was laid out.
+_IS_DISTRIBUTED = """
+SELECT coalesce((SELECT relkind <> 'p' FROM pg_class WHERE oid = to_regclass('unified_state.step')),
+    EXISTS (SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'
+        AND pronamespace = 'pg_catalog'::regnamespace))
 """
 
 
@@ -47,18 +61,30 @@ def migrate(connection: Connection[Any], server: Server) -> None:
 
 
 def _apply(connection: Connection[Any], server: Server) -> None:
+    known = 0
     try:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
             known = schema_version(connection, server)
-            if known == 0:
-                connection.execute(VERSION)
-            for number in range(known + 1, SCHEMA_VERSION + 1):
-                connection.execute(MIGRATIONS[number - 1])
-                connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
+            if known < SCHEMA_VERSION:
+                _bring_up_to_date(connection, known)
     except InsufficientPrivilege as error:
-        message = f"{server} has no schema of ours yet, and this user may not make it: {server.scrubbed(str(error))}"
-        raise StorageError(message, "its owner opens it once, and admits the others") from None
+        lacks = f"has schema version {known}, which is too old" if known else "has no schema of ours yet"
+        message = f"{server} {lacks}, and this user may not make it: {server.scrubbed(str(error))}"
+        raise StorageError(message, "its owner opens it once with this version, and admits the others") from None
+
+
+def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
+    distributed = _is_distributed(connection)
+    if known == 0:
+        connection.execute(VERSION)
+    for number, migration in enumerate(migrations(distributed=distributed), 1):
+        if number > known:
+            connection.execute(migration)
+            connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
+    connection.execute(FUNCTIONS)
+    if known == 0 and distributed:
+        connection.execute(distribution())
 
 
 def _add_vectors(connection: Connection[Any]) -> None:
@@ -73,7 +99,12 @@ def _add_vectors(connection: Connection[Any]) -> None:
         (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
         row = connection.execute(_EXTENSION).fetchone()
         if wanting and row is not None:
-            connection.execute(vectors(row[0]))
+            connection.execute(vectors(row[0], distributed=_is_distributed(connection)))
+
+
+def _is_distributed(connection: Connection[Any]) -> bool:
+    (distributed,) = connection.execute(_IS_DISTRIBUTED).fetchone() or (False,)
+    return bool(distributed)
 
 
 def _check_role(connection: Connection[Any], server: Server) -> None:

@@ -1,45 +1,107 @@
-"""The schema of the server, by migrations. Never edit one that was released."""
+"""The schema of the server, by migrations. Never edit one that was released; but of functions there is only the newest
+text, which every migration puts in place.
+
+On a distributed server (Citus) the same tables are laid out otherwise, and their policies ask otherwise: `distributed`.
+"""
 
 from __future__ import annotations
 
 from re import sub
 
 from unified_state.storage.tiers.postgres.schema_history import HISTORY, HISTORY_TABLES, PARTITIONED_TABLES
-from unified_state.storage.tiers.postgres.schema_search import PASSES, SEARCH
-from unified_state.storage.tiers.postgres.schema_tenancy import ENTERING, TENANTS
-from unified_state.storage.tiers.postgres.schema_vectors import INDEXED_DIMENSIONS, VECTOR_GRANTS, VECTOR_INDEX, VECTORS
+from unified_state.storage.tiers.postgres.schema_search import PASSES, SEARCH, SEARCHING
+from unified_state.storage.tiers.postgres.schema_tenancy import AS_STEPS, ENTERING, NUMBERING, TENANTS
+from unified_state.storage.tiers.postgres.schema_vectors import INDEXED_DIMENSIONS, VECTOR_INDEX, VECTORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PARTITIONS = 16
+DISTRIBUTED_TABLES = (*HISTORY_TABLES, "numbering")  # the first one is what the others lie beside
+_REFERENCE_TABLES = ("version", "organisation", "member", "project")
 
 VERSION = """
 CREATE SCHEMA unified_state;
 CREATE TABLE unified_state.version (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
 """
 
+FUNCTIONS = SEARCHING.replace("{passes}", PASSES) + ENTERING.replace(
+    "{history}", ", ".join(f"unified_state.{table}" for table in DISTRIBUTED_TABLES)
+)
 
-def partitions(table: str) -> str:
-    """The partitions of a table."""
-    return "".join(
-        f"CREATE TABLE unified_state.{table}_{number} PARTITION OF unified_state.{table} "
-        f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number});\n"
-        for number in range(PARTITIONS)
+
+def migrations(*, distributed: bool) -> tuple[str, ...]:
+    """What leads from each version to the next one, without the functions that no table needs."""
+    return (
+        "".join(
+            (
+                TENANTS,
+                _tenant_policies(),
+                _laid_out(HISTORY, PARTITIONED_TABLES, distributed=distributed),
+                SEARCH,
+                *(policies(table, distributed=distributed) for table in HISTORY_TABLES),
+            )
+        ),
+        NUMBERING + policies("numbering", distributed=distributed) + AS_STEPS.replace("{table}", "numbering"),
     )
 
 
-_HERE = "project = (SELECT unified_state.project())"
-_MINE = f"{_HERE} AND author = (SELECT unified_state.author()) AND (SELECT unified_state.may_write())"
-_READABLE = f"{_HERE} AND author = ANY ((SELECT unified_state.readable())::integer[])"
+def vectors(schema: str, *, distributed: bool) -> str:
+    """The table of vectors, with the extension in a schema."""
+    asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
+    passes = PASSES
+    for name, place in asked.items():
+        passes = sub(rf"(?<![.\w]){name}\b", place, passes)
+    return "".join(
+        (
+            _laid_out(VECTORS, ["step_vector"], distributed=distributed)
+            .replace("{schema}", schema)
+            .replace("{passes}", passes),
+            *(VECTOR_INDEX.format(schema=schema, dimensions=dimensions) for dimensions in INDEXED_DIMENSIONS),
+            policies("step_vector", distributed=distributed),
+            AS_STEPS.replace("{table}", "step_vector"),
+            _distribute("step_vector") if distributed else "",
+        )
+    )
 
 
-def policies(table: str) -> str:
-    """Row security for everybody, the owner too. Each function is asked once a statement, not once a row."""
-    readable = _READABLE + (" AND words @@ unified_state.wanted()" if table == "step_words" else "")
+def distribution() -> str:
+    """What lays the tables of a new schema out over the nodes. What the policies ask is asked where the rows are."""
+    return "".join(
+        (
+            "SET LOCAL citus.multi_shard_modify_mode TO 'sequential';\n",
+            *(f"SELECT create_reference_table('unified_state.{table}');\n" for table in _REFERENCE_TABLES),
+            *map(_distribute, DISTRIBUTED_TABLES),
+            *(
+                f"ALTER FUNCTION unified_state.{name} SET citus.allow_nested_distributed_execution TO on;\n"
+                for name in ("author", "may_write", "readable", "name_of", "project")
+            ),
+        )
+    )
+
+
+def policies(table: str, *, distributed: bool) -> str:
+    """Row security for everybody, the owner too. A sub-select has its function asked once a statement, not once a row;
+    on a distributed server a policy may hold none.
+    """
+    here, author, may_write, readable = (
+        f"unified_state.{name}()" if distributed else f"(SELECT unified_state.{name}())"
+        for name in ("project", "author", "may_write", "readable")
+    )
+    seen = changed = f"project = {here}"
+    if table != "numbering":  # which is nobody's own
+        seen += f" AND author = ANY ({readable}::integer[])"
+        changed += f" AND author = {author}"
+    if table == "step_words":
+        seen += " AND words @@ unified_state.wanted()"
+    changed += f" AND {may_write}"
     return f"""
 ALTER TABLE unified_state.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
-CREATE POLICY readable ON unified_state.{table} FOR SELECT USING ({readable});
-CREATE POLICY insertable ON unified_state.{table} FOR INSERT WITH CHECK ({_MINE});
-CREATE POLICY changeable ON unified_state.{table} FOR UPDATE USING ({_MINE}) WITH CHECK ({_MINE});
-CREATE POLICY deletable ON unified_state.{table} FOR DELETE USING ({_MINE});
+CREATE POLICY readable ON unified_state.{table} FOR SELECT USING ({seen});
+CREATE POLICY insertable ON unified_state.{table} FOR INSERT WITH CHECK ({changed});
+CREATE POLICY changeable ON unified_state.{table} FOR UPDATE USING ({changed}) WITH CHECK ({changed});
+CREATE POLICY deletable ON unified_state.{table} FOR DELETE USING ({changed});
 """
 
 
@@ -52,33 +114,21 @@ def _tenant_policies() -> str:
     )
 
 
-MIGRATIONS = (
-    "".join(
-        (
-            TENANTS,
-            _tenant_policies(),
-            HISTORY,
-            SEARCH.replace("{passes}", PASSES),
-            *map(partitions, PARTITIONED_TABLES),
-            *map(policies, HISTORY_TABLES),
-            ENTERING.replace("{history}", ", ".join(f"unified_state.{table}" for table in HISTORY_TABLES)),
-        )
-    ),
-)
-
-
-def vectors(schema: str) -> str:
-    """The table of vectors, with the extension in a schema."""
-    asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
-    passes = PASSES
-    for name, place in asked.items():
-        passes = sub(rf"(?<![.\w]){name}\b", place, passes)
-    return "".join(
-        (
-            VECTORS.replace("{schema}", schema).replace("{passes}", passes),
-            partitions("step_vector"),
-            *(VECTOR_INDEX.format(schema=schema, dimensions=dimensions) for dimensions in INDEXED_DIMENSIONS),
-            policies("step_vector"),
-            VECTOR_GRANTS,
-        )
+def _laid_out(tables: str, partitioned: Iterable[str], *, distributed: bool) -> str:
+    """Tables with their partitions; a distributed server has shards instead."""
+    if distributed:
+        return tables.replace(" PARTITION BY HASH (project)", "")
+    return tables + "".join(
+        f"CREATE TABLE unified_state.{table}_{number} PARTITION OF unified_state.{table} "
+        f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number});\n"
+        for table in partitioned
+        for number in range(PARTITIONS)
     )
+
+
+def _distribute(table: str) -> str:
+    beside = "" if table == DISTRIBUTED_TABLES[0] else f", colocate_with => 'unified_state.{DISTRIBUTED_TABLES[0]}'"
+    return f"SELECT create_distributed_table('unified_state.{table}', 'project'{beside});\n"
+
+
+SCHEMA_VERSION = len(migrations(distributed=False))

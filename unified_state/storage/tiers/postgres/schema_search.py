@@ -39,8 +39,20 @@ CREATE FUNCTION unified_state.era(project bigint, number bigint) RETURNS text LA
     SELECT '@' || project || '#' || number / 32768
 $$;
 
+"""
+
+# The functions that nothing in the schema needs: the newest migration makes them anew.
+SEARCHING = """
+-- Set something for this transaction, on every node of a distributed server: Citus hands on what a statement sets, not
+-- what `set_config` does, and only where it is asked to.
+CREATE OR REPLACE FUNCTION unified_state.tell(setting text, value text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('citus.propagate_set_commands', 'local', true);
+    EXECUTE format('SET LOCAL %s TO %L', setting, value);
+END $$;
+
 -- Count what an author added, and now and then which words are common: a search begins with the rarest.
-CREATE FUNCTION unified_state.note_volume(of_project bigint, of_author integer, added bigint) RETURNS void
+CREATE OR REPLACE FUNCTION unified_state.note_volume(of_project bigint, of_author integer, added bigint) RETURNS void
     LANGUAGE plpgsql AS $$
 DECLARE
     now_there bigint;
@@ -54,7 +66,8 @@ BEGIN
     IF now_there < counted * 1.3 + 300 THEN
         RETURN;
     END IF;
-    PERFORM set_config('unified_state.wanted', '!unified_state', true), set_config('enable_bitmapscan', 'off', true);
+    PERFORM unified_state.tell('unified_state.wanted', '!unified_state'),
+        unified_state.tell('enable_bitmapscan', 'off');
     DELETE FROM unified_state.common_word WHERE project = of_project AND author = of_author;
     SELECT array_agg(last * place / 4000) INTO chosen  -- from all times: a session has words of its own
         FROM (SELECT max(number) AS last FROM unified_state.step_words WHERE project = of_project) AS newest,
@@ -66,14 +79,14 @@ BEGIN
         FROM ts_stat(format('SELECT words FROM unified_state.step_words WHERE project = %s AND author = %s '
             'AND number = ANY (%L)', of_project, of_author, chosen))
         WHERE ndoc > in_sample * 0.002 AND word NOT LIKE '@%' AND length(word) < 500;
-    PERFORM set_config('enable_bitmapscan', 'on', true);
+    PERFORM unified_state.tell('enable_bitmapscan', 'on');
     UPDATE unified_state.volume SET sampled = now_there WHERE project = of_project AND author = of_author;
 END $$;
 
 -- The newest steps that match, and pass the filters. The index costs by the steps that it touches; where these are many
 -- it is cheaper to look at the newest eras alone, and where nearly every step matches, to walk back from the newest
 -- step until there are enough, though no further than 10,000 steps.
-CREATE FUNCTION unified_state.newest(
+CREATE OR REPLACE FUNCTION unified_state.newest(
     query tsquery, touched double precision, expected double precision, total double precision, sessions bigint[],
     of_kind text, of_tool text, since bigint, until bigint, most integer
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
@@ -83,7 +96,7 @@ DECLARE
     few double precision := 2 * most * total / greatest(1, expected);  -- of the newest steps should hold enough
     found bigint[];
 BEGIN
-    PERFORM set_config('unified_state.wanted', query::text, true);
+    PERFORM unified_state.tell('unified_state.wanted', query::text);
     IF sessions IS NOT NULL THEN
         SELECT array_agg(number) INTO found FROM (
             SELECT s.number FROM (
@@ -105,28 +118,29 @@ BEGIN
             ORDER BY w.number + 0 DESC LIMIT most) AS passing;
         RETURN coalesce(found, '{}');
     END IF;
+    SELECT last INTO latest FROM unified_state.numbering WHERE project = here;
     IF 2 * least(10000, most * total / greatest(1, expected)) < least(1, 65536 / total) * touched THEN
-        PERFORM set_config('enable_bitmapscan', 'off', true);
+        PERFORM unified_state.tell('enable_bitmapscan', 'off');
         SELECT array_agg(number) INTO found FROM (
             SELECT number FROM unified_state.step_words
-            WHERE project = here AND number > (SELECT last - 10000 FROM unified_state.project WHERE id = here)
+            WHERE project = here AND number > latest - 10000
             ORDER BY number DESC LIMIT most) AS walked;
-        PERFORM set_config('enable_bitmapscan', 'on', true);
+        PERFORM unified_state.tell('enable_bitmapscan', 'on');
         IF cardinality(found) >= most / 3 THEN
             RETURN found;
         END IF;
     END IF;
-    SELECT last INTO latest FROM unified_state.project WHERE id = here;
     IF touched > 5000 AND few + 65536 < latest THEN
-        PERFORM set_config('unified_state.wanted', (query && string_agg(quote_literal(unified_state.era(here, number)),
-            ' | ')::tsquery)::text, true) FROM generate_series(latest - few::bigint, latest + 32767, 32768) AS number;
+        PERFORM unified_state.tell('unified_state.wanted', (query && string_agg(
+            quote_literal(unified_state.era(here, number)), ' | ')::tsquery)::text)
+            FROM generate_series(latest - few::bigint, latest + 32767, 32768) AS number;
         SELECT array_agg(number) INTO found FROM (
             SELECT number FROM unified_state.step_words WHERE project = here
             ORDER BY number + 0 DESC LIMIT most) AS met;
         IF cardinality(found) = most THEN
             RETURN found;
         END IF;
-        PERFORM set_config('unified_state.wanted', query::text, true);
+        PERFORM unified_state.tell('unified_state.wanted', query::text);
     END IF;
     SELECT array_agg(number) INTO found FROM (
         SELECT number FROM unified_state.step_words WHERE project = here
@@ -135,7 +149,7 @@ BEGIN
 END $$;
 
 -- The candidates of a search and how well they match: those that hold all words, and those that hold the rarest.
-CREATE FUNCTION unified_state.matching(
+CREATE OR REPLACE FUNCTION unified_state.matching(
     asked text[], sessions bigint[], of_kind text, of_tool text, since bigint, until bigint, most integer
 ) RETURNS TABLE (step bigint, score double precision) LANGUAGE plpgsql AS $$
 DECLARE
@@ -187,7 +201,7 @@ BEGIN
         found := found || unified_state.newest(tenant && others, often, often, total, sessions, of_kind, of_tool, since,
             until, most);
     END IF;
-    PERFORM set_config('unified_state.wanted', tenant::text, true);
+    PERFORM unified_state.tell('unified_state.wanted', tenant::text);
     RETURN QUERY SELECT w.number, (
             SELECT sum(ln(1 + total / (each_likely + 0.5)) * ts_rank(w.words, query, 1))
             FROM unnest(queries, likely) AS word (query, each_likely))
@@ -195,11 +209,11 @@ BEGIN
 END $$;
 
 -- Say who asks; the authors whose history is readable.
-CREATE FUNCTION unified_state.ask(organisation text, project text, member text) RETURNS integer[]
+CREATE OR REPLACE FUNCTION unified_state.ask(organisation text, project text, member text) RETURNS integer[]
     LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM set_config('unified_state.organisation', organisation, true),
-        set_config('unified_state.project', project, true), set_config('unified_state.member', member, true);
+    PERFORM unified_state.tell('unified_state.organisation', organisation),
+        unified_state.tell('unified_state.project', project), unified_state.tell('unified_state.member', member);
     RETURN unified_state.readable();
 END $$;
 """

@@ -73,9 +73,42 @@ CREATE FUNCTION unified_state.project() RETURNS bigint LANGUAGE sql STABLE SECUR
 $$;
 """
 
-# Who opens a project the first time makes it; where members are bound to roles nobody makes a member but `admit`.
+# The second migration. Numbers are given in a table of its own, which lies where the project's history lies: no append
+# writes what all projects share, and no privilege on a single column is needed.
+NUMBERING = """
+CREATE TABLE unified_state.numbering (
+    project bigint PRIMARY KEY,
+    last bigint NOT NULL DEFAULT 0         -- the last number given; its lock is what writers wait for
+);
+ALTER TABLE unified_state.project NO FORCE ROW LEVEL SECURITY;
+INSERT INTO unified_state.numbering SELECT id, last FROM unified_state.project;
+ALTER TABLE unified_state.project FORCE ROW LEVEL SECURITY;
+ALTER TABLE unified_state.project DROP COLUMN last;
+"""
+
+# Whoever may use the steps may use another table as well.
+AS_STEPS = """
+DO $$
+DECLARE
+    given record;
+BEGIN
+    FOR given IN SELECT grantee, privilege_type FROM information_schema.role_table_grants
+        WHERE table_schema = 'unified_state' AND table_name = 'step'
+            AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> current_user
+    LOOP
+        EXECUTE format('GRANT %s ON unified_state.{table} TO %I', given.privilege_type, given.grantee);
+    END LOOP;
+END $$;
+"""
+
+# Who opens a project the first time makes it; where members are bound to roles nobody makes a member but `admit`. A
+# member's number is a random one: it is nobody's in another organisation, so that no policy can take one for the other.
 ENTERING = """
-CREATE FUNCTION unified_state.enter() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+CREATE OR REPLACE FUNCTION unified_state.random_number() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT ('x' || substr(md5(gen_random_uuid()::text), 1, 16))::bit(64)::bigint
+$$;
+
+CREATE OR REPLACE FUNCTION unified_state.enter() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     of_organisation text := current_setting('unified_state.organisation');
@@ -87,9 +120,7 @@ BEGIN
         IF NOT EXISTS (SELECT 1 FROM unified_state.member WHERE organisation = of_organisation AND role IS NOT NULL)
         THEN
             INSERT INTO unified_state.member (organisation, id, name)
-                SELECT of_organisation, coalesce(max(id), 0) + 1, of_member FROM unified_state.member
-                WHERE organisation = of_organisation
-                ON CONFLICT DO NOTHING;
+                VALUES (of_organisation, unified_state.random_number() >> 32, of_member) ON CONFLICT DO NOTHING;
         END IF;
     END IF;
     IF unified_state.author() IS NULL THEN
@@ -97,28 +128,25 @@ BEGIN
     END IF;
     IF unified_state.project() IS NULL AND unified_state.may_write() THEN
         INSERT INTO unified_state.project (id, organisation, name)
-            SELECT ('x' || substr(md5(gen_random_uuid()::text), 1, 16))::bit(64)::bigint, of_organisation,
-                current_setting('unified_state.project')
+            VALUES (unified_state.random_number(), of_organisation, current_setting('unified_state.project'))
             ON CONFLICT DO NOTHING;
     END IF;
     RETURN unified_state.project();
 END $$;
 
-CREATE FUNCTION unified_state.admit(
+CREATE OR REPLACE FUNCTION unified_state.admit(
     of_role name, of_organisation text, of_member text, may_write boolean DEFAULT true
 ) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM set_config('unified_state.organisation', of_organisation, true);
+    PERFORM unified_state.tell('unified_state.organisation', of_organisation);
     INSERT INTO unified_state.organisation (name) VALUES (of_organisation) ON CONFLICT DO NOTHING;
     PERFORM 1 FROM unified_state.organisation WHERE name = of_organisation FOR UPDATE;
     INSERT INTO unified_state.member (organisation, id, name, role, writes)
-        SELECT of_organisation, coalesce(max(id), 0) + 1, of_member, of_role, may_write FROM unified_state.member
-        WHERE organisation = of_organisation
+        VALUES (of_organisation, unified_state.random_number() >> 32, of_member, of_role, may_write)
         ON CONFLICT (organisation, name) DO UPDATE SET role = excluded.role, writes = excluded.writes;
     EXECUTE format('GRANT USAGE ON SCHEMA unified_state TO %I', of_role);
-    EXECUTE format('GRANT SELECT ON unified_state.version, unified_state.project, {history} TO %I', of_role);
+    EXECUTE format('GRANT SELECT ON unified_state.version, {history} TO %I', of_role);
     IF may_write THEN
-        EXECUTE format('GRANT UPDATE (last) ON unified_state.project TO %I', of_role);
         EXECUTE format('GRANT INSERT, UPDATE, DELETE ON {history} TO %I', of_role);
     END IF;
     IF to_regclass('unified_state.step_vector') IS NOT NULL THEN
@@ -132,7 +160,7 @@ END $$;
 REVOKE ALL ON FUNCTION unified_state.admit FROM PUBLIC;
 
 -- Whether the others of one's organisation may read one's history: everybody's own word.
-CREATE FUNCTION unified_state.share(whether boolean) RETURNS void LANGUAGE sql SECURITY DEFINER
+CREATE OR REPLACE FUNCTION unified_state.share(whether boolean) RETURNS void LANGUAGE sql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
     UPDATE unified_state.member SET shares = whether
     WHERE organisation = current_setting('unified_state.organisation', true) AND id = unified_state.author()

@@ -10,8 +10,6 @@ from __future__ import annotations
 INDEXED_DIMENSIONS = (256, 384)
 
 VECTORS = """
-SELECT '[1]'::{schema}.halfvec;  -- loads the extension, whose settings are named below
-
 CREATE TABLE unified_state.step_vector (
     project bigint NOT NULL,
     author integer NOT NULL,
@@ -26,11 +24,16 @@ CREATE FUNCTION unified_state.nearest(
     asked text, of_dimensions integer, of_model text, sessions bigint[], of_kind text, of_tool text, since bigint,
     until bigint, most integer
 ) RETURNS TABLE (step bigint, score double precision) LANGUAGE plpgsql
-    SET search_path = pg_catalog, {schema} SET hnsw.ef_search = 200 SET hnsw.iterative_scan = relaxed_order AS $$
+    SET search_path = pg_catalog, {schema} AS $$
 DECLARE
     here bigint := unified_state.project();
     is_filtered boolean := coalesce(sessions::text, of_kind, of_tool, since::text, until::text) IS NOT NULL;
 BEGIN
+    PERFORM asked::halfvec;  -- loads the extension, whose settings are known from here on
+    PERFORM unified_state.tell('hnsw.ef_search', '200');
+    IF current_setting('hnsw.iterative_scan', true) IS NOT NULL THEN  -- from version 0.8 on
+        PERFORM unified_state.tell('hnsw.iterative_scan', 'relaxed_order');
+    END IF;
     RETURN QUERY EXECUTE format(
         'SELECT v.number, 1 - (v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s)) '
         'FROM unified_state.step_vector AS v ' || CASE WHEN is_filtered THEN
@@ -48,19 +51,4 @@ VECTOR_INDEX = """
 CREATE INDEX step_vector_{dimensions} ON unified_state.step_vector
     USING hnsw ((embedding::{schema}.halfvec({dimensions})) {schema}.halfvec_cosine_ops)
     WHERE dimensions = {dimensions};
-"""
-
-# Whoever may use the steps may use their vectors.
-VECTOR_GRANTS = """
-DO $$
-DECLARE
-    given record;
-BEGIN
-    FOR given IN SELECT grantee, privilege_type FROM information_schema.role_table_grants
-        WHERE table_schema = 'unified_state' AND table_name = 'step'
-            AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> current_user
-    LOOP
-        EXECUTE format('GRANT %s ON unified_state.step_vector TO %I', given.privilege_type, given.grantee);
-    END LOOP;
-END $$;
 """

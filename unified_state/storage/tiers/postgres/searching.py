@@ -1,5 +1,6 @@
-"""Hybrid search in one statement: what matches the words, what is near the query's vector, by the sum of both scores,
-each brought between 0 and 1 (min-max, which won in our measurements against ranks).
+"""Hybrid search: what matches the words, what is near the query's vector, by the sum of both scores, each brought
+between 0 and 1 (min-max, which won in our measurements against ranks). One statement chooses, another one fetches: on a
+distributed server a statement that reads tables goes to their node, where no function may search others.
 """
 
 from __future__ import annotations
@@ -22,33 +23,32 @@ if TYPE_CHECKING:
 _CANDIDATES = 100  # that hold all words; and twice as many that hold the rarest
 _MOST = 1_000
 _TIMEOUT = "SET LOCAL statement_timeout = '20s'"
+_SESSIONS = """
+SELECT coalesce(array_agg(number), '{}') FROM unified_state.session
+WHERE project = %s AND author = ANY(%s) AND session_id = %s
+"""
 _MATCHED = """
-    SELECT matching.step AS number, matching.score FROM asked, unified_state.matching(%(words)s::text[], sessions,
+    SELECT step AS number, score FROM unified_state.matching(%(words)s::text[], %(sessions)s::bigint[],
         %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
 """
 _NEAR = """
-    SELECT nearest.step AS number, nearest.score FROM asked, unified_state.nearest(%(vector)s, %(dimensions)s,
-        %(model)s, sessions, %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
+    SELECT step AS number, score FROM unified_state.nearest(%(vector)s, %(dimensions)s, %(model)s,
+        %(sessions)s::bigint[], %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
 """
 _SCALED = """
     SELECT number, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1)
-        AS score FROM {}
+        AS score FROM ({}) AS found
 """
-_SEARCH = """
-WITH asked AS (
-    SELECT CASE WHEN %(session)s::text IS NULL THEN NULL ELSE coalesce(array_agg(number), '{{}}') END AS sessions
-    FROM unified_state.session
-    WHERE project = %(project)s AND author = ANY(%(readable)s) AND session_id = %(session)s
-), {parts}, best AS (
-    SELECT number, sum(score) AS score FROM ({scaled}) AS scaled
-    GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
-)
-SELECT best.score, coalesce(%(session)s::text, session_id), unified_state.name_of(step.author), {columns}
-FROM best
-JOIN unified_state.step ON step.project = %(project)s AND step.number = best.number
+_BEST = """
+SELECT number, sum(score) AS score FROM ({}) AS scaled
+GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
+"""
+_STEPS = f"""
+SELECT step.number, session_id, unified_state.name_of(step.author), {STEP_COLUMNS}
+FROM unified_state.step
 JOIN unified_state.session ON session.project = step.project AND session.author = step.author
     AND session.number = step.session
-ORDER BY best.score DESC, best.number DESC
+WHERE step.project = %s AND step.number = ANY(%s)
 """
 
 
@@ -56,20 +56,17 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
     """The steps that match best, best first, at most 1,000."""
     limit = min(query.limit, _MOST)
     words, vector = searched_words(query.text), query.vector if asker.has_vectors else None
-    parts = {"matched": _MATCHED} if words else {}
-    if vector is not None:
-        parts["near"] = _NEAR
+    parts = ([_MATCHED] if words else []) + ([] if vector is None else [_NEAR])
     if not parts or limit < 1:
         return []
     connection.execute(_TIMEOUT)
+    asked_session = to_text(query.session_id)
     given = {
-        "project": asker.project,
-        "readable": readable,
         "words": [f"'{word}':*" if begins else f"'{word}'" for word, begins in words],
         "vector": None if vector is None else vector_text(vector),
         "dimensions": None if vector is None else len(vector),
         "model": to_text(query.model),
-        "session": to_text(query.session_id),
+        "sessions": None if asked_session is None else _sessions(connection, asker, readable, asked_session),
         "kind": to_text(query.kind),
         "tool": to_text(query.tool),
         "since": None if query.since is None else to_number(query.since),
@@ -77,13 +74,18 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
         "candidates": max(_CANDIDATES, limit),
         "limit": limit,
     }
-    statement = _SEARCH.format(
-        parts=", ".join(f"{name} AS ({part})" for name, part in parts.items()),
-        scaled=" UNION ALL ".join(map(_SCALED.format, parts)),
-        columns=STEP_COLUMNS,
-    )
-    rows = connection.execute(statement, given).fetchall()
-    return [
-        HistoryHit(step=step_of(from_text(session), row), score=score, said_by=from_text(member))
-        for score, session, member, *row in rows
-    ]
+    best = connection.execute(_BEST.format(" UNION ALL ".join(map(_SCALED.format, parts))), given).fetchall()
+    rows = connection.execute(_STEPS, [asker.project, [number for number, _ in best]]).fetchall()
+    found = {number: told for number, *told in rows}
+    return [_hit(query, score, *found[number]) for number, score in best if number in found]  # forgotten meanwhile
+
+
+def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], session_id: str) -> list[int]:
+    """The numbers of a session: several may have it."""
+    row = connection.execute(_SESSIONS, [asker.project, readable, session_id]).fetchone()
+    return list(row[0]) if row else []
+
+
+def _hit(query: HistoryQuery, score: float, session: str, member: str, *row: Any) -> HistoryHit:
+    session_id = from_text(session) if query.session_id is None else query.session_id
+    return HistoryHit(step=step_of(session_id, row), score=score, said_by=from_text(member))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _HAS_VECTORS = "SELECT to_regclass('unified_state.step_vector') IS NOT NULL"
 _ASK = "SELECT unified_state.ask(%s, %s, %s)"
+_LOCK = "SELECT last FROM unified_state.numbering WHERE project = %s FOR UPDATE"
+_BEGIN = "INSERT INTO unified_state.numbering (project) VALUES (%s) ON CONFLICT DO NOTHING"
 
 
 class Asker:
@@ -57,11 +59,12 @@ class Asker:
 
     def lock(self, connection: Connection[Any]) -> int:
         """Wait for one's turn to write in this project; the last number that was given."""
-        row = connection.execute(
-            "SELECT last FROM unified_state.project WHERE id = %s FOR UPDATE", [self.project]
-        ).fetchone()
+        row = connection.execute(_LOCK, [self.project]).fetchone()
+        if row is None:
+            connection.execute(_BEGIN, [self.project])
+            row = connection.execute(_LOCK, [self.project]).fetchone()
         return int(row[0]) if row else 0
 
     def unlock(self, connection: Connection[Any], last: int) -> None:
         """Note the last number that was given; others go on when the transaction ends."""
-        connection.execute("UPDATE unified_state.project SET last = %s WHERE id = %s", [last, self.project])
+        connection.execute("UPDATE unified_state.numbering SET last = %s WHERE project = %s", [last, self.project])

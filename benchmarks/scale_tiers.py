@@ -1,0 +1,166 @@
+"""The tiers of `benchmarks/scale.py`: how each is opened, filled and asked. What only vectors need is loaded only for
+them, since the memory of a client is measured.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.long_archive import BEGIN, sessions
+from unified_state.records.history import HistoryQuery, StoredStep
+from unified_state.services.searching import search
+from unified_state.setting_table import STATIC
+from unified_state.storage.archive import Archive
+from unified_state.storage.tiers.json_lines import JsonStore
+from unified_state.storage.tiers.postgres.embedded import EMBEDDED, start_embedded
+from unified_state.storage.tiers.postgres.opening import open_postgres
+from unified_state.storage.tiers.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from unified_state.storage.tiers.postgres.store import PostgresStore
+    from unified_state.storage.tiers.protocol import HistoryStore
+
+_PROJECT = "scale"
+_BATCH = 2_000
+_HITS = 10
+_SERVER = "server"
+_DEFINITION = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'unified_state' AND indexname = %s"
+Ask = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to ask, of which a client takes one; and what is written before, in how many seconds of the tier's own."""
+
+    ask: Callable[[Path, ExitStack], Ask]
+    writes: str
+    write: Callable[[Path, int], float]
+
+
+@dataclass(frozen=True)
+class Tier:
+    """The ways to ask a tier, each over what those before it have written, and the file with its server's process."""
+
+    ways: dict[str, Way]
+    server: str | None = None
+
+
+def _append(open_store: Callable[[Path], HistoryStore]) -> Callable[[Path, int], float]:
+    def append(place: Path, steps: int) -> float:
+        seconds, written = 0.0, _written(steps)
+        with open_store(place) as store:
+            while batch := list(itertools.islice(written, _BATCH)):
+                begin = time.perf_counter()
+                store.append(batch)
+                seconds += time.perf_counter() - begin
+        return seconds
+
+    return append
+
+
+def _written(steps: int) -> Iterator[StoredStep]:
+    """The steps of a long archive, as they travel between stores."""
+    fields = [name for name in StoredStep.names if name not in {"session_id", "unknown"}]
+    for session_id, written in sessions(steps):
+        for step in written:
+            yield StoredStep(session_id=session_id, **{name: getattr(step, name) for name in fields})
+
+
+def _store_asks(open_store: Callable[[Path], HistoryStore]) -> Callable[[Path, ExitStack], Ask]:
+    def asks(place: Path, stack: ExitStack) -> Ask:
+        store = stack.enter_context(open_store(place))
+        return lambda query: store.search(HistoryQuery(text=query, limit=_HITS))
+
+    return asks
+
+
+def _ranked_asks(place: Path, stack: ExitStack) -> Ask:
+    archive = stack.enter_context(Archive(_archive_path(place)))
+    return lambda query: search(archive, query, _HITS, now=BEGIN)
+
+
+def _archive_path(place: Path) -> str:
+    return str(place / "archive.db")
+
+
+def _open_sqlite(place: Path) -> HistoryStore:
+    return SqliteStore(_archive_path(place))
+
+
+def _open_json(place: Path) -> HistoryStore:
+    return JsonStore(str(place), _PROJECT)
+
+
+def _open_postgres(place: Path) -> PostgresStore:
+    return open_postgres(f"{EMBEDDED}{place}/{_SERVER}", _PROJECT, organisation="scale", member="ada")
+
+
+def _hybrid_asks(place: Path, stack: ExitStack) -> Ask:
+    from unified_state.services.meaning import Reader
+    from unified_state.sources.models import open_model
+
+    store, reader = stack.enter_context(_open_postgres(place)), Reader(open_model(STATIC))
+
+    def answer(query: str) -> object:
+        model, vector = reader.vector(query) or (None, None)
+        return store.search(HistoryQuery(text=query, limit=_HITS, model=model, vector=vector))
+
+    return answer
+
+
+def _give_vectors(place: Path, steps: int) -> float:
+    """Give every step its vector. The index is made afterwards, as PostgreSQL's manual advises where much comes at
+    once.
+    """
+    import psycopg
+
+    from unified_state.sources.models import open_model
+    from unified_state.storage.vector_models import full_name
+    from unified_state.storage.vector_numbers import matrix
+
+    model, written, seconds = open_model(STATIC), _written(steps), 0.0
+    name, index = full_name(model.name, model.version), f"step_vector_{model.dimensions}"
+    with (
+        psycopg.connect(start_embedded(str(place / _SERVER)), autocommit=True) as owner,
+        _open_postgres(place) as store,
+    ):
+        ((definition,),) = owner.execute(_DEFINITION, [index]).fetchall()
+        owner.execute(f"DROP INDEX unified_state.{index}")
+        while batch := list(itertools.islice(written, _BATCH)):
+            given = zip(batch, model.encode([step.text for step in batch]), strict=True)
+            vectors = [
+                (step.uuid, step.block, matrix([vector], model.dimensions)[0].tolist())
+                for step, vector in given
+                if vector is not None
+            ]
+            begin = time.perf_counter()
+            store.vectors.add(name, vectors)
+            seconds += time.perf_counter() - begin
+        begin = time.perf_counter()
+        owner.execute("SET maintenance_work_mem = '4GB'")
+        owner.execute(definition.replace(" ON ONLY ", " ON "))  # with those of the partitions
+        return seconds + time.perf_counter() - begin
+
+
+TIERS = {
+    "sqlite": Tier(
+        {
+            "sqlite": Way(_store_asks(_open_sqlite), "steps", _append(_open_sqlite)),
+            "sqlite (ranked)": Way(_ranked_asks, "steps", _append(_open_sqlite)),
+        }
+    ),
+    "json": Tier({"json": Way(_store_asks(_open_json), "steps", _append(_open_json))}),
+    "postgres": Tier(
+        {
+            "postgres": Way(_store_asks(_open_postgres), "steps", _append(_open_postgres)),
+            "postgres (hybrid)": Way(_hybrid_asks, "vectors", _give_vectors),
+        },
+        f"{_SERVER}/postmaster.pid",
+    ),
+}
