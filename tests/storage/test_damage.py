@@ -14,6 +14,7 @@ from unified_state.storage.archive import Archive
 from unified_state.storage.compactions import begin_compaction
 from unified_state.storage.damage import is_healthy, set_aside_if_damaged
 from unified_state.storage.ledger import insert_item, list_items, next_alias
+from unified_state.storage.rewinds import keep_rewind
 from unified_state.storage.sessions import add_notes, touch_session
 from unified_state.storage.step_writing import StepWriter
 
@@ -50,6 +51,13 @@ def test_a_healthy_archive_stays_where_it_is(filled: Path) -> None:
     assert is_healthy(str(filled))
     assert set_aside_if_damaged(str(filled)) is None
     assert filled.read_bytes() == before
+
+
+def test_an_archive_in_which_a_session_was_rewound_is_healthy(filled: Path) -> None:
+    with Archive(str(filled)) as archive:
+        for number in range(200):  # more than SQLite tells of unasked
+            keep_rewind(archive, touch_session(archive, "s", NOW), NOW, NOW + number)
+    assert is_healthy(str(filled))
 
 
 def test_an_archive_that_is_not_there_is_healthy(archive_path: str) -> None:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -14,12 +15,15 @@ import numpy as np
 import pytest
 
 from tests.acceptance.namespaces import mounted
+from tests.builders import NOW, uuid_of
 from tests.processes import ROOT, run_at_once, start
 from tests.storage.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
 from unified_state.errors import StorageError, UsageError
+from unified_state.records.history import STEP, Tombstone
 from unified_state.storage.archive import Archive
 from unified_state.storage.derived_file import GRAPH, SCAN, derived_folder, derived_lock, derived_path, remove_stale
 from unified_state.storage.step_writing import forget_step
+from unified_state.storage.tiers.sqlite import SqliteStore
 from unified_state.storage.vector_index import nearest, refresh
 from unified_state.storage.vectors import model_number, read_model
 
@@ -218,6 +222,44 @@ def test_a_byte_of_the_graph_that_the_disk_has_changed_never_leads_anywhere(made
     assert recall(made) >= 0.9  # a changed vector misleads the search at most
 
 
+@TIERS
+@pytest.mark.parametrize("mask", [0x01, 0xFF])
+def test_no_byte_that_the_disk_has_changed_in_what_a_file_says_of_itself_misleads(
+    empty: Archive, graph_from: int, mask: int
+) -> None:
+    fill(empty, VECTORS[:300])
+    assert refresh(empty, MODEL, always, graph_from=graph_from)
+    fill(empty, VECTORS[300:320], 301)  # what is behind the file's last one is compared too
+    path = Path(derived_path(empty, read_model(empty, MODEL), GRAPH if graph_from == A_GRAPH else SCAN))
+    whole = path.read_bytes()
+    for place in range(len(whole) - 128, len(whole)):
+        content = bytearray(whole)
+        content[place] ^= mask
+        path.unlink()  # so that it is another file
+        path.write_bytes(content)
+        assert steps(empty, QUERIES[0], 5) == exact(VECTORS[:320], QUERIES[0], 5), f"{len(whole) - place} from the end"
+
+
+@TIERS
+def test_what_was_made_before_the_archive_came_back_from_a_backup_hides_nothing(
+    archive_path: str, graph_from: int
+) -> None:
+    with Archive(archive_path) as archive:
+        fill(archive, VECTORS[:300])
+        archive.connection.backup(sqlite3.connect(f"{archive_path}.backup"))
+        fill(archive, VECTORS[300:5_000], 301)
+        assert refresh(archive, MODEL, always, graph_from=graph_from)
+    os.replace(f"{archive_path}.backup", archive_path)
+    others = make_vectors(5_000, seed=4)
+    now = np.concatenate([VECTORS[:300], others])
+    with Archive(archive_path) as archive:
+        assert steps(archive, QUERIES[0]) == exact(VECTORS[:300], QUERIES[0])
+        fill(archive, others, 301)
+        assert recall(archive, now) == 1
+        assert refresh(archive, MODEL, always, graph_from=graph_from)
+        assert recall(archive, now) >= 0.98
+
+
 def test_a_file_of_another_archive_is_not_used(archive: Archive, tmp_path: Path) -> None:
     with Archive(str(tmp_path / "other" / "archive.db")) as other:
         fill(other, make_vectors(COUNT, seed=9))
@@ -256,6 +298,20 @@ def test_forgetting_removes_what_was_made_of_the_vector_and_the_next_files_are_w
     assert refresh(made, MODEL, always, graph_from=graph_from)
     assert steps(made, VECTORS[0], COUNT) != []
     assert 1 not in steps(made, VECTORS[0], COUNT)
+
+
+@TIERS
+def test_what_another_store_tells_to_forget_is_left_in_no_file(made: Archive, graph_from: int) -> None:
+    SqliteStore(made.path, archive=made).append([Tombstone(STEP, f"{uuid_of(1)}/0", NOW)])
+    assert [path.name for path in Path(derived_folder(made)).iterdir()] == ["lock"]
+
+
+def test_a_file_of_a_run_that_was_killed_just_before_it_got_its_name_does_not_stay(archive: Archive) -> None:
+    refresh(archive, MODEL, always)
+    whole = Path(derived_path(archive, read_model(archive, MODEL), SCAN))
+    shutil.copy(whole, f"{whole}.99.0123abcd.tmp")
+    refresh(archive, MODEL, always)
+    assert sorted(path.name for path in Path(derived_folder(archive)).iterdir()) == ["1.bits1", "lock"]
 
 
 def test_forgetting_a_step_without_a_vector_leaves_the_files(archive: Archive) -> None:
@@ -394,6 +450,25 @@ def test_where_a_package_is_missing_it_is_said_with_what_to_install(package: str
     )
     assert package in done.stdout
     assert done.stdout.endswith("pip install 'unified-state[vectors]'\n")
+
+
+WITHOUT_USEARCH = """
+import json, sys
+sys.modules["usearch"] = None
+root, path, query = sys.argv[1:]
+sys.path.insert(0, root)
+from unified_state.storage.archive import Archive
+from unified_state.storage.vector_index import nearest
+with Archive(path) as archive:
+    print([step for step, _ in nearest(archive, 1, json.loads(query), 3)])
+"""
+
+
+@WITH_GRAPH
+def test_without_what_reads_the_graph_the_nearest_are_found_all_the_same(made: Archive, graph_from: int) -> None:
+    command = [sys.executable, "-c", WITHOUT_USEARCH, str(ROOT), made.path, str(QUERIES[0].tolist())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{exact(VECTORS, QUERIES[0], 3)}\n", done.stderr
 
 
 @pytest.mark.parametrize("module", ["vector_graph", "vector_index"])

@@ -13,6 +13,7 @@ from unified_state.storage.vector_models import (
 from unified_state.storage.vectors import add_vectors, model_number
 
 from .test_vectors import add_steps, vector
+from .vector_archives import DIMENSIONS, fill, make_vectors
 
 
 def test_a_model_without_vectors_is_none_to_search_by_and_asking_writes_nothing(archive: Archive) -> None:
@@ -38,6 +39,21 @@ def test_only_other_versions_of_the_same_model_are_dropped(archive: Archive) -> 
         add_vectors(archive, model_number(archive, name, version, 4), [(1, vector(1))])
     drop_other_versions(archive, model_number(archive, "tiny", "2", 4))
     assert {(count.model, count.version) for count in vector_counts(archive)} == {("tiny", "2"), ("other", "1")}
+
+
+def test_vectors_of_other_versions_go_some_at_a_time_so_that_no_hook_waits_for_all(archive: Archive) -> None:
+    fill(archive, make_vectors(1_500))
+    for version in "23":
+        number = model_number(archive, "by chance", version, DIMENSIONS)
+        archive.run(
+            "INSERT INTO vector (step, model, embedding) SELECT step, ?, embedding FROM vector WHERE model = 1", number
+        )
+    traced: list[str] = []
+    archive.connection.set_trace_callback(traced.append)
+    drop_other_versions(archive, number)
+    assert vector_counts(archive) == (VectorCount("by chance", "3", 1_500),)
+    removed = dict.fromkeys(sql for sql in traced if sql.startswith("DELETE"))  # told anew behind each trigger
+    assert [sql.count(",") + 1 for sql in removed] == [2_000, 1_000]
 
 
 def test_a_forgotten_step_counts_no_longer(archive: Archive) -> None:

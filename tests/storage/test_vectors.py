@@ -8,6 +8,7 @@ import pytest
 from tests.builders import NOW, uuid_of
 from unified_state.errors import UsageError
 from unified_state.records.step import PROMPT, TEXT, Step
+from unified_state.rules.meaning import LOOKED_AT
 from unified_state.rules.packing import pack
 from unified_state.storage.archive import Archive
 from unified_state.storage.sessions import touch_session
@@ -132,6 +133,12 @@ def test_images_and_empty_texts_are_given_no_vector_and_stop_nobody(archive: Arc
     model = model_number(archive, "tiny", "1", 4)
     assert steps_without(archive, model, 2) == [(5, "two"), (1, "one")]
     assert steps_without(archive, model, 1, before=5) == [(1, "one")]
+
+
+def test_of_a_megabyte_no_more_is_read_than_a_vector_is_made_of(archive: Archive) -> None:
+    add_steps(archive, "one " * 300_000)
+    ((_, text),) = steps_without(archive, model_number(archive, "tiny", "1", 4), 1)
+    assert text == ("one " * 300_000)[:LOOKED_AT]
 
 
 def test_a_forgotten_step_has_no_vector_and_gets_none(archive: Archive, model: int) -> None:

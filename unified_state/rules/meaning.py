@@ -1,12 +1,14 @@
 """How near the meaning of a step is to that of a query: of the step, of the step with its neighbours, of its session.
 
 The same three that count for words (see `relevance`), each stretched from its least to its greatest over 0 to 1, and
-added to them. What each weighs was measured on LoCoMo, by cross-validation over its conversations.
+added to them. What each weighs was measured on LoCoMo, by cross-validation over its conversations. The sum is brought
+back to the spread that words alone have, so that what raises a step beside them (`raising`) counts as it does there.
 """
 
 from __future__ import annotations
 
 from heapq import nlargest
+from math import hypot, sqrt
 
 from unified_state.rules.querying import words_of
 from unified_state.rules.relevance import MOST
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+LOOKED_AT = 24_000  # characters of a text that a vector is made of: some 6,000 tokens
 _STEP, _WINDOW, _SESSION = 0.8, 1.0, 0.3
 MOST_MEANT = _STEP + _WINDOW + _SESSION
+MOST_FUSED = sqrt(2) * MOST  # reached where meaning counts as much as words
 _BEFORE, _AFTER = 1.0, 0.5  # what a neighbour counts in a window, as its words do
 _BEST = 3  # steps of a session, which tell how near it is
 
@@ -29,12 +33,14 @@ _BEST = 3  # steps of a session, which tell how near it is
 def fused(
     relevances: Mapping[int, float], looked: Mapping[int, Looked], cosines: Mapping[int, float], trust: float
 ) -> dict[int, float]:
-    """How well each step answers by its words and its meaning; `cosines` are those of the steps that have a vector, and
-    `trust` is what these count, up to 1. A step without one is taken to be as near as its words are relevant.
+    """How well each step answers by its words and its meaning, between 0 and `MOST_FUSED`; `cosines` are those of the
+    steps that have a vector, and `trust` is what these count, up to 1. A step without one is taken to be as near as its
+    words are relevant.
     """
     near = nearness(looked, cosines)
+    wider = hypot(MOST, trust * MOST_MEANT) / MOST  # as a sum of two that err apart from each other spreads
     return {
-        number: relevant + trust * near.get(number, relevant * MOST_MEANT / MOST)
+        number: (relevant + trust * near.get(number, relevant * MOST_MEANT / MOST)) / wider
         for number, relevant in relevances.items()
     }
 

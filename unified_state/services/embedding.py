@@ -13,10 +13,9 @@ from unified_state.errors import StorageError
 from unified_state.records.record import Record
 from unified_state.sources.models import open_model
 from unified_state.storage.lock import FileLock
-from unified_state.storage.steps import find_placed, readable
 from unified_state.storage.vector_index import refresh
 from unified_state.storage.vector_models import count_embeddable, drop_other_versions
-from unified_state.storage.vectors import add_vectors, count_vectors, model_number, steps_without
+from unified_state.storage.vectors import add_vectors, count_vectors, model_number, steps_without, text_to_embed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,6 +86,5 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
 def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) -> int:
     """Store the vectors of a batch, but for steps whose text was forgotten or masked meanwhile."""
     with archive.transaction(durable=False):
-        now = find_placed(archive, [step for step, _, _ in found])
-        same = [(step, vector) for step, text, vector in found if step in now and readable(now[step].step) == text]
+        same = [(step, vector) for step, text, vector in found if text_to_embed(archive, step) == text]
         return add_vectors(archive, number, same)

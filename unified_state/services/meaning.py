@@ -6,10 +6,13 @@ goes on by words alone, and says so.
 
 from __future__ import annotations
 
+from heapq import nlargest
+
 from unified_state.rules.meaning import without
 from unified_state.services.telling_words import tells_something
 from unified_state.sources.models import open_model
 from unified_state.storage.full_text import Filters, those_passing
+from unified_state.storage.steps import step_numbers
 from unified_state.storage.vector_index import nearest
 from unified_state.storage.vector_models import find_model, full_name
 from unified_state.storage.vector_numbers import Numbers, matrix, unit
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 _THOUGHT = 4  # words; fewer of them name something more often than they tell what is meant
 _BEYOND = 10  # times as many as are wanted are looked at where filters will leave some out
+_FEW = 10_000  # steps of a session that are all compared: a tenth of a second at most
 
 
 class Meant:
@@ -35,7 +39,12 @@ class Meant:
     def nearest(self, filters: Filters, limit: int) -> list[int]:
         """The steps that pass the filters and mean most nearly the same, the nearest first."""
         many = limit if filters == Filters() else limit * _BEYOND
-        found = [step for step, _ in nearest(self._archive, self._model, self._vector, many)]
+        of_session = [] if filters.session is None else step_numbers(self._archive, filters.session)
+        if 0 < len(of_session) <= _FEW:
+            cosines = self.cosines(of_session)
+            found = nlargest(many, cosines, key=cosines.__getitem__)
+        else:
+            found = [step for step, _ in nearest(self._archive, self._model, self._vector, many)]
         return those_passing(self._archive, found, filters)[:limit]
 
     def cosines(self, steps: Collection[int]) -> dict[int, float]:
@@ -64,7 +73,8 @@ class Reader:
         if number is None:
             return None
         common = {word for word, count in having.items() if not tells_something(count, steps)}
-        vectors = [vector for vector in self._model.encode([query, without(query, common)]) if vector is not None]
+        readings = list(dict.fromkeys([query, without(query, common)]))
+        vectors = [vector for vector in self._model.encode(readings) if vector is not None]
         if not vectors:
             return None
         vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)

@@ -12,7 +12,7 @@ from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import Record
 from unified_state.rules.cutting import one_line
 from unified_state.rules.indexing import index_text
-from unified_state.rules.meaning import MOST_MEANT, fused
+from unified_state.rules.meaning import MOST_FUSED, fused
 from unified_state.rules.querying import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.rules.raising import MOST_RAISED, Raising, lowered
 from unified_state.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
@@ -37,7 +37,7 @@ _LOOKED_AT = 3_000  # characters of a step round its first matching word
 _SNIPPET = 240
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # one that has all words stands above any step
 _HALF = 0.5
-_FUSED = _WHOLE_ITEM / (_WHOLE_ITEM + MOST_MEANT)  # keeps what meaning is added to below an item that has all words
+_FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps what meaning is added to below an item that has all words
 
 
 class _Query(Record):
@@ -113,7 +113,7 @@ def _steps(
     looked = _looked(placed, regions, asked.words)
     cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
     scores = relevance(looked, asked.weights)
-    if asked.meant is not None:
+    if asked.meant is not None and cosines:
         scores = fused(scores, looked, cosines, asked.meant.trust)
     accessed = access_weights(archive, matches, asked.now)
     said = [(text, looked[number].counts) for number, text in texts.items()]

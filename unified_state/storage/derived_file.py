@@ -1,8 +1,9 @@
 """Files that are made of an archive's vectors and can be made again: what they hold, then a trailer of what they were
 made of.
 
-A file is only ever replaced by a whole one, and one that is cut off, damaged, of another archive, or older than a
-forgotten vector counts as none. They lie in a private folder beside the archive, which is theirs alone.
+A file is only ever replaced by a whole one, and one that is cut off, damaged, of another archive, newer than an archive
+that came back from a backup, or older than a forgotten vector counts as none. They lie in a private folder beside the
+archive, which is theirs alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from unified_state.errors import StorageError
 from unified_state.records.record import Record
 from unified_state.storage.atomic_file import PRIVATE, temporary_name
 from unified_state.storage.lock import FileLock
+from unified_state.storage.vectors import Last
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,22 +27,21 @@ if TYPE_CHECKING:
     from unified_state.storage.vectors import VectorModel
 
 SCAN, GRAPH = "bits1", "hnsw1"  # kinds, with the version of their form
-_TRAILER = Struct("<16s32sQQQQQQ")
-_WORD = 8
+_TRAILER = Struct("<16s32sQQQQQQQ")
+_WORD = 8  # bytes: of the checksum at the end, and of what it is the sum of
 _LOCK = "lock"
 
 
 class Made(Record):
     """What a file was made of: its kind with the version of its form, the model's dimensions and stamp, how many
-    vectors, and the number of the last one. From `checked_from` on, eight bytes a word, no byte may be another than it
-    was.
+    vectors, and the last one. From `checked_from` on no byte may be another than it was.
     """
 
     kind: str
     stamp: str
     dimensions: int
     count: int
-    last: int
+    last: Last
     checked_from: int = 0
 
 
@@ -66,21 +67,25 @@ def derived_lock(archive: Archive) -> FileLock:
 
 
 def remove_stale(archive: Archive) -> None:
-    """Remove the files that were made before a vector was taken away, and those that were never finished: call it
+    """Remove the files that were made before a vector was taken away, and those that never got their name: call it
     behind the commit that took it away. A process that is making one finds it gone, or finds so itself (`refresh`).
     """
     folder = derived_folder(archive)
     if not os.path.isdir(folder):
         return
-    stamps = {stamp.encode() for (stamp,) in archive.rows("SELECT stamp FROM vector_model")}
+    stamps = {
+        f"{number}.{kind}": stamp.encode()
+        for number, stamp in archive.rows("SELECT id, stamp FROM vector_model")
+        for kind in (SCAN, GRAPH)
+    }
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
-        if name != _LOCK and _stamp(path) not in stamps:
+        if name != _LOCK and stamps.get(name) != _stamp(path):
             _remove(path)
 
 
 def _stamp(path: str) -> bytes:
-    """The stamp that a file carries, if it is one."""
+    """The stamp that a file carries; none where it is no such file."""
     try:
         with open(path, "rb") as file:
             file.seek(-_TRAILER.size, os.SEEK_END)
@@ -139,11 +144,11 @@ class _DamagedError(Exception):
 
 def _checked(mapped: mmap.mmap, kind: str, model: VectorModel) -> Made:
     end = len(mapped) - _TRAILER.size
-    name, stamp, dimensions, count, last, checked_from, body, checksum = _TRAILER.unpack_from(mapped, max(end, 0))
-    made = Made(name.rstrip(b"\0").decode(), stamp.decode(), dimensions, count, last, checked_from)
+    name, stamp, dimensions, count, last, mark, checked_from, body, checksum = _TRAILER.unpack_from(mapped, max(end, 0))
+    made = Made(name.rstrip(b"\0").decode(), stamp.decode(), dimensions, count, Last(last, mark), checked_from)
     if (made.kind, made.stamp, made.dimensions, body) != (kind, model.stamp, model.dimensions, end):
         raise _DamagedError
-    if checked_from > end or checksum != _checksum(mapped, checked_from, end):
+    if checked_from > end or checksum != _checksum(mapped, checked_from):
         raise _DamagedError
     return made
 
@@ -153,19 +158,20 @@ def _finish(path: str, made: Made) -> None:
     os.chmod(path, PRIVATE)
     with open(path, "r+b") as file:
         file.write(bytes(-file.seek(0, os.SEEK_END) % _WORD))
+        numbers = (made.dimensions, made.count, made.last.number, made.last.mark, made.checked_from, file.tell(), 0)
+        file.write(_TRAILER.pack(made.kind.encode(), made.stamp.encode(), *numbers))
         file.flush()
-        end = file.tell()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            checksum = _checksum(mapped, made.checked_from, end)
-        trailer = (made.dimensions, made.count, made.last, made.checked_from, end, checksum)
-        file.write(_TRAILER.pack(made.kind.encode(), made.stamp.encode(), *trailer))
+            checksum = _checksum(mapped, made.checked_from)
+        file.seek(-_WORD, os.SEEK_END)
+        file.write(checksum.to_bytes(_WORD, "little"))
         file.flush()
         os.fsync(file.fileno())
 
 
-def _checksum(mapped: mmap.mmap, begin: int, end: int) -> int:
-    """The sum of the words, which numpy gives at the speed of memory."""
+def _checksum(mapped: mmap.mmap, begin: int) -> int:
+    """The sum of all words but the last, where it stands itself; numpy gives it at the speed of memory."""
     import numpy as np
 
-    words = np.frombuffer(mapped, "<u8", (end - begin) // _WORD, begin)
+    words = np.frombuffer(mapped, "<u8", (len(mapped) - begin) // _WORD - 1, begin)
     return int(words.sum(dtype=np.uint64))

@@ -17,7 +17,7 @@ from unified_state.errors import MissingExtraError
 from unified_state.records.record import Record
 from unified_state.storage.derived_file import GRAPH, Made, derived_path, open_derived, publish
 from unified_state.storage.vector_numbers import Numbers, identity
-from unified_state.storage.vectors import VectorModel, vectors_after
+from unified_state.storage.vectors import Last, VectorModel, last_vector, vectors_after
 
 if sys.platform == "linux":
     # usearch holds a C++ library inside, which onnxruntime, loaded later, would take for its own, and crash. Not where
@@ -51,7 +51,7 @@ class Graph(Record):
     """The graph of the vectors up to `last`."""
 
     index: Index
-    last: int
+    last: Last
     mapped: mmap  # what the index reads lives as long
 
     def nearest(self, query: Numbers, limit: int) -> list[int]:
@@ -62,20 +62,21 @@ class Graph(Record):
 
 
 def open_graph(archive: Archive, model: VectorModel) -> Graph | None:
-    """The graph as its file has it."""
+    """The graph as its file has it; None where there is none of this archive."""
     path = derived_path(archive, model, GRAPH)
     which = identity(path)
-    return _opened(path, which, model) if which else None
+    found = _opened(path, which, model) if which else None
+    return found if found and found.last == last_vector(archive, model.number, found.last.number) else None
 
 
 def extend_graph(archive: Archive, model: VectorModel, has_time: Callable[[], bool]) -> int:
     """Add some vectors to the graph, fewer where there is no time; the number of the last one that its file has now."""
     path = derived_path(archive, model, GRAPH)
     known = open_graph(archive, model)
-    if known is not None and not vectors_after(archive, model.number, known.last, 1):
-        return known.last
-    found = _read(path, model, Index.load)
-    index, begin = (_new_index(model), 0) if found is None else (found.index, found.last)
+    if known is not None and not vectors_after(archive, model.number, known.last.number, 1):
+        return known.last.number
+    found = _read(path, model, Index.load) if known is not None else None
+    index, begin = (_new_index(model), 0) if found is None else (found.index, found.last.number)
     last, most = begin, len(index) + _PART
     while rows := vectors_after(archive, model.number, last, _BATCH):
         last = rows[-1][0]
@@ -84,7 +85,9 @@ def extend_graph(archive: Archive, model: VectorModel, has_time: Callable[[], bo
         if len(index) >= most or not has_time():
             break
     checked_from = (_HEADER + len(index) * model.dimensions * _NUMBER) // _WORD * _WORD
-    made = Made(GRAPH, model.stamp, model.dimensions, len(index), last, checked_from)
+    made = Made(
+        GRAPH, model.stamp, model.dimensions, len(index), last_vector(archive, model.number, last), checked_from
+    )
     return last if publish(path, made, lambda temporary: _save(index, temporary)) else begin
 
 

@@ -11,7 +11,7 @@ import heapq
 import os
 from itertools import chain
 
-from unified_state.errors import StorageError
+from unified_state.errors import MissingExtraError, StorageError
 from unified_state.storage.derived_file import GRAPH, derived_lock, derived_path, remove_stale
 from unified_state.storage.vector_numbers import Numbers, matrix, products, unit
 from unified_state.storage.vector_scan import extend_scan, open_scan
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from unified_state.storage.archive import Archive
+    from unified_state.storage.vector_graph import Graph
 
 # Vectors. A graph answers in 7 ms, after 50 ms for loading what reads it and minutes for making it. To compare the bits
 # of all takes 10 ms for 100,000, 24 ms for a million, and needs nothing.
@@ -69,22 +70,31 @@ def _refresh(archive: Archive, model: VectorModel, has_time: Callable[[], bool],
     from unified_state.storage.vector_graph import extend_graph  # loads usearch
 
     last = extend_graph(archive, model, has_time)
-    while last < scan.last and has_time() and read_model(archive, model.number) == model:
+    while last < scan.last.number and has_time() and read_model(archive, model.number) == model:
         last = extend_graph(archive, model, has_time)
-    return last >= scan.last
+    return last >= scan.last.number
 
 
 def _proposed(archive: Archive, model: VectorModel, query: Numbers, limit: int) -> tuple[list[int], int]:
     """The numbers of vectors among which the nearest are, and up to which one that is so."""
-    scan = open_scan(archive, model)
-    if not os.path.exists(derived_path(archive, model, GRAPH)):
-        return scan.nearest(query, limit), scan.last
-    from unified_state.storage.vector_graph import open_graph  # loads usearch
-
-    graph = open_graph(archive, model)
+    scan, graph = open_scan(archive, model), _graph(archive, model)
     if graph is None:
-        return scan.nearest(query, limit), scan.last
-    return [*graph.nearest(query, limit), *scan.nearest(query, limit, graph.last)], max(graph.last, scan.last)
+        return scan.nearest(query, limit), scan.last.number
+    last = graph.last.number
+    return [*graph.nearest(query, limit), *scan.nearest(query, limit, last)], max(last, scan.last.number)
+
+
+def _graph(archive: Archive, model: VectorModel) -> Graph | None:
+    """The graph, where there is one. Where what reads it is not installed the bits of all give the same answer,
+    later.
+    """
+    if not os.path.exists(derived_path(archive, model, GRAPH)):
+        return None
+    try:
+        from unified_state.storage.vector_graph import open_graph  # loads usearch
+    except MissingExtraError:
+        return None
+    return open_graph(archive, model)
 
 
 def _best(

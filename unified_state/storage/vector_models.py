@@ -8,6 +8,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
+_REMOVED_AT_ONCE = 2_000
+# Read from the index of steps and models alone: to look through the vectors themselves takes seconds.
+_OF_OTHER_VERSIONS = """
+SELECT step, id FROM vector WHERE step >= ?2 AND model IN (
+    SELECT other.id FROM vector_model AS other JOIN vector_model AS this ON this.name = other.name
+    WHERE this.id = ?1 AND other.id <> ?1
+) ORDER BY step LIMIT ?3
+"""
+
 
 class VectorCount(Record):
     """How many steps have a vector of a model, in one version of it."""
@@ -47,9 +56,10 @@ def count_embeddable(archive: Archive) -> int:
 
 
 def drop_other_versions(archive: Archive, model: int) -> None:
-    """Remove the vectors of all other versions of a model."""
-    archive.run(
-        "DELETE FROM vector WHERE model IN (SELECT other.id FROM vector_model AS other JOIN vector_model AS this "
-        "ON this.name = other.name WHERE this.id = ?1 AND other.id <> ?1)",
-        model,
-    )
+    """Remove the vectors of all other versions of a model, some at a time: a hook that writes meanwhile waits for these
+    at most.
+    """
+    step = 0
+    while rows := archive.rows(_OF_OTHER_VERSIONS, model, step, _REMOVED_AT_ONCE):
+        step = rows[-1][0]
+        archive.run(f"DELETE FROM vector WHERE id IN ({', '.join(str(number) for _, number in rows)})")

@@ -13,7 +13,7 @@ import numpy as np
 from unified_state.records.record import Record
 from unified_state.storage.derived_file import SCAN, Made, derived_path, open_derived, publish
 from unified_state.storage.vector_numbers import Numbers, identity, matrix, products
-from unified_state.storage.vectors import VectorModel, vectors_after
+from unified_state.storage.vectors import Last, VectorModel, last_vector, vectors_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _FIRST_ROUND, _SECOND_ROUND = (3_200, 32), (400, 8)
 class Scan(Record):
     """The bits of all vectors up to `last`, by word: `words[w][n]` is word w of vector n."""
 
-    last: int
+    last: Last
     ids: NDArray[np.int64]
     words: NDArray[np.uint64]
 
@@ -53,31 +53,35 @@ class Scan(Record):
 
 
 def open_scan(archive: Archive, model: VectorModel) -> Scan:
-    """The scan as its file has it; an empty one where there is none."""
+    """The scan as its file has it; an empty one where there is none of this archive."""
     path = derived_path(archive, model, SCAN)
     which = identity(path)
-    return (_opened(path, which, model) if which else None) or _empty(model)
+    found = _opened(path, which, model) if which else None
+    return found if found and found.last == last_vector(archive, model.number, found.last.number) else _empty(model)
 
 
 def extend_scan(archive: Archive, model: VectorModel) -> Scan:
     """Bring the file up to the last vector of the model."""
     scan = open_scan(archive, model)
-    all_ids, all_words, last = [scan.ids], [scan.words], scan.last
+    all_ids, all_words, last = [scan.ids], [scan.words], scan.last.number
     while rows := vectors_after(archive, model.number, last, _PAGE):
         last = rows[-1][0]
         all_ids.append(np.array([number for number, _, _ in rows], np.int64))
         all_words.append(_bits(matrix([embedding for _, _, embedding in rows], model.dimensions)))
-    if last == scan.last:
+    if last == scan.last.number:
         return scan
-    ids, words = np.concatenate(all_ids), np.concatenate(all_words, axis=1)
+    extended = Scan(
+        last_vector(archive, model.number, last), np.concatenate(all_ids), np.concatenate(all_words, axis=1)
+    )
 
     def write(path: str) -> None:
         with open(path, "wb") as file:
-            file.write(ids.astype("<i8").tobytes())
-            file.write(words.astype("<u8").tobytes())
+            file.write(extended.ids.astype("<i8").tobytes())
+            file.write(extended.words.astype("<u8").tobytes())
 
-    publish(derived_path(archive, model, SCAN), Made(SCAN, model.stamp, model.dimensions, len(ids), last), write)
-    return Scan(last, ids, words)
+    made = Made(SCAN, model.stamp, model.dimensions, extended.count, extended.last)
+    publish(derived_path(archive, model, SCAN), made, write)
+    return extended
 
 
 @lru_cache(maxsize=4)
@@ -93,7 +97,7 @@ def _opened(path: str, _identity: tuple[int, ...], model: VectorModel) -> Scan |
 
 
 def _empty(model: VectorModel) -> Scan:
-    return Scan(0, np.empty(0, np.int64), np.empty((_width(model.dimensions), 0), np.uint64))
+    return Scan(Last(0, 0), np.empty(0, np.int64), np.empty((_width(model.dimensions), 0), np.uint64))
 
 
 def _width(dimensions: int) -> int:

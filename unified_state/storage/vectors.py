@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from operator import mul
 from struct import Struct
+from zlib import crc32
 
 from unified_state.errors import UsageError
 from unified_state.records.record import Record
-from unified_state.storage.steps import DATA_URL, find_placed, readable
+from unified_state.rules.meaning import LOOKED_AT
+from unified_state.storage.steps import DATA_URL, find_step, readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 _NUMBER = 2  # bytes of a float16
 _TOLERANCE = 0.02  # of the square of the length: what rounding to float16 can do is a tenth of it
 _LARGEST = (1 << 63) - 1
+
+
+class Last(Record):
+    """The last vector that was read, by its own number, and what tells it from another one that gets its number, as in
+    an archive that came back from a backup.
+    """
+
+    number: int
+    mark: int
 
 
 class VectorModel(Record):
@@ -75,8 +86,8 @@ def read_model(archive: Archive, model: int) -> VectorModel:
 
 
 def steps_without(archive: Archive, model: int, limit: int, before: int = _LARGEST) -> list[tuple[int, str]]:
-    """The newest steps before a number that have no vector yet, the newest first, each with its text. Images are none
-    of them, as in the index of full text. Whoever goes through all of them asks on before the last one.
+    """The newest steps before a number that have no vector yet and a text to make it of, the newest first, each with
+    that. Whoever goes through all of them asks on before the last one.
     """
     found: list[tuple[int, str]] = []
     while len(found) < limit:
@@ -90,10 +101,18 @@ def steps_without(archive: Archive, model: int, limit: int, before: int = _LARGE
         if not rows:
             break
         before = rows[-1][0]
-        placed = find_placed(archive, [number for (number,) in rows])
-        texts = ((number, readable(placed[number].step)) for (number,) in rows if number in placed)
-        found += [(number, text) for number, text in texts if text.strip() and not text.startswith(DATA_URL)]
+        texts = ((number, text_to_embed(archive, number)) for (number,) in rows)
+        found += [(number, text) for number, text in texts if text]
     return found
+
+
+def text_to_embed(archive: Archive, step: int) -> str:
+    """What of a step's text its vector is made of: as much as is ever looked at, of megabytes. Nothing of one that was
+    forgotten, nor of an image, as in the index of full text.
+    """
+    found = find_step(archive, step)
+    text = readable(found)[:LOOKED_AT] if found else ""
+    return text if text.strip() and not text.startswith(DATA_URL) else ""
 
 
 def read_vectors(archive: Archive, model: int, steps: Sequence[int]) -> dict[int, bytes]:
@@ -117,6 +136,12 @@ def vectors_after(archive: Archive, model: int, last: int, limit: int) -> list[t
     return archive.rows(
         "SELECT id, step, embedding FROM vector WHERE id > ? AND model = ? ORDER BY id LIMIT ?", last, model, limit
     )
+
+
+def last_vector(archive: Archive, model: int, number: int) -> Last:
+    """The vector of a number as the last one that was read."""
+    found = vectors_at(archive, model, [number])
+    return Last(number, crc32(b"".join(b"%d %b" % (step, embedding) for _, step, embedding in found)))
 
 
 def count_vectors(archive: Archive, model: int) -> int:

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.postgres_kinds import on_every_server
 from unified_state.storage.tiers.contracts import CONTRACTS, Contract
 from unified_state.storage.tiers.json_lines import JsonStore
 from unified_state.storage.tiers.postgres.opening import open_postgres
@@ -31,6 +32,7 @@ def _json(folder: Path) -> OpenStore:
 _TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}
 
 
+@on_every_server
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
 def test_postgresql_keeps_every_contract(postgres: PostgresServer, contract: Contract) -> None:
     organisation = uuid4().hex  # a place of its own for each

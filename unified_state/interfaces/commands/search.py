@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.errors import NotFoundError, StorageError
+from unified_state.errors import NewerVersionError, NotFoundError, StorageError
 from unified_state.interfaces.commands.arguments import count
 from unified_state.interfaces.context import Context
 from unified_state.services.clock import current_time
@@ -90,7 +90,7 @@ def _in_team(context: Context, wanted: Wanted) -> Found:
         lines, shown = [], []
     try:
         theirs = find_in_team(workspace, server, wanted, current_time())
-    except StorageError as error:
+    except (NewerVersionError, StorageError) as error:
         context.say(str(error))
         theirs = []
     return [*lines, *map(_team_line, theirs)], [*shown, *(hit.as_dict() for hit in theirs)]

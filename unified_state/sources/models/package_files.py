@@ -10,9 +10,17 @@ import hashlib
 from base64 import urlsafe_b64encode
 from importlib.metadata import PackageNotFoundError, distribution
 
+from tokenizers import Tokenizer
+
 from unified_state.errors import DamagedFileError, StorageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_AGAIN = "pip install --force-reinstall 'unified-state[vectors]'"
 _DIGITS = 12  # of the digest that names a version
+_TOLD = 200  # characters of what another library says
 
 
 class PackageFile:
@@ -34,6 +42,22 @@ class PackageFile:
             raise DamagedFileError(message, f"pip install --force-reinstall --no-deps {package}")
 
 
+def unusable(path: str, problem: object) -> DamagedFileError:
+    """What is raised of a file that is as it was installed, and yet none that can be read: of another version of its
+    package.
+    """
+    told = " ".join(str(problem).split())[:_TOLD]
+    return DamagedFileError(f"{path} is no model that can be used here: {told}", _AGAIN)
+
+
+def read_tokenizer(path: str) -> Any:
+    """The tokenizer of a file."""
+    try:
+        return Tokenizer.from_file(path)
+    except Exception as error:  # it raises no class of its own
+        raise unusable(path, error) from error
+
+
 def version_of(*files: PackageFile) -> str:
     """A name for the content of files: another one for any other content."""
     return hashlib.sha256(b"".join(file.digest for file in files)).hexdigest()[:_DIGITS]
@@ -45,7 +69,7 @@ def _digest(path: str) -> bytes:
             return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
-        raise StorageError(message, "pip install --force-reinstall 'unified-state[vectors]'") from error
+        raise StorageError(message, _AGAIN) from error
 
 
 def _as_recorded(digest: bytes) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from unified_state.rules.meaning import LOOKED_AT
 from unified_state.rules.packing import well_formed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_LOOKED_AT = 24_000  # characters: some 6,000 tokens
 
 
 def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
@@ -22,5 +21,5 @@ def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
 
 
 def begin_of(text: str) -> str:
-    """As much of a text as is ever looked at, in characters that can be read: a step may have a megabyte."""
-    return well_formed(text[:_LOOKED_AT])
+    """As much of a text as is ever looked at, in characters that can be read."""
+    return well_formed(text[:LOOKED_AT])

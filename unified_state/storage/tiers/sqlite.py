@@ -58,9 +58,14 @@ class SqliteStore:
         given = list(records)  # what it comes from may be slow, or fail: nobody waits for it
         try:
             with self._archive.transaction():
-                return sum(self._keep(kind, list(run)) for kind, run in groupby(given, type))
+                added = sum(self._keep(kind, list(run)) for kind, run in groupby(given, type))
         except DatabaseError as error:
             raise storage_error(error, self._archive.path) from error
+        if any(isinstance(record, Tombstone) for record in given):
+            from unified_state.storage.derived_file import remove_stale  # few records are
+
+            remove_stale(self._archive)
+        return added
 
     def _keep(self, kind: type[HistoryRecord], records: list[Any]) -> int:
         if kind is StoredStep:

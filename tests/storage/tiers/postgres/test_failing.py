@@ -56,6 +56,8 @@ def test_the_right_password_gets_in(postgres: PostgresServer, with_password: dic
     ("given", "message", "hint"),
     [
         ({"password": f"no-{PASSWORD}"}, "password authentication failed", "check the password"),
+        ({}, "no password supplied", "check the password"),
+        ({"user": "nobody-here", "password": PASSWORD}, 'role "nobody-here" does not exist', "check the user"),
         ({"password": PASSWORD, "dbname": "nowhere"}, "does not exist", "CREATE DATABASE"),
         ({"password": PASSWORD, "port": "1"}, "cannot be reached", "check postgres_dsn"),
         ({"password": PASSWORD, "sslmode": "require"}, "SSL", "sslmode=disable"),
@@ -133,6 +135,20 @@ def test_an_older_server_is_refused(postgres: PostgresServer, monkeypatch: pytes
     assert "99 or newer" in error.hint
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_all_text_is_refused(postgres: PostgresServer, encoding: str) -> None:
+    error = failure(postgres.dsn(postgres.database(encoding=encoding, has_vectors=False)))
+    assert f"is encoded in {encoding}" in error.message
+    assert "ENCODING 'UTF8'" in error.hint
+
+
+def test_no_environment_changes_what_text_means(open_as: OpenAs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    store = open_as()
+    store.append([step(1, "日本語", session_id="日本")])
+    assert steps_of(store, "日本") == [step(1, "日本語", session_id="日本")]
+
+
 def test_without_the_extra_what_to_install_is_told(monkeypatch: pytest.MonkeyPatch, postgres: PostgresServer) -> None:
     monkeypatch.setitem(sys.modules, "psycopg_pool", None)
     error = failure(postgres.dsn())
@@ -149,6 +165,14 @@ def test_a_server_that_only_reads_still_tells_what_it_has(postgres: PostgresServ
         store.append([step(2)])
     assert "primary" in raised.value.hint
     assert store.counts().steps == 1
+
+
+def test_a_server_that_only_reads_and_has_no_vectors_tells_what_it_has(
+    postgres: PostgresServer, open_as: OpenAs
+) -> None:
+    database = postgres.database(has_vectors=False)  # which it could have
+    open_as(dbname=database).append([step(1)])
+    assert steps_of(open_as(dbname=database, options="-c default_transaction_read_only=on")) == [step(1)]
 
 
 def test_a_server_whose_disk_is_full_keeps_nothing_of_a_batch_and_says_so(

@@ -63,3 +63,20 @@ def test_of_a_word_that_is_neither_rare_nor_common_the_newest_are_found(
     found = texts([hit.step for hit in store.search(HistoryQuery(text="lemur", limit=50))])
     assert len(found) == 50
     assert found.count("the lemur returns") == min(late, 50)
+
+
+@pytest.mark.parametrize("both", [3, 300])
+@pytest.mark.parametrize("steps", [1_300, 1_000_000])
+def test_what_holds_all_words_is_found_first_be_it_rare_or_frequent(
+    open_as: OpenAs, organisation: str, postgres: PostgresServer, both: int, steps: int
+) -> None:
+    store = open_as("ada")
+    store.append([step(number, "the lemur and the walrus") for number in range(1, both + 1)])
+    store.append([step(number, "a walrus") for number in range(1_000, 1_500)])
+    store.append([step(number, "a lemur") for number in range(2_000, 2_500)])
+    with postgres.connect() as connection:
+        claim(connection, organisation, "p", "ada")
+        connection.execute("UPDATE unified_state.volume SET steps = %s", [steps])
+    found = texts([hit.step for hit in store.search(HistoryQuery(text="lemur walrus", limit=6))])
+    assert found[:3] == ["the lemur and the walrus"] * 3
+    assert len(found) == 6

@@ -18,6 +18,7 @@ EVIL = {
     "PGDATABASE": "stolen",
     "PGOPTIONS": "-c search_path=evil",
     "PGSSLMODE": "disable",
+    "PGCLIENTENCODING": "LATIN1",
     "RUVECTOR_HOST": "evil.example",
     "RUVECTOR_SSL": "false",
 }
@@ -31,6 +32,7 @@ def test_no_environment_leads_a_named_server_elsewhere() -> None:
     found = find("postgresql://ada@db.example/history", EVIL)
     assert (found["host"], found["hostaddr"], found["port"]) == ("db.example", "", "")
     assert (found["dbname"], found["options"], found["sslmode"]) == ("history", "", "require")
+    assert found["client_encoding"] == "UTF8"
 
 
 @pytest.mark.parametrize("variables", [{"PGHOST": "db.example"}, {"RUVECTOR_HOST": "db.example"}])
@@ -41,6 +43,18 @@ def test_the_users_own_environment_may_name_the_server(variables: dict[str, str]
 def test_the_environment_of_an_agents_client_may_not() -> None:
     with pytest.raises(SettingError, match="names no host"):
         find("dbname=history", EVIL, trusts_environment=False)
+
+
+def test_a_service_is_refused_since_the_environment_could_choose_its_file() -> None:
+    with pytest.raises(SettingError, match="names a service") as raised:
+        find("service=history", {})
+    assert "host" in raised.value.hint
+
+
+def test_a_server_that_vanishes_is_not_waited_for_for_hours() -> None:
+    found = find("host=h", {})
+    assert int(found["keepalives_idle"]) + int(found["keepalives_interval"]) * int(found["keepalives_count"]) <= 60
+    assert int(found["tcp_user_timeout"]) <= 60_000
 
 
 def test_a_dsn_without_anything_names_no_server() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from tests.postgres_kinds import on_every_server
 from tests.postgres_server import PostgresServer
 from unified_state.errors import StorageError
 from unified_state.records.history import Counts, HistoryQuery, StoredCompaction, StoredLink, Tombstone
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tests.storage.tiers.postgres.conftest import OpenAs
     from unified_state.records.history import HistoryRecord
 
+pytestmark = on_every_server
 SECRET: list[HistoryRecord] = [
     session(),
     step(1, "the swordfish of ada"),
@@ -151,6 +153,13 @@ def test_d7_of_two_people_are_two_and_ones_own_comes_first(open_as: OpenAs) -> N
         assert [item.alias for item in ada.items()] == ["D7", "D7"]
         assert [item.uuid for item in ada.find_items("D7")] == [uuid(1_000_007), uuid(1_000_008)]
         assert [item.uuid for item in bob.find_items("D7")] == [uuid(1_000_008), uuid(1_000_007)]
+
+
+def test_of_an_item_that_two_people_have_ones_own_is_found(open_as: OpenAs) -> None:
+    with open_as("ada") as ada, open_as("bob") as bob:
+        ada.append([decision(7, "D7")])
+        bob.append([decision(7, "D9", "Use PostgreSQL")])
+        assert [store.find_items(uuid(1_000_007))[0].alias for store in (ada, bob)] == ["D7", "D9"]
 
 
 def test_a_member_changes_nothing_of_anothers(open_as: OpenAs) -> None:

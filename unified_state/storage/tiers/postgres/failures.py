@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from psycopg import Error, OperationalError
-from psycopg.errors import InvalidTextRepresentation  # noqa: F401
 from psycopg_pool import PoolTimeout
 
 from unified_state.errors import StorageError
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
     from unified_state.storage.tiers.postgres.server import Server
 
+_DAMAGED = "its owner mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost"
 _HINTS = {
     "28P01": "check the password: in postgres_dsn, in $PGPASSWORD or in ~/.pgpass",
     "28000": "check the user in postgres_dsn, and the server's pg_hba.conf",
@@ -22,10 +22,25 @@ _HINTS = {
     "25006": "it is a standby or read-only: postgres_dsn has to name the primary",
     "53100": "free some space on the server's disk",
     "53300": "it has no connection left; try again, or raise max_connections",
-    "57014": "it took too long; try again with rarer words",
+    "57014": "it took too long; try again, a search with rarer words",
     "57P03": "it is starting or recovering; try again",
+    "XX001": _DAMAGED,
+    "XX002": _DAMAGED,
 }
-_NO_TLS = "does not support SSL"
+_UNREACHABLE = "check postgres_dsn, and that the server runs; nothing is lost"
+# Before a connection stands libpq gives no code, only a message: the server's, or its own.
+_TOLD = {
+    "password authentication failed": _HINTS["28P01"],
+    "no password supplied": _HINTS["28P01"],
+    "authentication failed": _HINTS["28000"],
+    "pg_hba.conf": _HINTS["28000"],
+    'FATAL: role "': _HINTS["28000"],
+    'FATAL: database "': _HINTS["3D000"],
+    "too many clients": _HINTS["53300"],
+    "starting up": _HINTS["57P03"],
+    "does not support SSL": "the server has no TLS; if that is meant to be, add sslmode=disable to postgres_dsn",
+    "certificate": "check sslmode and sslrootcert in postgres_dsn; see docs/how-to/run-a-team-server.md",
+}
 
 
 class failures:  # noqa: N801  # read as a statement: `with failures(server): …`
@@ -50,20 +65,7 @@ def storage_error(error: Error, server: Server) -> StorageError:
     if isinstance(error, PoolTimeout):
         return StorageError(f"{server} does not answer", "nothing is lost; try again when it does")
     if error.sqlstate is None and isinstance(error, OperationalError):
-        code = next((code for code, sign in _TOLD.items() if sign in told), "")
-        hint = _HINTS.get(code, "check postgres_dsn, and that the server runs; nothing is lost")
-        if _NO_TLS in told:
-            hint = "the server has no TLS; if that is meant to be, add sslmode=disable to postgres_dsn"
+        hint = next((hint for sign, hint in _TOLD.items() if sign in told), _UNREACHABLE)
         return StorageError(f"{server} cannot be reached: {told}", hint)
     hint = _HINTS.get(error.sqlstate or "", "the server's log has the details; nothing is lost")
     return StorageError(f"{server} cannot be used: {told}", hint)
-
-
-# Before a connection stands libpq gives no code, only the server's message.
-_TOLD = {
-    "28P01": "password authentication failed",
-    "28000": "pg_hba.conf",
-    "3D000": "does not exist",
-    "53300": "too many clients",
-    "57P03": "starting up",
-}

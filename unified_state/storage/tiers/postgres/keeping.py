@@ -4,11 +4,11 @@ project's lock.
 
 from __future__ import annotations
 
-from unified_state.interpreter import dump_ascii_json, parse_json
+from unified_state.interpreter import dump_ascii_json
 from unified_state.records.history import StoredCompaction, StoredItem, StoredSession
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.records.record import disk_value
-from unified_state.storage.tiers.postgres.values import from_body, from_text, to_body, to_number, to_text
+from unified_state.storage.tiers.postgres.values import from_body, from_json, from_text, to_body, to_number, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,4 +190,4 @@ def encode(record: Any) -> str:
 
 def decode(kind: Any, stored: str) -> Any:
     """The record again."""
-    return kind.from_disk(parse_json(stored))
+    return kind.from_disk(from_json(stored))

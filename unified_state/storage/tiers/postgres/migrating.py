@@ -31,6 +31,7 @@ _LOCK = 0x756E6966  # the advisory lock under which the schema changes: "unif"
 _WANTING = """
 SELECT to_regclass('unified_state.step_vector') IS NULL AND pg_has_role(nspowner, 'USAGE')
     AND EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')
+    AND NOT current_setting('transaction_read_only')::boolean
 FROM pg_namespace WHERE nspname = 'unified_state'
 """
 
@@ -54,6 +55,7 @@ def migrate(connection: Connection[Any], server: Server) -> None:
     if connection.info.server_version < _OLDEST:
         message = f"{server} is PostgreSQL {connection.info.server_version // 10_000}, which is too old"
         raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
+    _check_encoding(connection, server)
     _check_role(connection, server)
     if schema_version(connection, server) < SCHEMA_VERSION:
         _apply(connection, server)
@@ -105,6 +107,14 @@ def _add_vectors(connection: Connection[Any]) -> None:
 def _is_distributed(connection: Connection[Any]) -> bool:
     (distributed,) = connection.execute(_IS_DISTRIBUTED).fetchone() or (False,)
     return bool(distributed)
+
+
+def _check_encoding(connection: Connection[Any], server: Server) -> None:
+    """No other encoding has all that can be said, or knows where its letters end."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        message = f"{server} is encoded in {encoding}, which cannot hold all text"
+        raise StorageError(message, "an administrator creates it: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0")
 
 
 def _check_role(connection: Connection[Any], server: Server) -> None:

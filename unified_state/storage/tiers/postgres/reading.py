@@ -113,8 +113,9 @@ class Reader:
     def find_items(self, ref: str) -> list[StoredItem]:
         """An item by its UUID, or all that have or had an alias."""
         rows = self.rows(
-            f"SELECT record FROM unified_state.item WHERE {_HERE} AND uuid = ANY(%s) ORDER BY number LIMIT 1",
-            [*self._here, [to_text(ref), to_text(ref.lower())]],
+            f"SELECT record FROM unified_state.item WHERE {_HERE} AND uuid = ANY(%s) "
+            "ORDER BY array_position(%s, author), number LIMIT 1",
+            [*self._here, [to_text(ref), to_text(ref.lower())], self._readable],
         )
         if rows:
             return [decode(StoredItem, rows[0][0])]

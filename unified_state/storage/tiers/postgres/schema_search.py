@@ -34,9 +34,9 @@ CREATE FUNCTION unified_state.tenant(project bigint) RETURNS text LANGUAGE sql I
     SELECT '@' || project
 $$;
 
--- The word that the steps of a time have: 32,768 numbers of a project. So a search can look at the newest first.
+-- The word that the steps of a time have: 4,096 numbers of a project. So a search can look at the newest first.
 CREATE FUNCTION unified_state.era(project bigint, number bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT '@' || project || '#' || number / 32768
+    SELECT '@' || project || '#' || number / 4096
 $$;
 
 """
@@ -93,7 +93,7 @@ CREATE OR REPLACE FUNCTION unified_state.newest(
 DECLARE
     here bigint := unified_state.project();
     latest bigint;
-    few double precision := 2 * most * total / greatest(1, expected);  -- of the newest steps should hold enough
+    few double precision := most * total / greatest(1, expected);  -- of the newest steps should hold about enough
     found bigint[];
 BEGIN
     PERFORM unified_state.tell('unified_state.wanted', query::text);
@@ -119,7 +119,7 @@ BEGIN
         RETURN coalesce(found, '{}');
     END IF;
     SELECT last INTO latest FROM unified_state.numbering WHERE project = here;
-    IF 2 * least(10000, most * total / greatest(1, expected)) < least(1, 65536 / total) * touched THEN
+    IF 2 * least(10000, most * total / greatest(1, expected)) < least(1, 8192 / total) * touched THEN
         PERFORM unified_state.tell('enable_bitmapscan', 'off');
         SELECT array_agg(number) INTO found FROM (
             SELECT number FROM unified_state.step_words
@@ -130,25 +130,27 @@ BEGIN
             RETURN found;
         END IF;
     END IF;
-    IF touched > 5000 AND few + 65536 < latest THEN
+    WHILE touched > 5000 AND 4 * few < latest LOOP
         PERFORM unified_state.tell('unified_state.wanted', (query && string_agg(
             quote_literal(unified_state.era(here, number)), ' | ')::tsquery)::text)
-            FROM generate_series(latest - few::bigint, latest + 32767, 32768) AS number;
+            FROM generate_series(latest - few::bigint, latest + 4095, 4096) AS number;
         SELECT array_agg(number) INTO found FROM (
             SELECT number FROM unified_state.step_words WHERE project = here
             ORDER BY number + 0 DESC LIMIT most) AS met;
         IF cardinality(found) = most THEN
             RETURN found;
         END IF;
-        PERFORM unified_state.tell('unified_state.wanted', query::text);
-    END IF;
+        few := few * 4;
+    END LOOP;
+    PERFORM unified_state.tell('unified_state.wanted', query::text);
     SELECT array_agg(number) INTO found FROM (
         SELECT number FROM unified_state.step_words WHERE project = here
         ORDER BY number + 0 DESC LIMIT most) AS met;  -- not by the index on numbers, but by that on words
     RETURN coalesce(found, '{}');
 END $$;
 
--- The candidates of a search and how well they match: those that hold all words, and those that hold the rarest.
+-- The candidates of a search and how well they match: those that hold all words and, where these may be few, those
+-- that hold the rarest.
 CREATE OR REPLACE FUNCTION unified_state.matching(
     asked text[], sessions bigint[], of_kind text, of_tool text, since bigint, until bigint, most integer
 ) RETURNS TABLE (step bigint, score double precision) LANGUAGE plpgsql AS $$
@@ -164,7 +166,8 @@ DECLARE
     together double precision := 0;  -- how many match the rarest words, and how many match all: about
     often double precision := 0;     -- how many match the others
     joint double precision;
-    found bigint[];
+    all_words bigint[];
+    found bigint[] := '{}';
 BEGIN
     SELECT greatest(1, sum(steps)) INTO total FROM unified_state.volume WHERE project = here;
     SELECT array_agg(query ORDER BY expected), array_agg(expected ORDER BY expected) INTO queries, likely FROM (
@@ -191,12 +194,19 @@ BEGIN
     IF every IS NULL THEN
         RETURN;
     END IF;
-    found := unified_state.newest(tenant && rarest, together, together, total, sessions, of_kind, of_tool, since, until,
-        2 * most);
-    IF array_length(queries, 1) > 1 AND cardinality(found) = 2 * most THEN
-        found := found || unified_state.newest(tenant && every, joint, joint, total, sessions, of_kind, of_tool,
-            since, until, most);
+    IF joint >= most OR array_length(queries, 1) = 1 THEN
+        all_words := unified_state.newest(tenant && every, joint, joint, total, sessions, of_kind, of_tool, since,
+            until, most);
     END IF;
+    IF array_length(queries, 1) > 1 AND coalesce(cardinality(all_words) < most, true) THEN
+        found := unified_state.newest(tenant && rarest, together, together, total, sessions, of_kind, of_tool, since,
+            until, 2 * most);
+        IF all_words IS NULL AND cardinality(found) = 2 * most THEN
+            all_words := unified_state.newest(tenant && every, joint, joint, total, sessions, of_kind, of_tool, since,
+                until, most);
+        END IF;
+    END IF;
+    found := found || all_words;
     IF others IS NOT NULL AND cardinality(found) < most THEN
         found := found || unified_state.newest(tenant && others, often, often, total, sessions, of_kind, of_tool, since,
             until, most);

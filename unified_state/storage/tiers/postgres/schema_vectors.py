@@ -30,7 +30,9 @@ DECLARE
     is_filtered boolean := coalesce(sessions::text, of_kind, of_tool, since::text, until::text) IS NOT NULL;
 BEGIN
     PERFORM asked::halfvec;  -- loads the extension, whose settings are known from here on
-    PERFORM unified_state.tell('hnsw.ef_search', '200');
+    -- Of the ten nearest of 100,000 passages of real texts it finds 99.6 % with MiniLM; of a million with the static
+    -- model 92 %.
+    PERFORM unified_state.tell('hnsw.ef_search', '150');
     IF current_setting('hnsw.iterative_scan', true) IS NOT NULL THEN  -- from version 0.8 on
         PERFORM unified_state.tell('hnsw.iterative_scan', 'relaxed_order');
     END IF;

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unified_state.records.history import HistoryQuery
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
-_CANDIDATES = 100  # that hold all words; and twice as many that hold the rarest
+_CANDIDATES = 100  # that hold all words; where there are fewer, twice as many that hold the rarest
 _MOST = 1_000
 _TIMEOUT = "SET LOCAL statement_timeout = '20s'"
 _SESSIONS = """

@@ -23,8 +23,17 @@ _PLACES = {"host": "HOST", "port": "PORT", "dbname": "DATABASE"}
 _ACCOUNTS = {"user": "USER", "password": "PASSWORD"}
 _SECRET = ("password", "sslpassword", "sslkey", "passfile", "oauth_client_secret")
 _STRICT = ("require", "verify-ca", "verify-full")
-# What libpq would else take from the environment, or from the file that $PGSERVICE names.
-_NAMED = ("host", "hostaddr", "port", "options", "sslrootcert")
+# What libpq would else take from the environment is named too. A server that vanishes is missed after a minute.
+_DEFAULTS = {
+    **dict.fromkeys(("host", "hostaddr", "port", "user", "options", "sslrootcert"), ""),
+    "dbname": "unified_state",
+    "application_name": "unified-state",
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
 
 
 class Server(Record):
@@ -57,8 +66,11 @@ def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: boo
     if not any(map(environ.get, ("PGHOST", "RUVECTOR_HOST"))) and not given:
         message = "postgres_dsn names no server"
         raise SettingError(message, "write postgresql://USER@HOST/DATABASE there, in your own settings file")
+    if "service" in given:
+        message = "postgres_dsn names a service, and the environment could say which file that is looked up in"
+        raise SettingError(message, "write its host, port, dbname and user there")
     account = _from_environment(environ, _ACCOUNTS)
-    if "host" not in given and "hostaddr" not in given and "service" not in given:
+    if "host" not in given and "hostaddr" not in given:
         place = _from_environment(environ, _PLACES)
         if "host" in place and not trusts_environment:
             message = (
@@ -66,14 +78,7 @@ def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: boo
             )
             raise SettingError(message, "name the host in postgres_dsn, in your own settings file")
         given = {**place, **given}
-    parameters = {**account, **given}
-    for name in _NAMED:
-        if "service" not in given:
-            parameters.setdefault(name, "")
-    parameters.setdefault("user", "")
-    parameters.setdefault("dbname", "unified_state")
-    parameters.setdefault("application_name", "unified-state")
-    parameters.setdefault("connect_timeout", "10")
+    parameters = {**_DEFAULTS, **account, **given, "client_encoding": "UTF8"}
     parameters.setdefault("sslmode", _ssl_mode(parameters, environ))
     return Server({name: value for name, value in parameters.items() if name != "user" or value})
 

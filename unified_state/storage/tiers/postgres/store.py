@@ -9,6 +9,7 @@ from unified_state.storage.tiers.postgres.appending import append
 from unified_state.storage.tiers.postgres.connections import Connections
 from unified_state.storage.tiers.postgres.failures import failures
 from unified_state.storage.tiers.postgres.migrating import migrate
+from unified_state.storage.tiers.postgres.names import short_name, with_short_names
 from unified_state.storage.tiers.postgres.reading import Reader, pages
 from unified_state.storage.tiers.postgres.searching import search
 from unified_state.storage.tiers.postgres.vectors import Vectors
@@ -69,7 +70,7 @@ class PostgresStore:
     def append(self, records: Iterable[HistoryRecord]) -> int:
         """Keep records; see `HistoryStore`."""
         with self._transaction() as (connection, _):
-            return append(connection, self._asker, records)
+            return append(connection, self._asker, map(with_short_names, records))
 
     def sessions(self) -> Iterator[StoredSession]:
         """All sessions."""
@@ -77,11 +78,11 @@ class PostgresStore:
 
     def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
         """A page of the steps of a session."""
-        return self._read(lambda reader: reader.steps(session_id, after, limit))
+        return self._read(lambda reader: reader.steps(short_name(session_id), after, limit))
 
     def find_steps(self, uuid: str) -> list[StoredStep]:
         """The steps of a transcript entry."""
-        return self._read(lambda reader: reader.find_steps(uuid))
+        return self._read(lambda reader: reader.find_steps(short_name(uuid)))
 
     def items(self) -> Iterator[StoredItem]:
         """All items."""
@@ -89,7 +90,7 @@ class PostgresStore:
 
     def find_items(self, ref: str) -> list[StoredItem]:
         """The item with that UUID, or all that have or had that alias."""
-        return self._read(lambda reader: reader.find_items(ref))
+        return self._read(lambda reader: reader.find_items(short_name(ref)))
 
     def links(self) -> Iterator[StoredLink]:
         """All links between items."""
@@ -105,6 +106,8 @@ class PostgresStore:
 
     def search(self, query: HistoryQuery) -> list[HistoryHit]:
         """The steps that match best."""
+        if query.session_id is not None:
+            query = query.replace(session_id=short_name(query.session_id))
         with self._transaction() as (connection, readable):
             return search(connection, self._asker, readable, query)
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, overload
-from zlib import compress, decompress
+from zlib import compress
 
+from unified_state.errors import StorageError
 from unified_state.interpreter import dump_ascii_json, parse_json
+from unified_state.rules.packing import unpack
 
 if TYPE_CHECKING:
     from typing import Any
 
+_SHOWN = 40  # characters of what cannot be read
 _LEVEL = 4  # the knee: see `unified_state.rules.packing`
 _LARGEST = (1 << 63) - 1
 _REFUSED = re.compile("[\\\\\0\ud800-\udfff]")
@@ -50,8 +53,8 @@ def to_body(text: str) -> bytes:
 
 
 def from_body(stored: bytes) -> str:
-    """The text again."""
-    return decompress(stored).decode("utf-8", "surrogatepass")
+    """The text again, or what says that its bytes were damaged."""
+    return unpack(stored)
 
 
 def to_key(uuid: str) -> bytes:
@@ -82,5 +85,11 @@ def to_json(fields: dict[str, Any]) -> str | None:
 
 
 def from_json(stored: str | None) -> dict[str, Any]:
-    """The fields again."""
-    return dict(parse_json(stored)) if stored else {}
+    """The fields again. Raises StorageError where it is none of our JSON."""
+    if not stored:
+        return {}
+    try:
+        return dict(parse_json(stored))
+    except (TypeError, ValueError):
+        message = f"a record on the server is damaged: {stored[:_SHOWN]!r}"
+        raise StorageError(message, "its administrator restores it from a backup; nothing is lost here") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.storage.tiers.postgres.names import short_name
 from unified_state.storage.tiers.postgres.values import to_key, to_number, to_text
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ class Vectors:
             connection.execute(_INCOMING)
             with connection.cursor().copy("COPY pg_temp.unified_state_vectors FROM STDIN") as copy:
                 for uuid, block, vector in vectors:
-                    copy.write_row((to_key(uuid), to_number(block), len(vector), vector_text(vector)))
+                    copy.write_row((to_key(short_name(uuid)), to_number(block), len(vector), vector_text(vector)))
             given = {"project": self._asker.project, "author": self._asker.author, "model": to_text(model)}
             return connection.execute(_INSERT.format(schema=schema), given).rowcount
 

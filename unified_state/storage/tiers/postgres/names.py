@@ -1,0 +1,57 @@
+"""Names that are too long for an index, in a form that it takes: their beginning, and their SHA-256.
+
+No client gives such a name; a damaged or hostile transcript can, and must not keep everything behind it from the
+server. Names are shortened before anything else is done with them, so that each is the same one everywhere.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from unified_state.records.history import (
+    STEP,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.records.history import HistoryRecord
+
+_LONGEST = 800  # bytes of UTF-8; an entry of an index may have 2,700, and a link has three names
+_SURELY_SHORT = _LONGEST // 4  # characters
+_BEGINNING = 100  # characters
+_NAMES: dict[type, tuple[str, ...]] = {
+    StoredSession: ("session_id",),
+    StoredStep: ("session_id", "uuid"),
+    StoredItem: ("uuid", "alias", "aliases"),
+    StoredLink: ("from_uuid", "to_uuid", "relation"),
+    StoredCompaction: ("session_id", "boundary_uuid"),
+    Tombstone: ("key",),
+}
+
+
+def short_name(name: str) -> str:
+    """The name itself, or what stands for one that is too long."""
+    if len(name) <= _SURELY_SHORT:
+        return name
+    encoded = name.encode("utf-8", "surrogatepass")
+    return name if len(encoded) <= _LONGEST else f"{name[:_BEGINNING]}…{sha256(encoded).hexdigest()}"
+
+
+def with_short_names(record: HistoryRecord) -> HistoryRecord:
+    """The record, under short names."""
+    long = {}
+    for field in _NAMES[type(record)]:
+        name = getattr(record, field)
+        short = tuple(map(short_name, name)) if isinstance(name, tuple) else short_name(name)
+        if short != name:
+            long[field] = short
+    if "key" in long and isinstance(record, Tombstone) and record.what == STEP:
+        uuid, slash, block = record.key.rpartition("/")
+        long["key"] = f"{short_name(uuid)}{slash}{block}"
+    return record.replace(**long) if long else record
