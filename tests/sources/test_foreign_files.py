@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.records.history import HistoryRecord, StoredItem, StoredSession, StoredStep
-from unified_state.rules.history_lines import is_name
 from unified_state.sources import claude_flow, claude_mem
 from unified_state.sources.state_snapshot import read_snapshot
 
@@ -118,20 +117,6 @@ def test_steps_of_claude_mem_are_the_same_after_it_named_its_session_anew(tmp_pa
             writer.execute(f"UPDATE {table} SET memory_session_id = 'anew-' || memory_session_id")
         writer.commit()
     assert [step.uuid for step in steps(claude_mem.read_database(str(path), PROJECT))] == before
-
-
-def test_a_name_that_no_index_takes_is_known_by_its_hash(tmp_path: Path) -> None:
-    path = database(tmp_path, FLOW)
-    with closing(sqlite3.connect(path)) as writer:
-        long = "x" * 10_000
-        writer.execute(
-            "UPDATE transcript_entries SET id = ? WHERE rowid = (SELECT max(rowid) FROM transcript_entries)", (long,)
-        )
-        writer.execute("UPDATE transcript_entries SET metadata = ?", (json.dumps({"sessionId": long}),))
-        writer.commit()
-    found = steps(claude_flow.read_database(str(path)))
-    assert len({(step.session_id, step.uuid) for step in found}) == len(found)
-    assert all(is_name(name) for step in found for name in (step.session_id, step.uuid))
 
 
 def test_what_was_marked_as_private_in_a_turn_of_claude_flow_is_left_out(tmp_path: Path) -> None:

@@ -45,12 +45,9 @@ _CLASSES: dict[str, type[HistoryRecord]] = {
     TOMBSTONE: Tombstone,
 }
 _NAMES = {cls: name for name, cls in _CLASSES.items()}
-LONGEST_NAME = 400  # bytes of UTF-8: a server's index takes three of them in one key
 _NAMED = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # not empty where required
-_NAMING = _NAMED | {"alias", "aliases", "relation"}
 _MOST = 1 << 63
 _LONGEST_BLOCK = 9  # digits
-_LONGEST_CHARACTER = 6  # bytes: half of an emoji, escaped
 _STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     STEP: {"kind": KINDS},
@@ -98,25 +95,10 @@ def _checked(cls: type[Record], own: str, value: Any) -> Any:
     wanted = _annotation(cls, own)
     if wanted.startswith("tuple") and isinstance(value, list):
         value = tuple(value)
-    if (
-        not _fits(wanted, value)
-        or (own in _NAMING and value and not _are_names(value))
-        or (own in _NAMED and own in cls.required and not value)
-    ):
+    if not _fits(wanted, value) or (own in _NAMED and own in cls.required and not value):
         message = f"{cls.disk_names[own]!r} cannot be {str(value)[:40]!r}"
         raise ValueError(message)
     return value
-
-
-def is_name(text: str) -> bool:
-    """Whether a text can name something in every store."""
-    return len(text) * _LONGEST_CHARACTER <= LONGEST_NAME or (
-        len(text.encode("utf-8", "backslashreplace")) <= LONGEST_NAME
-    )
-
-
-def _are_names(value: str | tuple[str, ...]) -> bool:
-    return is_name(value) if isinstance(value, str) else all(map(is_name, value))
 
 
 def _annotation(cls: type[Record], own: str) -> str:

@@ -12,7 +12,7 @@ from unified_state.records.history import StoredSession, StoredStep
 from unified_state.records.step import TEXT
 from unified_state.rules.privacy import hide_private
 from unified_state.sources.foreign_database import ForeignDatabase
-from unified_state.sources.foreign_values import clean_text, json_of, name_of, original, time_of
+from unified_state.sources.foreign_values import clean_text, json_of, original, time_of
 from unified_state.sources.json_list import list_values
 
 TYPE_CHECKING = False
@@ -75,11 +75,11 @@ def _entry(row: dict[str, Any]) -> dict[str, Any]:
 def _records(entries: Iterable[Mapping[str, Any]]) -> Iterator[HistoryRecord]:
     known: set[str] = set()
     for entry in entries:
-        name, text = name_of(entry.get("id")), hide_private(clean_text(entry.get("content")))
+        name, text = clean_text(entry.get("id")), hide_private(clean_text(entry.get("content")))
         if not name or not text.strip():
             continue
         metadata = json_of(entry.get("metadata"), {})
-        session = f"{PROGRAM}:{name_of(metadata.get('sessionId')) or 'unknown'}"
+        session = f"{PROGRAM}:{clean_text(metadata.get('sessionId')) or 'unknown'}"
         at = time_of(entry.get("createdAt"))
         if session not in known:
             known.add(session)

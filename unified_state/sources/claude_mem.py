@@ -15,7 +15,7 @@ from unified_state.records.history import StoredSession, StoredStep
 from unified_state.records.step import NOTICE, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.rules.cutting import cut, one_line
 from unified_state.sources.foreign_database import ForeignDatabase
-from unified_state.sources.foreign_values import clean_text, name_of, original, texts_of, time_of
+from unified_state.sources.foreign_values import clean_text, original, texts_of, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ class _Reader:
             self._project,
         )
         for row in map(self._renamed, rows):
-            name = name_of(row.get("content_session_id"))
+            name = clean_text(row.get("content_session_id"))
             started, ended = time_of(row.get("started_at_epoch")), time_of(row.get("completed_at_epoch"))
             session = f"{PROGRAM}:{name or 'unknown'}"
-            self._sessions[name_of(row.get("memory_session_id"))] = session
+            self._sessions[clean_text(row.get("memory_session_id"))] = session
             yield StoredSession(
                 session,
                 started_at=started,
@@ -156,7 +156,7 @@ class _Reader:
         """A row as a step. Its number counts within one database only, the client's name of its session everywhere, and
         for ever: claude-mem's own one changes.
         """
-        memory, content = name_of(row.get("memory_session_id")), name_of(row.get("content_session_id"))
+        memory, content = clean_text(row.get("memory_session_id")), clean_text(row.get("content_session_id"))
         session = self._sessions.get(memory) or f"{PROGRAM}:{content or memory or 'unknown'}"
         return StoredStep(
             session_id=session,

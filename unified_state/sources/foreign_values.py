@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from unified_state.interpreter import parse_json
-from unified_state.rules.history_lines import is_name
 from unified_state.rules.nesting import is_too_deep
 
 TYPE_CHECKING = False
@@ -20,12 +17,6 @@ _LATEST = 253_402_300_799_999  # the end of the year 9999, behind which no calen
 def clean_text(value: object) -> str:
     """A text; of anything else nothing."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-
-
-def name_of(value: object) -> str:
-    """A text that names something; what is longer than a name is known by its hash."""
-    text = clean_text(value)
-    return text if is_name(text) else f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
 def time_of(value: object) -> int:
