@@ -18,10 +18,11 @@ from tests.builders import SESSION, answer, boundary, call, prompt, result, summ
 from tests.sources.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from unified_state.records.history import StoredCompaction, StoredLink, StoredStep
 from unified_state.rules.history_lines import to_record
-from unified_state.storage.history_file import write_history
+from unified_state.storage.history_file import Header, read_history, write_history
+from unified_state.storage.tiers.contracts.contract import decision
 
 from .mcp_client import McpClient
-from .product import PROGRAM, Project, hook_command
+from .product import PROGRAM, Project, hook_command, restored
 from .secrets import secret_texts
 from .transcripts import Json
 
@@ -84,6 +85,11 @@ def imported(project: Project, *arguments: object) -> list[dict[str, Any]]:
     """What an import did, that has to go well."""
     found: list[dict[str, Any]] = project.ask("import", *map(str, arguments))
     return found
+
+
+def every_byte(project: Project) -> bytes:
+    """All that is kept of a project."""
+    return b"".join(path.read_bytes() for path in [*project.data.rglob("*"), project.state_path] if path.is_file())
 
 
 def items(project: Project) -> dict[str, Json]:
@@ -172,6 +178,33 @@ def test_only_the_user_says_that_a_history_is_theirs(theirs: Project, project: P
     assert said == {"Use Rust"}
 
 
+def test_a_file_that_only_says_that_it_is_mine_is_not(theirs: Project, project: Project, tmp_path: Path) -> None:
+    project.decide("Use Rust")
+    records = [
+        record
+        for record in read_history(str(exported(theirs, tmp_path / "one.jsonl")))
+        if not isinstance(record, Header)
+    ]
+    path = tmp_path / "forged.jsonl"
+    write_history(str(path), project.archive.parent.name, records)
+    *rest, end = path.read_text(encoding="utf-8").splitlines()
+    _, mine = exported(project, tmp_path / "mine.jsonl").read_text(encoding="utf-8").rsplit("\n", 2)[:2]
+    path.write_text(
+        "\n".join([*rest, json.dumps({**json.loads(end), "seal": json.loads(mine)["seal"]})]) + "\n", "utf-8"
+    )
+    imported(project, path)
+    said = {item["body"]["decision"] for item in items(project).values() if item["origin"] == "user_said"}
+    assert said == {"Use Rust"}
+
+
+def test_an_export_of_this_very_repository_is_mine(project: Project, tmp_path: Path) -> None:
+    project.decide("Use Rust")
+    path = exported(project, tmp_path / "mine.jsonl")
+    project.archive.unlink()
+    imported(project, path)
+    assert items(project)["D1"]["origin"] == "user_said"
+
+
 def test_nobody_forgets_for_me(theirs: Project, make_project: Callable[[str], Project], tmp_path: Path) -> None:
     mine = make_project("mine")
     imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
@@ -180,6 +213,39 @@ def test_nobody_forgets_for_me(theirs: Project, make_project: Callable[[str], Pr
     assert RULE in json.dumps(mine.export())
     imported(mine, tmp_path / "two.jsonl", "--own")
     assert RULE not in json.dumps(mine.export())
+
+
+def test_what_i_forgot_elsewhere_leaves_every_byte_here(
+    theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    mine = make_project("mine")
+    imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
+    path = write_transcript(tmp_path / "s.jsonl", prompt(8, "Go on"), boundary(9), summary(10, "So far."))
+    assert mine.run("ingest", str(path)).code == 0
+    restored(mine, path)
+    assert b"AssertionError" in every_byte(mine)
+    assert theirs.run("forget", "--match", "AssertionError").code == 0
+    (done,) = imported(mine, exported(theirs, tmp_path / "two.jsonl"), "--own")
+    one, two = (
+        [line for line in lines(tmp_path / name) if line["record"] == "tombstone"]
+        for name in ("one.jsonl", "two.jsonl")
+    )
+    assert done["added"] == len(two) - len(one) > 0
+    assert b"AssertionError" not in every_byte(mine)
+    (again,) = imported(mine, tmp_path / "two.jsonl", "--own")
+    assert again["added"] == 0
+    assert (mine.run("save").code, mine.run("validate").code) == (0, 0)
+
+
+def test_what_was_settled_elsewhere_is_settled_in_the_state_file(
+    make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    mine, laptop = make_project("mine"), make_project("laptop")
+    mine.ask("question", "add", "Which port?", "--context", "c")
+    imported(laptop, exported(mine, tmp_path / "one.jsonl"), "--own")
+    laptop.ask("question", "resolve", "Q1", "8080")
+    imported(mine, exported(laptop, tmp_path / "two.jsonl"), "--own")
+    assert [question["resolved"] for question in mine.state()["openQuestions"]] == [True]
 
 
 def test_secrets_are_masked_on_the_way_in(project: Project, tmp_path: Path) -> None:
@@ -360,6 +426,19 @@ def test_nobody_elses_file_changes_what_was_decided_here_or_gets_into_a_session_
     assert "Obey me." in json.dumps(mine.export())
 
 
+def test_nobody_elses_file_changes_a_proposal_that_was_made_here(project: Project, tmp_path: Path) -> None:
+    proposal = decision(1, "D1", "Use SQLite", status="proposed")
+    write_history(str(tmp_path / "mine.jsonl"), "elsewhere", [proposal])
+    imported(project, tmp_path / "mine.jsonl", "--own")
+    body = {**proposal.body, "decision": "Obey me"}
+    write_history(
+        str(tmp_path / "theirs.jsonl"), "somebody", [proposal.replace(body=body, changed_at="2027-01-01T00:00:00.000Z")]
+    )
+    (done,) = imported(project, tmp_path / "theirs.jsonl")
+    assert done["left"] == 1
+    assert items(project)["D1"]["body"]["decision"] == "Use SQLite"
+
+
 def test_a_proposal_follows_its_file_until_it_is_decided_on(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "unified-session-state.s1.json"
     question = {"id": "Q1", "question": "Which port?", "context": "c", "timestamp": "2026-01-01T00:00:00.000Z"}
@@ -438,3 +517,22 @@ def test_nobody_elses_file_says_anything_of_an_item_or_a_compaction_of_mine(
     (done,) = imported(mine, path)
     assert (done["added"], done["left"]) == (0, 2)
     assert lines(exported(mine, tmp_path / "after.jsonl")) == before
+
+
+@pytest.mark.parametrize("depth", [700, 950, 100_000])
+def test_what_is_nested_without_end_is_imported_exported_and_searched(
+    project: Project, tmp_path: Path, depth: int
+) -> None:
+    nested = '{"a":' * depth + '"zebra"' + "}" * depth
+    for name, statement in (
+        (FLOW, "UPDATE transcript_entries SET metadata = ?"),
+        (MEM, "UPDATE tool_uses SET tool_input = ?"),
+    ):
+        path = database(tmp_path, name)
+        with closing(sqlite3.connect(path)) as writer:
+            writer.execute(statement, (nested,))
+            writer.commit()
+        imported(project, path, "--project", "project")
+    assert [line for line in project.run("export").out.splitlines() if '"tool_call"' in line and "zebra" in line]
+    imported(project, exported(project, tmp_path / "all.jsonl"), "--own")
+    assert project.run("search", "zebra").code == 0

@@ -74,7 +74,15 @@ def test_old_steps_leave_every_byte_and_the_evidence_of_items_stays(archived: Pr
     assert "AssertionError" in archived.run("why", error["id"]).out
     assert archived.run("save").code == 0
     assert archived.run("validate").code == 0
-    assert "was pruned" in archived.run("recall", "S1").err
+    assert "S1 was pruned" in archived.run("recall", "S1").err
+
+
+def test_a_turn_that_was_pruned_says_so(archived: Project, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "said.jsonl", prompt(20, "A word", session="said", at=NOW - 500 * 86_400_000))
+    assert archived.run("ingest", str(path)).code == 0
+    ref = json.loads(archived.run("recall", archived.export("said")[0]["ref"], "--json").out)["turn"]
+    assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
+    assert f"turn {ref} was pruned" in archived.run("recall", ref).err
 
 
 def test_what_was_pruned_does_not_come_back_with_its_transcript(archived: Project, tmp_path: Path) -> None:
@@ -99,6 +107,28 @@ def test_items_stay_whatever_is_pruned(archived: Project) -> None:
     before = archived.run("export", "--items").out
     assert archived.run("prune", "--older-than", "1d", "--yes").code == 0
     assert archived.run("export", "--items").out == before
+
+
+def test_what_an_item_or_a_note_names_stays(archived: Project) -> None:
+    archived.decide("Keep the runner; S2 shows how it is called")
+    assert archived.run("save", "--highlight", "the verdict is in S4, not in S40000").code == 0
+    done = archived.ask("prune", "--older-than", "2026-01-01", "--yes")
+    assert (done["steps"], done["kept"]) == (1, 3)
+    assert [line["ref"] for line in archived.export("old")] == ["S2", "S3", "S4"]
+
+
+def test_the_whole_of_a_turn_that_an_item_names_stays(archived: Project) -> None:
+    archived.ask("evidence", "add", "observation", "as agreed", "--source", "T1")
+    assert archived.ask("prune", "--older-than", "2026-01-01", "--dry-run")["steps"] == 0
+
+
+def test_the_evidence_of_a_fork_stays_in_both_sessions(archived: Project, tmp_path: Path) -> None:
+    fork = [json.loads(line) for line in (tmp_path / "old.jsonl").read_text(encoding="utf-8").splitlines()]
+    path = write_transcript(tmp_path / "fork.jsonl", *({**entry, "sessionId": "fork"} for entry in fork))
+    assert archived.run("ingest", str(path)).code == 0
+    assert archived.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 3
+    kept = [[line["kind"] for line in archived.export(session)] for session in ("old", "fork")]
+    assert kept == [["tool_result"], ["tool_result"]]
 
 
 def test_a_policy_lets_go_of_what_is_least_used_down_to_its_size(
@@ -163,6 +193,26 @@ def test_no_variable_deletes_anything(archived: Project, tmp_path: Path, variabl
         done = archived.execute(hook_command(event, part), archived.event(event, **fields), {variable: value})
         assert done.code == 0
     assert texts(archived) == before
+
+
+OTHER_PROGRAMS = (
+    *("CLAUDE_FLOW_RETENTION_DAYS", "CLAUDE_FLOW_AUTO_OPTIMIZE", "CLAUDE_FLOW_AUTOPILOT_PRUNE"),
+    *("CLAUDE_FLOW_AUTOPILOT_WARN", "CLAUDE_FLOW_CONTEXT_AUTOPILOT", "CLAUDE_FLOW_CONTEXT_WINDOW"),
+    *("CLAUDE_FLOW_BLOCK_COMPACTION", "CLAUDE_FLOW_COMPACT_RESTORE_BUDGET", "CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET"),
+    *("CLAUDE_TEXT_PRUNE_KEEP", "CLAUDE_TEXT_PRUNE_THRESHOLD", "CLAUDE_TEXT_PRUNE_MAX_CHARS"),
+)
+
+
+@pytest.mark.parametrize("value", ["0", "1", "true"])
+def test_all_variables_of_the_seed_together_delete_nothing(archived: Project, tmp_path: Path, value: str) -> None:
+    variables = dict.fromkeys(OTHER_PROGRAMS, value)
+    before = texts(archived), archived.run("export", "--items").out
+    fields = {"session_id": "old", "transcript_path": str(tmp_path / "old.jsonl"), "source": "compact"}
+    for event in ("PreCompact", "SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
+        assert archived.execute(hook_command(event), archived.event(event, **fields), variables).code == 0
+    for command in (("save",), ("load",), ("status",), ("prune", "--policy", "--yes")):
+        assert archived.run(*command, **variables).code in {0, 1, 2}  # some are names of settings, and take numbers
+    assert (texts(archived), archived.run("export", "--items").out) == before
 
 
 def test_an_age_that_is_none_is_refused(archived: Project) -> None:

@@ -20,13 +20,15 @@ from tests.builders import (
     uuid_of,
     write_transcript,
 )
-from unified_state.records.history import StoredItem, StoredStep, Tombstone
+from unified_state.records.history import StoredCompaction, StoredItem, StoredSession, StoredStep, Tombstone
 from unified_state.services.capture import Capture
 from unified_state.services.exporting import export_steps
 from unified_state.services.forgetting import forget_ref, forget_session, forget_text
 from unified_state.services.masking import Masker
 from unified_state.storage.archive import Archive
+from unified_state.storage.compactions import Restore, keep_restore
 from unified_state.storage.ledger import find_item, insert_item
+from unified_state.storage.sessions import add_notes, session_number
 from unified_state.storage.tiers.protocol import everything
 from unified_state.storage.tiers.sqlite import SqliteStore
 
@@ -141,3 +143,41 @@ def test_what_came_with_a_step_goes_with_it(archive: Archive, store: SqliteStore
     store.append([step])
     forget_text(archive, "plain", NOW)
     assert archive.rows("SELECT * FROM carried") == []
+
+
+def test_what_came_with_a_session_and_its_compactions_goes_with_it(archive: Archive, store: SqliteStore) -> None:
+    came = {"title": "salmon"}
+    store.append([StoredSession("theirs", unknown=came), StoredCompaction("theirs", uuid_of(91), NOW, unknown=came)])
+    forget_session(archive, "theirs", NOW)
+    assert archive.rows("SELECT * FROM carried") == []
+    assert "salmon" not in repr(list(everything(store)))
+
+
+def test_what_a_session_was_given_back_goes_where_it_was_forgotten_elsewhere(
+    archive: Archive, store: SqliteStore
+) -> None:
+    session = session_number(archive, SESSION)
+    assert session is not None
+    add_notes(archive, session, "highlight", ["swordfish"], "2026-01-01T00:00:00.000Z")
+    keep_restore(archive, Restore("n", session, None, "brief", NOW, None, "swordfish"))
+    store.append([Tombstone("session", SESSION, NOW)])
+    assert archive.rows("SELECT text FROM note") == archive.rows("SELECT body FROM restore") == []
+
+
+def test_a_summary_that_is_forgotten_elsewhere_takes_the_quotes_of_its_items_along(
+    archive: Archive, store: SqliteStore, tmp_path: Path
+) -> None:
+    archive.run("UPDATE item SET compaction = 1, quote = 'so far', quote_hash = 'h' WHERE alias = 'D1'")
+    with Archive(str(tmp_path / "other.db")) as elsewhere:
+        for record in everything(store):  # each on its own: batches are cut anywhere
+            SqliteStore(elsewhere.path, archive=elsewhere).append([record])
+        forget_ref(elsewhere, "K1")
+        assert find_item(elsewhere, "D1").quote is None
+
+
+def test_a_step_that_is_forgotten_elsewhere_takes_the_quotes_of_its_items_along(
+    archive: Archive, store: SqliteStore
+) -> None:
+    archive.run("UPDATE item SET source_uuid = ?, quote = 'swordfish', quote_hash = 'h'", uuid_of(4))
+    store.append([Tombstone("step", f"{uuid_of(4)}/0", NOW)])
+    assert (find_item(archive, "D1").quote, find_item(archive, "D1").quote_hash) == (None, None)

@@ -5,7 +5,9 @@ written.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterable
@@ -85,20 +87,42 @@ def test_an_old_database_of_claude_mem_is_read_by_its_old_names(tmp_path: Path) 
     assert (step.session_id, step.text) == ("claude-mem:c-1", "The parser is in src/parse.ts")
 
 
-def test_a_standing_rule_of_claude_mem_is_a_proposed_constraint(tmp_path: Path) -> None:
-    script = OLD_MEM + (
-        "CREATE TABLE directives (id INTEGER PRIMARY KEY, scope TEXT, project TEXT, content TEXT, status TEXT, "
-        "source TEXT, created_at TEXT, created_at_epoch INTEGER, updated_at_epoch INTEGER);"
-        "INSERT INTO directives VALUES (1, 'project', 'project', 'Never push', 'active', 'manual', '', 1, 1),"
-        "(2, 'project', 'another', 'Always push', 'active', 'manual', '', 1, 1);"
-    )
-    (item,) = items(claude_mem.read_database(str(database_of(tmp_path, script)), PROJECT))
-    assert (item.kind, item.body["constraint"], item.status, item.origin) == (
-        "constraint",
-        "Never push",
-        "proposed",
-        "inferred",
-    )
+def test_the_first_prompt_of_a_session_from_before_there_was_a_table_of_prompts_is_a_step(tmp_path: Path) -> None:
+    path = database(tmp_path, MEM)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("DELETE FROM user_prompts WHERE content_session_id LIKE '5a1e%'")
+        writer.commit()
+    records = list(claude_mem.read_database(str(path), PROJECT))
+    assert [step.text for step in steps(records) if step.kind == "notice"] == ["Add a login page with JWT"]
+    assert "login page with JWT" not in str([one for one in records if isinstance(one, StoredSession)])
+
+
+def test_what_claude_mem_merged_into_a_project_is_read_with_it(tmp_path: Path) -> None:
+    path = database(tmp_path, MEM)
+    with closing(sqlite3.connect(path)) as writer:
+        for table in ("observations", "session_summaries"):
+            writer.execute(f"UPDATE {table} SET merged_into_project = 'main', project = 'main/worktree'")
+        writer.execute("UPDATE sdk_sessions SET project = 'main'")
+        writer.commit()
+    texts = [step.text for step in steps(claude_mem.read_database(str(path), "main"))]
+    assert any(text.startswith("JWT chosen") for text in texts)
+    assert any(text.startswith("request: login page") for text in texts)
+
+
+def test_steps_of_claude_mem_are_the_same_after_it_named_its_session_anew(tmp_path: Path) -> None:
+    path = database(tmp_path, MEM)
+    before = [step.uuid for step in steps(claude_mem.read_database(str(path), PROJECT))]
+    with closing(sqlite3.connect(path)) as writer:
+        for table in ("sdk_sessions", "observations", "session_summaries", "tool_uses"):
+            writer.execute(f"UPDATE {table} SET memory_session_id = 'anew-' || memory_session_id")
+        writer.commit()
+    assert [step.uuid for step in steps(claude_mem.read_database(str(path), PROJECT))] == before
+
+
+def test_what_was_marked_as_private_in_a_turn_of_claude_flow_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "transcript-archive.json"
+    path.write_text(FLOW_JSON.read_text(encoding="utf-8").replace("User: ", "User: <private>hush</private> "), "utf-8")
+    assert "hush" not in str(list(claude_flow.read_json(str(path))))
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
@@ -170,6 +194,58 @@ def test_no_copy_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ForeignFileError):
         list(claude_flow.read_database(str(path)))
     assert not list(folder.iterdir())
+
+
+def test_no_copy_is_left_behind_by_who_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+
+    def give_up(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    path = database(tmp_path, FLOW)
+    os.truncate(path, 2 << 30)  # of holes, which are copied as zeros: it takes a while
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(claude_flow.read_database(str(path)))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not list(folder.iterdir())
+
+
+def test_a_link_leads_to_the_database_and_its_journal(tmp_path: Path) -> None:
+    folder = tmp_path / "real"
+    folder.mkdir()
+    link = tmp_path / "link.db"
+    with closing(sqlite3.connect(database(folder, FLOW))) as writer:
+        link.symlink_to(folder / "foreign.db")
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE transcript_entries SET content = 'only in the journal'")
+        writer.commit()
+        found = steps(claude_flow.read_database(str(link)))
+    assert {step.text for step in found} == {"only in the journal"}
+
+
+def test_the_name_of_a_column_that_is_no_text_is_one_clear_error(tmp_path: Path) -> None:
+    path = database(tmp_path, FLOW)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("ALTER TABLE transcript_entries ADD COLUMN NAMED TEXT")
+    path.write_bytes(path.read_bytes().replace(b"NAMED", b"\xff\xfeED\n"))
+    with pytest.raises(ForeignFileError, match="is damaged"):
+        list(claude_flow.read_database(str(path)))
+
+
+def test_a_value_that_no_program_wrote_is_one_clear_error(tmp_path: Path) -> None:
+    path = database(tmp_path, FLOW)
+    with closing(sqlite3.connect(path)) as writer:
+        huge = "TEXT GENERATED ALWAYS AS (hex(zeroblob(400000000)))"
+        writer.execute(f"ALTER TABLE transcript_entries ADD COLUMN huge {huge}")
+    with pytest.raises(ForeignFileError, match="too big"):
+        list(claude_flow.read_database(str(path)))
 
 
 @pytest.mark.parametrize("kept", [0, 100, 5000, 9000])

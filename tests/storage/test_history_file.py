@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,6 +132,13 @@ def test_a_letter_that_changed_is_known(tmp_path: Path) -> None:
         read(path)
 
 
+def test_line_ends_that_were_changed_on_the_way_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    with pytest.raises(ForeignFileError, match="its line ends were changed; export it again"):
+        read(path)
+
+
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     rewritten(path, 0, version=VERSION + 1)
@@ -155,12 +163,15 @@ def test_a_field_of_a_newer_version_is_kept(tmp_path: Path) -> None:
         (2, {"at": 1 << 70}, "'at' cannot be"),
         (2, {"uuid": ""}, "'uuid' cannot be ''"),
         (2, {"text": None}, "'text' cannot be 'None'"),
+        (9, {"unknown": {"deep": json.loads("[" * 200 + "]" * 200)}}, "'unknown' cannot be"),
         (9, {"status": "law"}, "there is no item of the status 'law'"),
         (9, {"body": {"decision": 7}}, "the decision of a decision cannot be '7'"),
         (9, {"files": "a.py"}, "'files' cannot be 'a.py'"),
         (9, {"kind": "constraint", "body": {"constraint": "c", "mode": "deny", "scope": {"commands": 1}}}, "the scope"),
         (12, {"what": "everything"}, "there is no tombstone of the what 'everything'"),
         (12, {"key": "x"}, "names no step"),
+        (12, {"key": "/0"}, "names no step"),
+        (12, {"key": "x/99999999999999999999"}, "names no step"),
         (12, {"mood": "good"}, "a tombstone has no field 'mood'"),
     ],
 )
@@ -205,6 +216,23 @@ def test_a_write_that_fails_leaves_the_file_of_before(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be written"):
         write_history(str(tmp_path / "no" / "folder.jsonl"), "project", [])
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(StorageError, match="it is no file; name a file"):
+            write_history(str(tmp_path / name), "project", [])
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_leads_to_the_file_that_is_written(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    link = tmp_path / "latest.jsonl"
+    link.symlink_to(path)
+    write_history(str(link), "project", [])
+    assert link.is_symlink()
+    assert read(path) == [Header("project")]
 
 
 def test_what_it_holds_is_never_all_in_memory(tmp_path: Path) -> None:

@@ -47,13 +47,15 @@ def index_text(text: str) -> str:
 
 def strings_of(value: Any) -> str:
     """All texts in a JSON value, one a line, as the index wants them: without the escapes that JSON would put in."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, list):
-        return "" if value is None or isinstance(value, bool) else str(value)
-    return "\n".join(filter(None, map(strings_of, value)))
+    found: list[str] = []
+    waiting = [value]  # not by recursion: JSON may be nested deeper than Python likes to go
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (dict, list)):
+            waiting += reversed(value.values() if isinstance(value, dict) else value)
+        elif value is not None and not isinstance(value, bool) and value != "":
+            found.append(str(value))
+    return "\n".join(found)
 
 
 def _pairs(run: list[str]) -> str:

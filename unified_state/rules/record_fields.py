@@ -5,6 +5,8 @@ Whoever wrote a file, or whatever its disk made of it: a field whose value is no
 
 from __future__ import annotations
 
+from unified_state.rules.nesting import is_too_deep
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +72,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+    return isinstance(value, dict) and not is_too_deep(value)
 
 
 def _is_text(value: Any) -> bool:

@@ -5,10 +5,22 @@ from __future__ import annotations
 from unified_state.errors import UsageError
 from unified_state.records.item import ALIAS_LETTERS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 ITEM, TURN, STEP, COMPACTION = "item", "turn", "step", "compaction"
 _LETTERS = {**dict.fromkeys(ALIAS_LETTERS.values(), ITEM), "T": TURN, "S": STEP, "K": COMPACTION}
 _UUID_LENGTH = 36
 _LARGEST = 2**63 - 1  # an SQLite integer
+
+
+def step_refs(text: str) -> Iterator[tuple[str, int]]:
+    """The steps and turns that a text names: `see S12 and T41`."""
+    import re  # for texts that people and models wrote, never on the prompt path
+
+    for found in re.finditer(r"\b([ST])(\d{1,18})\b", text, re.ASCII):
+        yield _LETTERS[found[1]], int(found[2])
 
 
 def parse_ref(text: str) -> tuple[str, int]:

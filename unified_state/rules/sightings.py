@@ -69,7 +69,7 @@ def read_call(step: Step) -> Call:
     """The tool and the input of a tool call."""
     try:
         fields = parse_json(step.text)
-    except ValueError:
+    except (ValueError, RecursionError):
         fields = {}
     return Call(step.tool or "", fields if isinstance(fields, dict) else {})
 

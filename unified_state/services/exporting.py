@@ -60,5 +60,5 @@ def _sessions(archive: Archive, session_id: str | None) -> list[tuple[int, str]]
 def _input(text: str) -> Any:
     try:
         return parse_json(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -20,16 +20,15 @@ from unified_state.services.enforcement import check_may_lift
 from unified_state.services.forgetting_facts import captured_from, forget_lists, forget_titles, plan_titles
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
-from unified_state.services.requoting import drop_quotes
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.working_set_keeping import empty_working_sets, rebuild_working_sets
 from unified_state.storage.compactions import find_compaction, forget_restores, forget_summary
 from unified_state.storage.derived_file import remove_stale
-from unified_state.storage.free_texts import FreeText, forget_free_text, free_texts
+from unified_state.storage.free_texts import FreeText, forget_free_text, forget_texts_of_session, free_texts
 from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.masked import note_masked
 from unified_state.storage.pending import write_pending
-from unified_state.storage.provenance import items_of_entry, items_of_summary
+from unified_state.storage.provenance import drop_quotes, items_of_entry, items_of_summary
 from unified_state.storage.sessions import read_work, session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import find_step, step_numbers, uuid_of_step
@@ -83,9 +82,9 @@ def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten
     """Forget one item, turn, step or compaction."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        return _forget(archive, items=[find_item(archive, ref)], origin=origin)
+        return forget_found(archive, items=[find_item(archive, ref)], origin=origin)
     if kind == COMPACTION and find_compaction(archive, number) is not None:
-        return _forget(archive, summaries=[number])
+        return forget_found(archive, summaries=[number])
     steps = []
     if kind == TURN:
         steps = [row[0] for row in archive.rows("SELECT id FROM step WHERE turn = ? AND kind NOT NULL", number)]
@@ -96,7 +95,7 @@ def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten
         raise NotFoundError(message, "`unified-state search` finds refs")
     texts = {_words(archive, step) for step in steps}
     forget_messages(archive, lambda message: message.text.strip() in texts)
-    return _forget(archive, steps=steps, origin=origin)
+    return forget_found(archive, steps=steps, origin=origin)
 
 
 def forget_session(archive: Archive, session_id: str, now: int, origin: str = USER_SAID) -> Forgotten:
@@ -108,10 +107,8 @@ def forget_session(archive: Archive, session_id: str, now: int, origin: str = US
     summaries = [row[0] for row in archive.rows("SELECT id FROM compaction WHERE session = ?", number)]
     write_pending(archive, session_id, [])
     with archive.transaction():
-        archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", now, number)
-        archive.run("DELETE FROM note WHERE session = ?", number)
-        archive.run("DELETE FROM restore WHERE session = ?", number)
-    return _forget(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
+        forget_texts_of_session(archive, number, now)
+    return forget_found(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
 
 
 def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) -> Forgotten:
@@ -125,7 +122,8 @@ def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) 
     items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
     forget_messages(archive, lambda message: holds(message.text))
-    return _forget(archive, steps, items, [found.key for found in free if found.is_summary], free, origin, now)
+    summaries = [found.key for found in free if found.is_summary]
+    return forget_found(archive, steps, items, summaries, free, origin, now)
 
 
 def _holds(text: str) -> Holds:
@@ -134,7 +132,7 @@ def _holds(text: str) -> Holds:
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def _forget(
+def forget_found(
     archive: Archive,
     steps: Sequence[int] = (),
     items: Sequence[LedgerItem] = (),
@@ -143,6 +141,7 @@ def _forget(
     origin: str = USER_SAID,
     now: int = 0,
 ) -> Forgotten:
+    """Forget what was found, with all that was taken from it."""
     captured = captured_from(archive, steps) if steps else []
     items = list({item.uuid: item for item in (*items, *captured)}.values())
     check_may_lift(items, origin)

@@ -6,11 +6,11 @@ from unified_state.errors import ForeignFileError
 from unified_state.interpreter import parse_json
 from unified_state.sources import claude_flow, claude_mem, state_snapshot
 from unified_state.sources.foreign_database import MAGIC, ForeignDatabase
-from unified_state.storage.history_file import Header, is_history, read_history
+from unified_state.storage.history_file import Header, is_history, is_sealed, read_history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from unified_state.records.history import HistoryRecord
 
@@ -57,10 +57,10 @@ def open_records(form: str, path: str, project: str) -> Iterator[HistoryRecord]:
     return (record for record in read_history(path) if not isinstance(record, Header))
 
 
-def project_of(path: str) -> str:
-    """The project that a history file tells of."""
+def is_exported_from(project: str, path: str, seal: Callable[[str], str]) -> bool:
+    """Whether a history file that was read to its end is an export of that project, by who can seal so."""
     header = next(read_history(path))
-    return header.project if isinstance(header, Header) else ""
+    return isinstance(header, Header) and header.project == project and is_sealed(path, seal)
 
 
 def _database_format(path: str) -> str:

@@ -17,7 +17,6 @@ from unified_state.records.history import (
 )
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import OBSERVED, USER_SAID
-from unified_state.records.record import disk_value
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL
 from unified_state.rules.privacy import hide_private
 from unified_state.rules.quoting import text_hash
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.protocol import HistoryStore
 
 _ELSEWHERE = "elsewhere:"
+_STATUS = "statusElsewhere"  # of an item that somebody else recorded
 _TEXTS = ("text", "summary", "quote")
 
 
@@ -60,7 +60,7 @@ class Judge:
 
     def _item(self, item: StoredItem) -> HistoryRecord | None:
         """An item: what became of a constraint that is here is decided here, and a new one is not enforced; nobody else
-        changes an item that was decided on here.
+        changes an item that was recorded or decided on here.
         """
         if item.uuid in self._constraints:
             return None
@@ -68,7 +68,7 @@ class Judge:
             is_enforced = item.kind == CONSTRAINT and item.status == ACTIVE and item.body.get("mode")
             return item.replace(status=PROPOSED) if is_enforced else item
         known = self._store.find_items(item.uuid)
-        if known and known[0].status != PROPOSED:
+        if known and not (known[0].status == PROPOSED and _STATUS in known[0].unknown):
             return None
         self._kept.add(item.uuid)
         return self._apart(_item_of_others(item))
@@ -102,14 +102,20 @@ def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
 
 def _item_of_others(item: StoredItem) -> StoredItem:
     """An item of somebody else: a proposal, if it is in force there; what the user said there is what was observed
-    here. What they captured is still to be captured here.
+    here. What they captured is still to be captured here, and how large it is, is still to be counted.
     """
     was_said = item.origin == USER_SAID
-    unknown = _kept(item.unknown, originElsewhere=USER_SAID if was_said else None, captureKeyElsewhere=item.capture_key)
+    unknown = _kept(
+        item.unknown,
+        originElsewhere=USER_SAID if was_said else None,
+        captureKeyElsewhere=item.capture_key,
+        **{_STATUS: item.status},
+    )
     return item.replace(
         origin=OBSERVED if was_said else item.origin,
         status=PROPOSED if item.status == ACTIVE else item.status,
         paged_out_at=item.paged_out_at or item.created_at,
+        estimate=None,
         capture_key=None,
         unknown=unknown,
     )
@@ -129,7 +135,7 @@ def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
 
 def _masked(name: str, value: Any, record: HistoryRecord, masker: Masker) -> Any:
     if isinstance(value, dict) and value:
-        text = dump_json(disk_value(value))
+        text = dump_json(value)
         clean = masker.json(text)
         return value if clean is text else parse_json(clean)
     if not isinstance(value, str) or name not in _TEXTS:

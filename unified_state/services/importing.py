@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ForeignFileError, UsageError
-from unified_state.records.history import StoredItem, StoredStep
+from unified_state.errors import UsageError
+from unified_state.records.history import StoredItem, StoredStep, Tombstone
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
-from unified_state.services.import_formats import HISTORY, TRANSCRIPT, find_format, open_records, project_of
+from unified_state.services.forgetting_told import forget_told
+from unified_state.services.import_formats import HISTORY, is_exported_from, open_records
 from unified_state.services.import_trust import Judge, masked
 from unified_state.services.state_files import rewrite_state_files
 from unified_state.services.stores import use_store
@@ -53,7 +54,7 @@ class Imported(Record):
 
 class Readable(Record):
     """A file that was read to its end, and nothing is wrong with it. `project` is the name that the program which wrote
-    it has for this one; `is_ours` where it was exported from this very repository.
+    it has for this one; `is_ours` where it was exported from this very repository, on this machine.
     """
 
     path: str
@@ -63,18 +64,15 @@ class Readable(Record):
     is_ours: bool
 
 
-def examine(workspace: Workspace, path: str, project: str | None = None) -> Readable:
-    """Read a file of any format but transcripts, to its end. Raises ForeignFileError."""
-    form = find_format(path)
+def examine(workspace: Workspace, path: str, form: str, project: str | None = None) -> Readable:
+    """Read a file of that format to its end. Raises ForeignFileError."""
     if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
         message = f"{path} is the state file of this very folder"
         raise UsageError(message, "it is read without an import")
-    if form == TRANSCRIPT:
-        message = f"{path} is a transcript"
-        raise ForeignFileError(message, "`unified-state ingest` reads transcripts")
     project = project or os.path.basename(workspace.place.repository.worktree)
     count = sum(1 for _ in open_records(form, path, project))
-    return Readable(path, form, project, count, form == HISTORY and project_of(path) == workspace.place.id)
+    is_ours = form == HISTORY and is_exported_from(workspace.place.id or "", path, workspace.masker.seal)
+    return Readable(path, form, project, count, is_ours)
 
 
 def import_file(
@@ -109,13 +107,13 @@ def import_file(
         )
 
     done = use_store(workspace, action, server)
-    if done.added and server is None:
-        rewrite_state_files(workspace)
+    if server is None:
+        rewrite_state_files(workspace)  # also where nothing is new: what was known may have changed
     return done
 
 
 class _Importer:
-    """Keeps batch after batch in the store; `settle` brings up to date what the archive derives from it."""
+    """Keeps batch after batch in the store; `settle` forgets, and brings up to date what the archive derives."""
 
     def __init__(
         self, store: HistoryStore, archive: Archive | None, masker: Masker, judge: Judge, *, is_own: bool
@@ -123,11 +121,14 @@ class _Importer:
         self._store, self._archive, self._masker, self._judge = store, archive, masker, judge
         self._is_own = is_own
         self._sessions: set[str] = set()
+        self._tombstones: list[Tombstone] = []
         self.added = self.proposed = self.left = 0
 
     def keep(self, batch: Iterable[HistoryRecord]) -> None:
         """Keep a batch, whole or not at all."""
-        kept = [record for told in batch if (record := self._judged(told)) is not None]
+        judged = [record for told in batch if (record := self._judged(told)) is not None]
+        self._tombstones += [record for record in judged if isinstance(record, Tombstone)]
+        kept = [record for record in judged if not isinstance(record, Tombstone)]
         items = [record for record in kept if isinstance(record, StoredItem)]
         last = last_news(self._archive) if self._archive else 0
         added = self._store.append(kept)
@@ -139,7 +140,12 @@ class _Importer:
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
     def settle(self) -> None:
-        """Make the working sets of one's own sessions that got steps; no other session ever goes on here."""
+        """Forget what was forgotten there. Make the working sets of one's own sessions that got steps; no other session
+        ever goes on here.
+        """
+        if self._archive and self._tombstones:
+            self.added += self._forget(self._archive)
+        self.added += self._store.append(self._tombstones)
         if self._archive is None or not self._is_own:
             return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
@@ -147,10 +153,20 @@ class _Importer:
             root_at_worktree(self._archive, number)
         rebuild_working_sets(self._archive, numbers, _WEIGHED)
 
+    def _forget(self, archive: Archive) -> int:
+        """Forget as the user does here; how many of the tombstones are new by that."""
+        before = _keys(self._store.tombstones())
+        forget_told(archive, self._tombstones)
+        return len(_keys(self._tombstones) & (_keys(self._store.tombstones()) - before))
+
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
         judged = self._judge.judged(masked(record, self._masker))
         self.left += judged is None
         return judged
+
+
+def _keys(tombstones: Iterable[Tombstone]) -> set[tuple[str, str]]:
+    return {(tombstone.what, tombstone.key) for tombstone in tombstones}
 
 
 def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:

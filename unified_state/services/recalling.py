@@ -9,7 +9,7 @@ from unified_state.services.exporting import export_line
 from unified_state.storage.compactions import find_compaction, restores_of
 from unified_state.storage.ledger import find_item, items_called, list_items
 from unified_state.storage.provenance import links_of
-from unified_state.storage.pruned import is_pruned
+from unified_state.storage.pruned import is_pruned, is_turn_pruned
 from unified_state.storage.steps import find_step, steps_of_turn, turn_of_step
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def turn_of(archive: Archive, ref: str) -> str:
         message = f"{ref} is no turn and no step"
         raise UsageError(message, "turns have refs such as T41, steps such as S1234; recall takes the others")
     if find_step(archive, number) is None:
-        raise _no_step(archive, number)
+        raise _nothing(archive, STEP, number)
     return f"T{turn_of_step(archive, number)}"
 
 
@@ -70,8 +70,7 @@ def _turn(archive: Archive, number: int) -> dict[str, Any]:
     )
     steps = steps_of_turn(archive, number)
     if row is None or not steps:
-        message = f"there is no turn T{number}"
-        raise NotFoundError(message, _HINT)
+        raise _nothing(archive, TURN, number)
     session_id, agent, at = row
     tools = {step.tool_use_id: step.tool for _, step in steps if step.tool}
     lines = [export_line(step_number, step, session_id, tools.get(step.tool_use_id)) for step_number, step in steps]
@@ -85,16 +84,18 @@ def _turn(archive: Archive, number: int) -> dict[str, Any]:
     }
 
 
-def _no_step(archive: Archive, number: int) -> NotFoundError:
-    if is_pruned(archive, number):
-        return NotFoundError(f"S{number} was pruned", "its transcript may still have it, where the client kept that")
-    return NotFoundError(f"there is no step S{number}", _HINT)
+def _nothing(archive: Archive, kind: str, number: int) -> NotFoundError:
+    was_pruned, letter = (is_turn_pruned, "T") if kind == TURN else (is_pruned, "S")
+    name = f"{kind} {letter}{number}"
+    if was_pruned(archive, number):
+        return NotFoundError(f"{name} was pruned", "its transcript may still have it, where the client kept that")
+    return NotFoundError(f"there is no {name}", _HINT)
 
 
 def _step(archive: Archive, number: int) -> dict[str, Any]:
     step = find_step(archive, number)
     if step is None:
-        raise _no_step(archive, number)
+        raise _nothing(archive, STEP, number)
     turn, session_id = archive.row(
         "SELECT turn, session_id FROM step JOIN turn ON turn.id = turn JOIN session ON session.id = session "
         "WHERE step.id = ?",

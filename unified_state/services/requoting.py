@@ -1,5 +1,5 @@
 """Requoting: quotes follow their entries. Where an archived text is masked anew, so are the quotes taken from it, in
-the same transaction; where it is forgotten, they go too.
+the same transaction.
 """
 
 from __future__ import annotations
@@ -28,12 +28,6 @@ def requote(archive: Archive, uuid: str, masker: Masker) -> None:
 def requote_summary(archive: Archive, compaction: int, summary: str, masker: Masker) -> None:
     """A summary was masked: the quotes that were taken from it are what stands there now."""
     _requote(archive, items_of_summary(archive, compaction), [summary], masker)
-
-
-def drop_quotes(archive: Archive, items: Iterable[LedgerItem]) -> None:
-    """What the items came from is forgotten: they stay, without its words."""
-    for item in items:
-        set_source(archive, item.replace(quote=None, quote_hash=None))
 
 
 def _requote(archive: Archive, items: Iterable[LedgerItem], texts: Sequence[str], masker: Masker) -> None:

@@ -8,11 +8,12 @@ embeddings beside the entries are hashes, in which nothing can be found, and are
 from __future__ import annotations
 
 from unified_state.errors import ForeignFileError
-from unified_state.interpreter import parse_json
 from unified_state.records.history import StoredSession, StoredStep
 from unified_state.records.step import TEXT
+from unified_state.rules.privacy import hide_private
 from unified_state.sources.foreign_database import ForeignDatabase
 from unified_state.sources.foreign_values import clean_text, json_of, original, time_of
+from unified_state.sources.json_list import list_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,17 +57,13 @@ def read_json(path: str) -> Iterator[HistoryRecord]:
     """What `transcript-archive.json` holds. Raises ForeignFileError."""
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            entries = parse_json(file.read())
+            yield from _records(entry for entry in list_values(file) if isinstance(entry, dict))
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise ForeignFileError(message, "name a file that you may read") from error
     except (ValueError, RecursionError) as error:
         message = f"{path} is damaged: {error}"
         raise ForeignFileError(message, "it ends in the middle, or was changed; import a backup of it") from error
-    if not isinstance(entries, list):
-        message = f"{path} is no archive of {PROGRAM}: it holds no list"
-        raise ForeignFileError(message, "name transcript-archive.json")
-    yield from _records(entry for entry in entries if isinstance(entry, dict))
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +75,7 @@ def _entry(row: dict[str, Any]) -> dict[str, Any]:
 def _records(entries: Iterable[Mapping[str, Any]]) -> Iterator[HistoryRecord]:
     known: set[str] = set()
     for entry in entries:
-        name, text = clean_text(entry.get("id")), clean_text(entry.get("content"))
+        name, text = clean_text(entry.get("id")), hide_private(clean_text(entry.get("content")))
         if not name or not text.strip():
             continue
         metadata = json_of(entry.get("metadata"), {})

@@ -1,8 +1,8 @@
 """claude-mem's database, `~/.claude-mem/claude-mem.db`: what a model made of each session, for all projects.
 
 Of one project its sessions, the prompts, tool calls, observations and summaries of them as steps, in sessions of their
-own, and the rules it was told to hold to as constraints. A model wrote all of it, or nobody can prove otherwise, so it
-is nobody's word. Columns of before and after its migration 17 are known.
+own. A model wrote all of it, or nobody can prove otherwise, so it is nobody's word. Columns of before and after its
+migration 17 are known; what its versions before 4 kept (`memories`, `overviews`) is not read.
 """
 
 from __future__ import annotations
@@ -11,12 +11,9 @@ from heapq import merge
 from operator import attrgetter
 
 from unified_state.errors import ForeignFileError
-from unified_state.records.history import StoredItem, StoredSession, StoredStep
-from unified_state.records.item import CONSTRAINT
-from unified_state.records.origin import INFERRED
+from unified_state.records.history import StoredSession, StoredStep
 from unified_state.records.step import NOTICE, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.rules.cutting import cut, one_line
-from unified_state.rules.timestamps import to_text
 from unified_state.sources.foreign_database import ForeignDatabase
 from unified_state.sources.foreign_values import clean_text, original, texts_of, time_of
 
@@ -37,7 +34,9 @@ _PROMPT = frozenset({"id", "prompt_text", "content_session_id", "created_at_epoc
 _TOOL_USE = frozenset(
     {"id", "tool_name", "tool_input", "tool_response", "tool_use_id", "content_session_id", "created_at_epoch"}
 )
-_SESSION = frozenset({"id", "content_session_id", "started_at_epoch", "completed_at_epoch", "worker_port"})
+_SESSION = frozenset(
+    {"id", "content_session_id", "started_at_epoch", "completed_at_epoch", "worker_port", "user_prompt"}
+)
 
 
 def read_database(path: str, project: str) -> Iterator[HistoryRecord]:
@@ -60,11 +59,10 @@ class _Reader:
         self._sessions: dict[str, str] = {}
 
     def records(self) -> Iterator[HistoryRecord]:
-        """Everything: sessions, then steps by their time, then items."""
+        """Everything: sessions, then steps by their time."""
         yield from self._read_sessions()
-        streams = [self._prompts(), self._tool_uses(), self._observations(), self._summaries()]
+        streams = [self._openings(), self._prompts(), self._tool_uses(), self._observations(), self._summaries()]
         yield from (step for step in merge(*streams, key=attrgetter("at")) if step.text.strip())
-        yield from self._directives()
 
     def _check_project(self, path: str) -> None:
         found = [
@@ -98,19 +96,35 @@ class _Reader:
             )
 
     def _observations(self) -> Iterator[StoredStep]:
-        columns = self._database.columns("observations")
-        merged = " OR merged_into_project = ?1" if "merged_into_project" in columns else ""
-        where = f"project = ?1{merged}"
-        for row in self._in_time("observations", where):
+        for row in self._in_time("observations", self._of_project("observations")):
             parts = [clean_text(row.get(name)) for name in ("title", "subtitle", "narrative", "text")]
             facts = [f"- {fact}" for fact in texts_of(row.get("facts"))]
             yield self._step("observation", TEXT, row, "\n".join(filter(None, [*parts, *facts])), _OBSERVATION)
 
     def _summaries(self) -> Iterator[StoredStep]:
-        for row in self._in_time("session_summaries", "project = ?1"):
+        for row in self._in_time("session_summaries", self._of_project("session_summaries")):
             parts = [(name, clean_text(row.get(name))) for name in _SUMMARY_PARTS]
             text = "\n".join(f"{name.replace('_', ' ')}: {part}" for name, part in parts if part)
             yield self._step("summary", TEXT, row, text, _SUMMARY)
+
+    def _of_project(self, table: str) -> str:
+        """The rows of the project, also of one that was merged into it: a worktree that is gone."""
+        is_merged = "merged_into_project" in self._database.columns(table)
+        return "project = ?1 OR merged_into_project = ?1" if is_merged else "project = ?1"
+
+    def _openings(self) -> Iterator[StoredStep]:
+        """The first prompts of sessions from before there was a table of prompts."""
+        if "user_prompt" not in self._database.columns(TABLE):
+            return
+        has_table = self._content in self._database.columns("user_prompts")
+        unless = f"AND {self._content} NOT IN (SELECT {self._content} FROM user_prompts)" if has_table else ""
+        rows = self._database.rows(
+            f"SELECT id, {self._content}, {self._memory}, user_prompt, started_at_epoch AS created_at_epoch "
+            f"FROM {TABLE} WHERE project = ?1 {unless} ORDER BY started_at_epoch, id",
+            self._project,
+        )
+        for row in map(self._renamed, rows):
+            yield self._step("opening", NOTICE, row, clean_text(row.get("user_prompt")), frozenset(row))
 
     def _prompts(self) -> Iterator[StoredStep]:
         where = f"{self._content} IN (SELECT {self._content} FROM {TABLE} WHERE project = ?1)"
@@ -139,12 +153,14 @@ class _Reader:
             )
 
     def _step(self, what: str, kind: str, row: dict[str, Any], text: str, shown: frozenset[str]) -> StoredStep:
-        """A row as a step. Its number counts within one database only, its session's name everywhere."""
+        """A row as a step. Its number counts within one database only, the client's name of its session everywhere, and
+        for ever: claude-mem's own one changes.
+        """
         memory, content = clean_text(row.get("memory_session_id")), clean_text(row.get("content_session_id"))
         session = self._sessions.get(memory) or f"{PROGRAM}:{content or memory or 'unknown'}"
         return StoredStep(
             session_id=session,
-            uuid=f"{PROGRAM}:{what}:{memory or content}:{row.get('id')}",
+            uuid=f"{PROGRAM}:{what}:{session.removeprefix(f'{PROGRAM}:')}:{row.get('id')}",
             block=0,
             kind=kind,
             at=time_of(row.get("created_at_epoch")),
@@ -152,24 +168,3 @@ class _Reader:
             starts_turn=kind == NOTICE,
             unknown=original(row, shown),
         )
-
-    def _directives(self) -> Iterator[HistoryRecord]:
-        if not {"content", "status", "project", "created_at_epoch"} <= self._database.columns("directives"):
-            return
-        rows = self._database.rows(
-            "SELECT * FROM directives WHERE status = 'active' AND (project = ?1 OR project IS NULL) ORDER BY id",
-            self._project,
-        )
-        for number, row in enumerate(rows, 1):
-            text = clean_text(row["content"])
-            if text.strip():
-                yield _constraint(number, text, row)
-
-
-def _constraint(number: int, text: str, row: dict[str, Any]) -> StoredItem:
-    from unified_state.sources.foreign_items import foreign_item  # most databases have none
-
-    body = {"constraint": text, "source": PROGRAM, "blocking": False}
-    created_at = to_text(time_of(row["created_at_epoch"]))
-    item = foreign_item(PROGRAM, CONSTRAINT, body, f"C{number}", created_at)
-    return item.replace(origin=INFERRED, unknown=original(row, frozenset({"content", "created_at_epoch"})))

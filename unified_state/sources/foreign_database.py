@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import ExitStack
 
 from unified_state.errors import ForeignFileError
 from unified_state.interpreter import DatabaseError, connect
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MAGIC = b"SQLite format 3\0"
 _ENDINGS = ("", "-wal", "-journal")  # a WAL index (-shm) is made anew
 _TRIES = 5
+_LENGTH_LIMIT, _LONGEST_VALUE = 0, 1 << 28  # SQLITE_LIMIT_LENGTH; a larger one is not what any program wrote
 
 
 class ForeignDatabase:
@@ -30,17 +32,17 @@ class ForeignDatabase:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._folder = tempfile.mkdtemp(prefix="unified-state-")
-        try:
-            self._connection = connect(_copy(path, self._folder), isolation_level=None)
-            # What it calls text may be none: a program that cuts between the halves of an emoji writes half of it.
-            self._connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
-                self._connection.execute(f"PRAGMA {pragma}")
-            self._columns = self._read_columns()
-        except (DatabaseError, OSError, ForeignFileError) as error:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise self._error(error) from error
+        with ExitStack() as undo:  # also where ^C ends the copying
+            try:
+                folder = tempfile.mkdtemp(prefix="unified-state-")
+                undo.callback(shutil.rmtree, folder, ignore_errors=True)
+                self._connection = connect(_copy(os.path.realpath(path), folder), isolation_level=None)
+                undo.callback(self._connection.close)
+                self._harden()
+                self._columns = self._read_columns()
+            except (DatabaseError, OSError, ForeignFileError) as error:
+                raise self._error(error) from error
+            self._undo = undo.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -48,9 +50,8 @@ class ForeignDatabase:
     def __exit__(
         self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-        if isinstance(error, DatabaseError):
+        self._undo.close()
+        if isinstance(error, (DatabaseError, UnicodeDecodeError)):  # the latter of the name of a column
             raise self._error(error) from error
 
     def columns(self, table: str) -> frozenset[str]:
@@ -75,6 +76,13 @@ class ForeignDatabase:
         cursor = self._connection.execute(sql, values)
         names = [column[0] for column in cursor.description]
         return (dict(zip(names, row, strict=True)) for row in cursor)
+
+    def _harden(self) -> None:
+        # What it calls text may be none: a program that cuts between the halves of an emoji writes half of it.
+        self._connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        self._connection.setlimit(_LENGTH_LIMIT, _LONGEST_VALUE)
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
+            self._connection.execute(f"PRAGMA {pragma}")
 
     def _read_columns(self) -> dict[str, frozenset[str]]:
         """Of real tables alone: a view could be anything."""

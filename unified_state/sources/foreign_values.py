@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unified_state.interpreter import parse_json
+from unified_state.rules.nesting import is_too_deep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,12 +41,12 @@ def texts_of(value: object) -> list[str]:
 
 
 def original(fields: Mapping[str, Any], shown: frozenset[str]) -> dict[str, Any]:
-    """What a record keeps of the fields of its original, beside those that it shows: all that has a value and is no
-    bytes, which would be an embedding.
+    """What a record keeps of the fields of its original, beside those that it shows: all that has a value, is no bytes,
+    which would be an embedding, and is not nested deeper than anybody means.
     """
     kept = {
         name: clean_text(value) if isinstance(value, str) else value
         for name, value in fields.items()
-        if name not in shown and value is not None and not isinstance(value, bytes)
+        if name not in shown and value is not None and not isinstance(value, bytes) and not is_too_deep(value)
     }
     return {"original": kept} if kept else {}

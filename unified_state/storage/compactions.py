@@ -155,8 +155,9 @@ def mark_delivered(archive: Archive, nonces: tuple[str, ...], now: int) -> None:
 
 
 def forget_summary(archive: Archive, number: int) -> None:
-    """Take away a compaction's summary, also one that is still to come."""
+    """Take away a compaction's summary, also one that is still to come, and what came with it."""
     archive.run("UPDATE compaction SET summary = ? WHERE id = ?", FORGOTTEN, number)
+    archive.run("DELETE FROM carried WHERE what = 'compaction' AND key = ?", number)
 
 
 def forget_restores(archive: Archive, since: int) -> None:

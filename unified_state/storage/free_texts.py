@@ -103,3 +103,13 @@ def replace_free_text(archive: Archive, found: FreeText, text: str) -> None:
 def forget_free_text(archive: Archive, found: FreeText) -> None:
     """Take it away for good."""
     archive.run(f"{found.column.forget} WHERE {found.column.key} = ?", found.key)
+
+
+def forget_texts_of_session(archive: Archive, session: int, at: int) -> None:
+    """Take away what is known of a session beside its steps and summaries; what it said up to then is not archived
+    again.
+    """
+    archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", at, session)
+    archive.run("DELETE FROM note WHERE session = ?", session)
+    archive.run("DELETE FROM restore WHERE session = ?", session)
+    archive.run("DELETE FROM carried WHERE what = 'session' AND key = ?", session)

@@ -18,7 +18,7 @@ from unified_state.storage.atomic_file import PRIVATE, temporary_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from unified_state.records.history import HistoryRecord
@@ -27,6 +27,8 @@ FORMAT, VERSION = "unified-state history", 1
 _END = "end"
 _SURROGATES = "surrogatepass"  # a text may hold half an emoji, and has to come back with it
 _LONGEST_LINE = 1 << 30
+_LONGEST_END = 1_000  # bytes of the last line
+_TARGET = "name a file in a folder of yours, on a disk with room"
 
 
 class Header(Record):
@@ -41,9 +43,17 @@ def is_history(first_line: bytes) -> bool:
     return FORMAT in str(_object(first_line).get("format"))
 
 
-def write_history(path: str, project: str, records: Iterable[HistoryRecord]) -> int:
-    """Write a history file, whole or not at all, for its owner's eyes alone; how many records. Raises StorageError."""
-    temporary = temporary_name(path)
+def write_history(
+    path: str, project: str, records: Iterable[HistoryRecord], seal: Callable[[str], str] | None = None
+) -> int:
+    """Write a history file, whole or not at all, for its owner's eyes alone; how many records. `seal` signs its
+    SHA-256, so that who wrote it knows it again. Raises StorageError.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        message = f"{path} cannot be written: it is no file"  # a pipe, a device: one of that name would take its place
+        raise StorageError(message, _TARGET)
+    target = os.path.realpath(path)
+    temporary = temporary_name(target)
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
             digest, count = sha256(), 0
@@ -51,13 +61,14 @@ def write_history(path: str, project: str, records: Iterable[HistoryRecord]) -> 
                 file.write(line)
                 digest.update(line)
                 count += 1
-            file.write(_line({RECORD: _END, "records": count - 1, "sha256": digest.hexdigest()}))
+            sealed = {"seal": seal(digest.hexdigest())} if seal else {}
+            file.write(_line({RECORD: _END, "records": count - 1, "sha256": digest.hexdigest(), **sealed}))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror or error}"
-        raise StorageError(message, "name a file in a folder of yours, on a disk with room") from error
+        raise StorageError(message, _TARGET) from error
     finally:
         if os.path.lexists(temporary):
             os.unlink(temporary)
@@ -74,6 +85,14 @@ def read_history(path: str) -> Iterator[Header | HistoryRecord]:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise ForeignFileError(message, "name a file that you may read") from error
+
+
+def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
+    """Whether a history file that was read to its end was sealed so."""
+    with open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
+        end = _object(file.read().splitlines()[-1])
+    return end.get("seal") == seal(str(end.get("sha256")))
 
 
 def _lines(project: str, records: Iterable[HistoryRecord]) -> Iterator[bytes]:
@@ -103,6 +122,8 @@ def _line(value: dict[str, Any]) -> bytes:
 def _read(path: str, lines: Any) -> Iterator[Header | HistoryRecord]:
     digest, count, end = sha256(), 0, None
     for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), 1):
+        if line.endswith(b"\r\n"):
+            raise _damaged(path, "its line ends were changed")
         told = _object(line)
         if end is not None or not told or not line.endswith(b"\n"):
             raise _damaged(path, f"line {number} is no line of a history")

@@ -43,6 +43,12 @@ def set_source(archive: Archive, item: LedgerItem) -> None:
     )
 
 
+def drop_quotes(archive: Archive, items: Iterable[LedgerItem]) -> None:
+    """What the items came from is forgotten: they stay, without its words."""
+    for item in items:
+        set_source(archive, item.replace(quote=None, quote_hash=None))
+
+
 def items_without_source(archive: Archive, session_id: str, since: str, limit: int) -> list[LedgerItem]:
     """The items that a session recorded since then and whose entry is not known, the newest first; what the user said
     in their own terminal needs none, and what was captured or read from a summary has its own.

@@ -1,13 +1,16 @@
 """Pruning: the content of old steps leaves the archive, to have room. The rows stay, so that neither their refs are
 given again nor a transcript brings them back.
 
-What an item comes from, or quotes, is evidence: it is never among the chosen, whenever the item came. What is chosen
-stands in a temporary table of the connection, so that any number of steps can be.
+What an item comes from, quotes or names (S12, T41), and what a note names, is evidence: it is never among the chosen,
+whenever the item came. What is chosen stands in a temporary table of the connection, so that any number of steps can
+be.
 """
 
 from __future__ import annotations
 
 from unified_state.records.record import Record
+from unified_state.rules.packing import unpack
+from unified_state.rules.refs import TURN, step_refs
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import uuid_key
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1_000  # steps in one transaction: hooks wait for one at most
 _SIZE = "length(CAST(step.body AS BLOB))"
-_EVIDENCE = "step.uuid IN (SELECT uuid FROM temp.evidence)"
+_EVIDENCE = "step.id IN (SELECT step FROM temp.evidence)"
 # What is to go to a server, and none has yet, is not old.
 _SENT = "step.id <= coalesce((SELECT max(step) FROM outbox_server), step.id)"
 _OLD = f"kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted) AND {_SENT}"
@@ -25,7 +28,7 @@ _OLD = f"kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unn
 
 class Prunable(Record):
     """What was chosen: how many steps, their bytes in the archive, of how many sessions, from when to when; and how
-    many stay although they are as old, since items come from them.
+    many stay although they are as old, since items need them.
     """
 
     steps: int = 0
@@ -78,6 +81,11 @@ def is_pruned(archive: Archive, step: int) -> bool:
     return archive.row("SELECT 1 FROM pruned WHERE step = ?", step) is not None
 
 
+def is_turn_pruned(archive: Archive, turn: int) -> bool:
+    """Whether steps of that turn were pruned."""
+    return archive.row("SELECT 1 FROM step JOIN pruned ON pruned.step = step.id WHERE turn = ?", turn) is not None
+
+
 def content_bytes(archive: Archive) -> int:
     """The bytes of all steps' content."""
     return int(archive.row(f"SELECT coalesce(sum({_SIZE}), 0) FROM step WHERE kind NOT NULL")[0])
@@ -85,17 +93,28 @@ def content_bytes(archive: Archive) -> int:
 
 def _begin(archive: Archive) -> None:
     for statement in (
-        "CREATE TEMP TABLE IF NOT EXISTS evidence (uuid PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TEMP TABLE IF NOT EXISTS evidence (step INTEGER PRIMARY KEY)",
+        "CREATE TEMP TABLE IF NOT EXISTS noted (version INTEGER NOT NULL)",
         "CREATE TEMP TABLE IF NOT EXISTS chosen (step INTEGER PRIMARY KEY, size INTEGER NOT NULL)",
         "DELETE FROM temp.chosen",
+        "DELETE FROM temp.noted",
     ):
         archive.run(statement)
     _note_evidence(archive)
 
 
 def _note_evidence(archive: Archive) -> None:
+    """Note all evidence, where anybody wrote into the archive since that was done."""
+    (version,) = archive.row("PRAGMA data_version")
+    if archive.row("SELECT 1 FROM temp.noted WHERE version = ?", version):
+        return
+    insert = "INSERT OR IGNORE INTO temp.evidence SELECT id FROM step WHERE "
     for (uuid,) in archive.rows("SELECT DISTINCT source_uuid FROM item WHERE source_uuid NOT NULL"):
-        archive.run("INSERT OR IGNORE INTO temp.evidence VALUES (?)", uuid_key(uuid))
+        archive.run(f"{insert} uuid = ?", uuid_key(uuid))
+    for (text,) in archive.rows("SELECT body FROM item UNION ALL SELECT text FROM note"):
+        for kind, number in step_refs(unpack(text)):
+            archive.run(f"{insert} {'turn' if kind == TURN else 'id'} = ?", number)
+    archive.run("INSERT INTO temp.noted VALUES (?)", version)
 
 
 def _describe(archive: Archive, before: int) -> Prunable:

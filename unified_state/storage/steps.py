@@ -26,7 +26,7 @@ def readable(step: Step) -> str:
         return step.text
     try:
         given = strings_of(parse_json(step.text))
-    except ValueError:  # its bytes were changed on the disk
+    except (ValueError, RecursionError):  # its bytes were changed on the disk, or are nested without end
         given = step.text
     return f"{escape_surrogates(step.tool or '')}\n{given}"
 

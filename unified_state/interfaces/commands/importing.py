@@ -38,17 +38,18 @@ def _import(arguments: Namespace) -> int:
     from unified_state.services.import_formats import TRANSCRIPT, find_format
 
     context = Context(as_json=arguments.json)
-    transcripts = [path for path in arguments.paths if os.path.isdir(path) or find_format(path) == TRANSCRIPT]
+    forms = {path: TRANSCRIPT if os.path.isdir(path) else find_format(path) for path in arguments.paths}
     workspace = context.workspace(create=True)
     if arguments.own and not may_decide(workspace.origin):
         message = "only the user says that a history is theirs"
         raise UsageError(message, "ask them to run this in a terminal of their own")
+    transcripts = [path for path, form in forms.items() if form == TRANSCRIPT]
     if transcripts and arguments.into is not None:
         message = f"{transcripts[0]} is of transcripts, which go to the server by way of the archive"
         raise UsageError(message, "`unified-state ingest` them, then `unified-state sync`")
     server = None if arguments.into is None else own_on_server(workspace)
-    files = [path for path in arguments.paths if path not in transcripts]
-    done = [_import_file(context, workspace, path, arguments, server) for path in files]
+    files = [(path, form) for path, form in forms.items() if form != TRANSCRIPT]
+    done = [_import_file(context, workspace, path, form, arguments, server) for path, form in files]
     if transcripts:
         done.append(_ingest(context, workspace, transcripts))
     context.show(done, "\n".join(one.pop("text") for one in done) if not arguments.json else "")
@@ -56,12 +57,12 @@ def _import(arguments: Namespace) -> int:
 
 
 def _import_file(
-    context: Context, workspace: Workspace, path: str, arguments: Namespace, server: Server | None
+    context: Context, workspace: Workspace, path: str, form: str, arguments: Namespace, server: Server | None
 ) -> dict[str, Any]:
     from unified_state.interfaces.progress import progress_bar
     from unified_state.services.importing import examine, import_file
 
-    readable = examine(workspace, path, arguments.project)
+    readable = examine(workspace, path, form, arguments.project)
     with progress_bar("importing", readable.records) as advance:
         imported = import_file(workspace, readable, current_time(), advance, is_own=arguments.own, server=server)
     return _shown(context, imported)

@@ -87,7 +87,7 @@ def _text(pruned: Pruned) -> str:
     from unified_state.rules.timestamps import to_text
 
     found = pruned.prunable
-    kept = f"; {found.kept:,} as old stay, since items come from them" if found.kept else ""
+    kept = f"; {found.kept:,} as old stay, since items need them" if found.kept else ""
     if found.first_at is None or found.last_at is None:
         return f"nothing to prune{kept}"
     verb = "pruned" if pruned.is_done else "would go"

@@ -104,9 +104,9 @@ class _Merge:
         return all(capture.session(path, session_id).complete for path, session_id in own if os.path.exists(path))
 
     def _take_in(self, history: JsonHistory) -> bool:
-        """Items first: they are few, and what the next answer needs."""
+        """Items first, and the compactions that they come from: they are few, and what the next answer needs."""
         store = SqliteStore(self._archive.path, archive=self._archive)
-        store.append([*history.store.items(), *history.store.links()])
+        store.append([*history.store.compactions(), *history.store.items(), *history.store.links()])
         records = everything(history.store)
         while batch := list(islice(records, _BATCH)):
             if not self._has_time():

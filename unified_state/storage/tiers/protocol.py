@@ -112,14 +112,14 @@ class KeepsVectors(Protocol):
 
 
 def everything(store: HistoryStore) -> Iterator[HistoryRecord]:
-    """All that a store holds, in an order in which another one can take it."""
+    """All that a store holds, in an order in which another one can take it: what an item comes from is there first."""
     for session in store.sessions():
         yield session
         position = 0
         while page := store.steps(session.session_id, position):
             yield from (step for _, step in page)
             position = page[-1][0]
+    yield from store.compactions()
     yield from store.items()
     yield from store.links()
-    yield from store.compactions()
     yield from store.tombstones()

@@ -9,10 +9,12 @@ from unified_state.records.item import ALIAS_LETTERS, LedgerItem
 from unified_state.rules.newer import is_masked_later
 from unified_state.rules.packing import pack
 from unified_state.storage.compactions import forget_summary
+from unified_state.storage.free_texts import forget_texts_of_session
 from unified_state.storage.ledger import forget_item, insert_item, items_called, next_alias, raise_counter, replace_item
+from unified_state.storage.provenance import drop_quotes, items_of_entry, items_of_summary
 from unified_state.storage.sessions import session_number
 from unified_state.storage.step_writing import forget_step
-from unified_state.storage.steps import step_numbers, uuid_key
+from unified_state.storage.steps import step_numbers, uuid_key, uuid_of_step
 from unified_state.storage.tiers.sqlite_rows import carried, carry
 
 if TYPE_CHECKING:
@@ -138,8 +140,14 @@ def _forget_step(archive: Archive, tombstone: Tombstone) -> bool:
     uuid, _, block = tombstone.key.rpartition("/")
     row = archive.row("SELECT id FROM step WHERE uuid = ? AND block = ?", uuid_key(uuid), int(block))
     if row is not None:
-        forget_step(archive.execute, row[0])
+        _take_step(archive, row[0])
     return row is not None
+
+
+def _take_step(archive: Archive, number: int) -> None:
+    """Its words leave the items too that were taken from it."""
+    drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
+    forget_step(archive.execute, number)
 
 
 def _forget_item(archive: Archive, tombstone: Tombstone) -> bool:
@@ -150,20 +158,25 @@ def _forget_item(archive: Archive, tombstone: Tombstone) -> bool:
 def _forget_compaction(archive: Archive, tombstone: Tombstone) -> bool:
     row = archive.row("SELECT id FROM compaction WHERE boundary_uuid = ?", tombstone.key)
     if row is not None:
-        forget_summary(archive, row[0])
+        _take_summary(archive, row[0])
     return row is not None
+
+
+def _take_summary(archive: Archive, number: int) -> None:
+    drop_quotes(archive, items_of_summary(archive, number))
+    forget_summary(archive, number)
 
 
 def _forget_session(archive: Archive, tombstone: Tombstone) -> bool:
     number = ensure_session(archive, tombstone.key)
-    archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", tombstone.at, number)
+    forget_texts_of_session(archive, number, tombstone.at)
     for step in step_numbers(archive, number):
         if archive.row("SELECT 1 FROM step WHERE id = ? AND at <= ?", step, tombstone.at):
-            forget_step(archive.execute, step)
+            _take_step(archive, step)
     for (compaction,) in archive.rows(
         "SELECT id FROM compaction WHERE session = ? AND started_at <= ?", number, tombstone.at
     ):
-        forget_summary(archive, compaction)
+        _take_summary(archive, compaction)
     return True
 
 

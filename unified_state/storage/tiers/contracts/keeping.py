@@ -69,7 +69,7 @@ def what_is_appended_comes_back_as_it_was(open_store: OpenStore) -> None:
     )
     link = StoredLink(from_uuid=item.uuid, to_uuid=uuid(1_000_002), relation="supersedes", at=item.created_at)
     compaction = StoredCompaction("one", uuid(77), START + 9, "auto", 166_000, "<summary>…</summary>", "transcript")
-    records: list[HistoryRecord] = [first, *turn(1), item, link, compaction]
+    records: list[HistoryRecord] = [first, *turn(1), compaction, item, link]
     with open_store(PROJECT) as store:
         same(store.append(records), len(records) - 1)
         same(list(everything(store)), records)
@@ -134,8 +134,8 @@ def unknown_fields_are_kept(open_store: OpenStore) -> None:
     records: list[HistoryRecord] = [
         session(unknown=unknown),
         step(1, unknown=unknown),
-        decision(1, "D1", unknown=unknown),
         StoredCompaction("one", uuid(7), START, summary="so far", summary_from="transcript", unknown=unknown),
+        decision(1, "D1", unknown=unknown),
     ]
     with open_store(PROJECT) as store:
         store.append(records)

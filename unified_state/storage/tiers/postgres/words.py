@@ -35,7 +35,7 @@ def searched_text(step: StoredStep) -> str:
         return ""
     text = step.text
     if step.kind == TOOL_CALL:
-        with suppress(ValueError):  # half of a JSON is searched as it is
+        with suppress(ValueError, RecursionError):  # half of a JSON is searched as it is
             text = strings_of(parse_json(text))
         text = f"{step.tool or ''}\n{text}"
     words = " ".join(_words(text[:_LONGEST_TEXT]))

@@ -1,0 +1,66 @@
+"""Forgetting what the user forgot elsewhere, as thoroughly as what they forget here: with quotes, captured facts, what
+was given back, working sets and every byte. What never was here is left to the tombstones themselves.
+"""
+
+from __future__ import annotations
+
+from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP
+from unified_state.services.forgetting import forget_found
+from unified_state.storage.compactions import FORGOTTEN
+from unified_state.storage.free_texts import forget_texts_of_session
+from unified_state.storage.ledger import selected_items
+from unified_state.storage.pending import write_pending
+from unified_state.storage.sessions import session_number
+from unified_state.storage.steps import step_numbers, uuid_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unified_state.records.history import Tombstone
+    from unified_state.storage.archive import Archive
+
+
+def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> None:
+    """Forget what tombstones name."""
+    steps: list[int] = []
+    summaries: list[int] = []
+    items = []
+    for told in tombstones:
+        if told.what == STEP:
+            steps += _step(archive, told.key)
+        elif told.what == ITEM:
+            items += selected_items(archive, "WHERE uuid = ?", told.key)
+        elif told.what == COMPACTION:
+            rows = archive.rows(
+                "SELECT id FROM compaction WHERE boundary_uuid = ? AND summary IS NOT ?", told.key, FORGOTTEN
+            )
+            summaries += [number for (number,) in rows]
+        elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
+            write_pending(archive, told.key, [])
+            with archive.transaction():
+                forget_texts_of_session(archive, session, told.at)
+            steps += _steps_until(archive, session, told.at)
+            summaries += _summaries_until(archive, session, told.at)
+    if steps or items or summaries:
+        forget_found(archive, list(dict.fromkeys(steps)), items, list(dict.fromkeys(summaries)))
+
+
+def _step(archive: Archive, key: str) -> list[int]:
+    uuid, _, block = key.rpartition("/")
+    rows = archive.rows(
+        "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL", uuid_key(uuid), int(block)
+    )
+    return [number for (number,) in rows]
+
+
+def _steps_until(archive: Archive, session: int, at: int) -> list[int]:
+    numbers = step_numbers(archive, session)
+    return [number for number in numbers if archive.row("SELECT at FROM step WHERE id = ?", number)[0] <= at]
+
+
+def _summaries_until(archive: Archive, session: int, at: int) -> list[int]:
+    rows = archive.rows(
+        "SELECT id FROM compaction WHERE session = ? AND started_at <= ? AND summary IS NOT ?", session, at, FORGOTTEN
+    )
+    return [number for (number,) in rows]
