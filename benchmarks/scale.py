@@ -30,7 +30,6 @@ from benchmarks.scale_tiers import TIERS, Way
 from benchmarks.search import QUERIES
 
 _ASKED = tuple(query for queries in QUERIES.values() for query in queries)
-_ROUNDS = 3
 _MEGABYTE = 1e6
 _barrier: Barrier
 
@@ -41,6 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tiers", default="sqlite,json,postgres")
     parser.add_argument("--steps", default="10000,100000")
     parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=3, help="how often each client asks each query")
     parser.add_argument("--folder", type=Path, help="an existing one, in which what is written is kept")
     options = parser.parse_args(arguments)
     print(f"{'':18}    steps   steps/s       MB       p50 ms       p95 ms", end="")
@@ -52,8 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
             place.mkdir(parents=True, exist_ok=True)
             for ask, way in TIERS[name].ways.items():
                 rate = _write(way, place, steps)
-                one, client, _ = _latencies(name, ask, place, 1)
-                many, _, server = _latencies(name, ask, place, options.clients)
+                one, client, server = _latencies(name, ask, place, 1, options.rounds)
+                many = one
+                if options.clients > 1:
+                    many, _, server = _latencies(name, ask, place, options.clients, options.rounds)
                 told = "  ".join(f"{ms:11.1f}" for ms in (*_percentiles(one), *_percentiles(many)))
                 size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / _MEGABYTE
                 print(f"{ask:18}{steps:9,} {rate:>9} {size:8,.0f}  {told}  {client:10.0f}  {server:10.0f}", flush=True)
@@ -68,14 +70,14 @@ def _write(way: Way, place: Path, steps: int) -> str:
     return done.read_text(encoding="utf-8")
 
 
-def _latencies(tier: str, ask: str, place: Path, clients: int) -> tuple[list[float], float, float]:
+def _latencies(tier: str, ask: str, place: Path, clients: int, rounds: int) -> tuple[list[float], float, float]:
     """How long each query took in milliseconds, over all clients at once; the megabytes of a client and of the
     server.
     """
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(clients)
     with context.Pool(clients, initializer=_take_barrier, initargs=(barrier,)) as pool:
-        done = pool.starmap(_ask_all, [(tier, ask, place, seed) for seed in range(clients)], chunksize=1)
+        done = pool.starmap(_ask_all, [(tier, ask, place, seed, rounds) for seed in range(clients)], chunksize=1)
         pool.close()
         pool.join()  # a client that is ended leaves an embedded server behind
     latencies, clients_memory, server_memory = zip(*done, strict=True)
@@ -87,9 +89,9 @@ def _take_barrier(barrier: Barrier) -> None:
     _barrier = barrier
 
 
-def _ask_all(tier: str, ask: str, place: Path, seed: int) -> tuple[list[float], float, float]:
+def _ask_all(tier: str, ask: str, place: Path, seed: int, rounds: int) -> tuple[list[float], float, float]:
     """One client: every query once, then all at the same time as the other clients, in an order of its own."""
-    asked = [query for _ in range(_ROUNDS) for query in _ASKED]
+    asked = [query for _ in range(rounds) for query in _ASKED]
     random.Random(seed).shuffle(asked)
     with ExitStack() as stack:
         answer = TIERS[tier].ways[ask].ask(place, stack)
