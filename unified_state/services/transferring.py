@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def export_history(workspace: Workspace, path: str, server: Server | None = None) -> int:
-    """Write all there is, here or on a server, as a history file; how many records. What comes from a server bears no
-    seal: it is nobody's own until they say so.
+    """Write all that was said and recorded, here or on a server, as a history file; how many records. What comes from a
+    server bears no seal: it is nobody's own until they say so.
     """
     project, seal = (workspace.place.id or "", workspace.masker.seal) if server is None else (server.project, None)
     return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store), seal), server)

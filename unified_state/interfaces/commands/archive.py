@@ -27,7 +27,9 @@ def configure(name: str, parser: ArgumentParser) -> None:
             which = parser.add_mutually_exclusive_group()
             which.add_argument("--session", metavar="ID", help="only this session")
             which.add_argument("--items", action="store_true", help="the items of the ledger in place of the steps")
-            which.add_argument("--full", metavar="FILE", help="all there is, into a file that `import` takes")
+            which.add_argument(
+                "--full", metavar="FILE", help="all that was said and recorded, into a file that `import` takes"
+            )
             parser.add_argument("--from", dest="source", choices=(SERVER,), help="with --full: your own on the server")
         case "recall":
             parser.add_argument(
