@@ -237,6 +237,39 @@ def test_what_i_forgot_elsewhere_leaves_every_byte_here(
     assert (mine.run("save").code, mine.run("validate").code) == (0, 0)
 
 
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_what_was_said_after_a_session_was_forgotten_is_not_forgotten_by_an_import(
+    make_project: Callable[[str], Project], tmp_path: Path, is_elsewhere: bool
+) -> None:
+    mine, other = make_project("mine"), make_project("other")
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "It was wombat"))
+    for project in (mine, other):
+        assert project.run("ingest", str(path)).code == 0
+    forgetting = other if is_elsewhere else mine
+    assert forgetting.run("forget", "--session", SESSION).code == 0
+    exported(forgetting, tmp_path / "one.jsonl")
+    assert mine.run("save", "--highlight", "quokka", "--session", SESSION).code == 0
+    assert mine.run("work", "set", "--title", "narwhals", "--session", SESSION).code == 0
+    imported(mine, tmp_path / "one.jsonl", "--own")
+    kept = every_byte(mine)
+    assert b"quokka" in kept
+    assert is_elsewhere or b"narwhals" in kept
+    assert b"wombat" not in kept
+
+
+def test_what_was_masked_elsewhere_leaves_every_byte_here(project: Project, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "The password is wombat"), answer(2, "I see."))
+    assert project.run("ingest", str(path)).code == 0
+    told = [to_record(record) for record in lines(exported(project, tmp_path / "one.jsonl"))]
+    (secret,) = [record for record in told if isinstance(record, StoredStep) and "wombat" in record.text]
+    masked = secret.replace(text="The password is [MASKED]", masked_at=1 << 50)
+    write_history(str(tmp_path / "two.jsonl"), "mine", [masked])
+    assert b"wombat" in every_byte(project)
+    imported(project, tmp_path / "two.jsonl", "--own")
+    assert b"wombat" not in every_byte(project)
+    assert b"MASKED" in exported(project, tmp_path / "three.jsonl").read_bytes()
+
+
 def test_what_was_settled_elsewhere_is_settled_in_the_state_file(
     make_project: Callable[[str], Project], tmp_path: Path
 ) -> None:

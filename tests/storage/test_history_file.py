@@ -139,6 +139,13 @@ def test_line_ends_that_were_changed_on_the_way_are_told(tmp_path: Path) -> None
         read(path)
 
 
+def test_names_of_any_length_go_round(tmp_path: Path) -> None:
+    name = "n" * 3_000
+    records: list[HistoryRecord] = [StoredSession(session_id=name), step(1, session_id=name).replace(uuid=name)]
+    write_history(str(tmp_path / "h.jsonl"), "p", records)
+    assert list(read_history(str(tmp_path / "h.jsonl")))[1:] == records
+
+
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     rewritten(path, 0, version=VERSION + 1)
@@ -148,10 +155,10 @@ def test_a_newer_version_is_refused(tmp_path: Path) -> None:
 
 def test_a_field_of_a_newer_version_is_kept(tmp_path: Path) -> None:
     path = written(tmp_path)
-    rewritten(path, 2, mood="good")
+    rewritten(path, 2, mood="good", unknown={"weather": "fair"})
     found = read(path)[2]
     assert isinstance(found, StoredStep)
-    assert found.unknown == {"mood": "good"}
+    assert found.unknown == {"mood": "good", "weather": "fair"}
 
 
 @pytest.mark.parametrize(

@@ -45,11 +45,8 @@ _CLASSES: dict[str, type[HistoryRecord]] = {
     TOMBSTONE: Tombstone,
 }
 _NAMES = {cls: name for name, cls in _CLASSES.items()}
-LONGEST_NAME = 400  # bytes of UTF-8: a server's index takes three of them in one key
 _NAMED = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # not empty where required
-_NAMING = _NAMED | {"alias", "aliases", "relation"}
 _LONGEST_BLOCK = 9  # digits
-_LONGEST_CHARACTER = 6  # bytes: half of an emoji, escaped
 _STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     STEP: {"kind": KINDS},
@@ -84,22 +81,10 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
 
 
 def _check_names(record: Record) -> None:
-    for own in sorted(_NAMING & record.disk_names.keys()):
-        value = getattr(record, own)
-        if not _are_names(value or "") or (own in _NAMED & record.required and not value):
+    for own in sorted(_NAMED & record.required):
+        if not (value := getattr(record, own)):
             message = f"{record.disk_names[own]!r} cannot be {str(value)[:40]!r}"
             raise ValueError(message)
-
-
-def is_name(text: str) -> bool:
-    """Whether a text can name something in every store."""
-    return len(text) * _LONGEST_CHARACTER <= LONGEST_NAME or (
-        len(text.encode("utf-8", "backslashreplace")) <= LONGEST_NAME
-    )
-
-
-def _are_names(value: str | tuple[str, ...]) -> bool:
-    return is_name(value) if isinstance(value, str) else all(map(is_name, value))
 
 
 def _check_choices(name: str, record: HistoryRecord) -> None:

@@ -39,7 +39,7 @@ def checked_record(kind: type[R], fields: dict[str, Any], newer: dict[str, Any])
     if missing:
         message = f"the field {kind.disk_names[min(missing)]!r} is missing"
         raise ValueError(message)
-    return kind(**known, **({UNKNOWN: {**newer, **known.pop(UNKNOWN, {})}} if newer else {}))
+    return kind(**known | ({UNKNOWN: {**newer, **known.get(UNKNOWN, {})}} if newer else {}))
 
 
 def checked_field(kind: type[Record], name: str, value: Any) -> Any:

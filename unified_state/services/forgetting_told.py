@@ -37,9 +37,10 @@ def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> None:
             )
             summaries += [number for (number,) in rows]
         elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
-            write_pending(archive, told.key, [])
-            with archive.transaction():
-                forget_texts_of_session(archive, session, told.at)
+            if not _is_known(archive, told):  # what was said since then is not forgotten by it once more
+                write_pending(archive, told.key, [])
+                with archive.transaction():
+                    forget_texts_of_session(archive, session, told.at)
             steps += _steps_until(archive, session, told.at)
             summaries += _summaries_until(archive, session, told.at)
     if steps or items or summaries:
@@ -56,7 +57,8 @@ def _step(archive: Archive, key: str) -> list[int]:
 
 def _steps_until(archive: Archive, session: int, at: int) -> list[int]:
     numbers = step_numbers(archive, session)
-    return [number for number in numbers if archive.row("SELECT at FROM step WHERE id = ?", number)[0] <= at]
+    left = "SELECT 1 FROM step WHERE id = ? AND at <= ? AND kind NOT NULL"
+    return [number for number in numbers if archive.row(left, number, at)]
 
 
 def _summaries_until(archive: Archive, session: int, at: int) -> list[int]:
@@ -64,3 +66,8 @@ def _summaries_until(archive: Archive, session: int, at: int) -> list[int]:
         "SELECT id FROM compaction WHERE session = ? AND started_at <= ? AND summary IS NOT ?", session, at, FORGOTTEN
     )
     return [number for (number,) in rows]
+
+
+def _is_known(archive: Archive, told: Tombstone) -> bool:
+    row = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", told.what, told.key)
+    return row is not None and row[0] >= told.at

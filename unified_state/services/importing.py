@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.records.history import StoredItem, StoredStep, Tombstone
+from unified_state.records.history import StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
+from unified_state.services.forgetting import tidy
 from unified_state.services.forgetting_told import forget_told
 from unified_state.services.import_formats import HISTORY, is_exported_from, open_records
 from unified_state.services.import_trust import Judge, masked
@@ -122,6 +123,7 @@ class _Importer:
         self._is_own = is_own
         self._sessions: set[str] = set()
         self._tombstones: list[Tombstone] = []
+        self._was_masked = False
         self.added = self.proposed = self.left = 0
 
     def keep(self, batch: Iterable[HistoryRecord]) -> None:
@@ -129,6 +131,9 @@ class _Importer:
         judged = [record for told in batch if (record := self._judged(told)) is not None]
         self._tombstones += [record for record in judged if isinstance(record, Tombstone)]
         kept = [record for record in judged if not isinstance(record, Tombstone)]
+        self._was_masked |= any(
+            record.masked_at for record in kept if isinstance(record, StoredStep | StoredCompaction)
+        )
         items = [record for record in kept if isinstance(record, StoredItem)]
         last = last_news(self._archive) if self._archive else 0
         added = self._store.append(kept)
@@ -146,6 +151,8 @@ class _Importer:
         if self._archive and self._tombstones:
             self.added += self._forget(self._archive)
         self.added += self._store.append(self._tombstones)
+        if self._archive and self._was_masked:
+            tidy(self._archive)  # what was masked there leaves every byte here
         if self._archive is None or not self._is_own:
             return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}

@@ -8,7 +8,9 @@ from __future__ import annotations
 from unified_state.records.history import COMPACTION
 from unified_state.records.record import Record
 from unified_state.rules.packing import pack, unpack
+from unified_state.rules.timestamps import to_text
 from unified_state.storage.compactions import FORGOTTEN
+from unified_state.storage.steps import step_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,10 +108,13 @@ def forget_free_text(archive: Archive, found: FreeText) -> None:
 
 
 def forget_texts_of_session(archive: Archive, session: int, at: int) -> None:
-    """Take away what is known of a session beside its steps and summaries; what it said up to then is not archived
-    again.
+    """Take away what is known of a session up to then, beside its steps and summaries; what it said up to then is not
+    archived again.
     """
-    archive.run("UPDATE session SET forgotten_at = ?, work = NULL WHERE id = ?", at, session)
-    archive.run("DELETE FROM note WHERE session = ?", session)
-    archive.run("DELETE FROM restore WHERE session = ?", session)
+    archive.run("UPDATE session SET forgotten_at = max(coalesce(forgotten_at, 0), ?) WHERE id = ?", at, session)
+    times = (archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in step_numbers(archive, session))
+    if not any(time > at for time in times):  # else the work may have been told since
+        archive.run("UPDATE session SET work = NULL WHERE id = ?", session)
+    archive.run("DELETE FROM note WHERE session = ? AND at <= ?", session, to_text(at))
+    archive.run("DELETE FROM restore WHERE session = ? AND at <= ?", session, at)
     archive.run("DELETE FROM carried WHERE what = 'session' AND key = ?", session)

@@ -176,6 +176,19 @@ def test_no_environment_leads_away_from_it(known: Path, use: Use) -> None:
     ended(odd)
 
 
+def test_its_folder_may_have_a_name_that_means_something_in_a_dsn(folders: Callable[[str], Path], use: Use) -> None:
+    assert ended(use(folders("a=b%20ü"))) == NEW
+
+
+@pytest.mark.parametrize("name", ["a b", "a'b", "a&b", "a$b"])
+def test_a_folder_that_its_package_cannot_take_is_refused_before_anything_is_made(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name / "pg"
+    with pytest.raises(StorageError, match="space, quote or sign of a shell") as raised:
+        open_postgres(f"embedded:{folder}", "p", organisation="mine", member="ada")
+    assert "embedded:/" in raised.value.hint
+    assert not folder.parent.exists()
+
+
 def test_its_socket_is_its_owner_s_and_no_folder_above_it_opens(known: Path, use: Use) -> None:
     process = started(use(known))
     assert (known / ".s.PGSQL.5432").stat().st_mode & 0o077 == 0

