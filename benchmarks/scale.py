@@ -16,13 +16,12 @@ import argparse
 import itertools
 import multiprocessing
 import random
-import resource
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -105,20 +104,24 @@ def _ask_all(tier: str, ask: str, place: Path, seed: int, rounds: int) -> tuple[
             latencies.append((time.perf_counter() - begin) * 1000)
         file = TIERS[tier].server
         server = 0.0 if file is None else _memory_below(int((place / file).read_text().split()[0]))
-    return latencies, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, server
+    return latencies, _megabytes("self/status", "VmHWM:"), server  # getrusage(2) would tell of the parent too
 
 
 def _memory_below(process: int) -> float:
     """The megabytes of a process and its children: what they share counts once (PSS, see proc(5))."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
-    total = 0
+    total = 0.0
     for one in (process, *map(int, children)):
-        try:
-            told = Path(f"/proc/{one}/smaps_rollup").read_text(encoding="ascii")
-        except (FileNotFoundError, ProcessLookupError):  # ended in between
-            continue
-        total += sum(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pss:"))
-    return total * 1024 / _MEGABYTE
+        with suppress(FileNotFoundError, ProcessLookupError):  # ended in between
+            total += _megabytes(f"{one}/smaps_rollup", "Pss:")
+    return total
+
+
+def _megabytes(file: str, name: str) -> float:
+    """A figure that the system tells in kilobytes."""
+    told = Path(f"/proc/{file}").read_text(encoding="ascii")
+    (kilobytes,) = [line.split()[1] for line in told.splitlines() if line.startswith(name)]
+    return int(kilobytes) * 1024 / _MEGABYTE
 
 
 def _percentiles(latencies: Sequence[float]) -> tuple[float, float]:

