@@ -58,6 +58,26 @@ def test_old_steps_leave_every_byte_and_do_not_come_back(kept: Project, tmp_path
     assert OLD not in texts(kept)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("decision", "add", "Keep the runner", "--rationale", "S2 shows how it is called"),
+        ("save", "--highlight", "the verdict is in S2, not in S40000"),
+    ],
+    ids=["item", "note"],
+)
+def test_what_an_item_or_a_note_names_stays(kept: Project, words: tuple[str, ...]) -> None:
+    assert kept.run(*words).code == 0
+    done = kept.ask("prune", "--older-than", "2026-01-01", "--yes")
+    assert (done["steps"], done["kept"]) == (1, 1)
+    assert [line["ref"] for line in kept.export("old")] == ["S2"]
+
+
+def test_the_whole_of_a_turn_that_an_item_names_stays(kept: Project) -> None:
+    kept.ask("evidence", "add", "observation", "as agreed", "--source", "T1")
+    assert kept.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 0
+
+
 def test_a_policy_is_refused_in_one_line(kept: Project, write_settings: Callable[[str], None]) -> None:
     write_settings('tier = "json"\nretention_megabytes = 1\n')
     assert told_in_one_line(done := kept.run("prune", "--policy", "--yes")), done

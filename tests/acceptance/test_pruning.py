@@ -117,6 +117,12 @@ def test_what_an_item_or_a_note_names_stays(archived: Project) -> None:
     assert [line["ref"] for line in archived.export("old")] == ["S2", "S3", "S4"]
 
 
+def test_what_stands_at_the_begin_of_a_line_is_named_too(archived: Project) -> None:
+    archived.decide("Keep the runner. What shows it:\nS2\n\tS4")
+    assert archived.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 1
+    assert [line["ref"] for line in archived.export("old")] == ["S2", "S3", "S4"]
+
+
 def test_the_whole_of_a_turn_that_an_item_names_stays(archived: Project) -> None:
     archived.ask("evidence", "add", "observation", "as agreed", "--source", "T1")
     assert archived.ask("prune", "--older-than", "2026-01-01", "--dry-run")["steps"] == 0

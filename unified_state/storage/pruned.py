@@ -8,7 +8,9 @@ be.
 
 from __future__ import annotations
 
+from unified_state.interpreter import parse_json
 from unified_state.records.record import Record
+from unified_state.rules.indexing import strings_of
 from unified_state.rules.packing import unpack
 from unified_state.rules.refs import TURN, step_refs
 from unified_state.storage.step_writing import forget_step
@@ -111,8 +113,11 @@ def _note_evidence(archive: Archive) -> None:
     insert = "INSERT OR IGNORE INTO temp.evidence SELECT id FROM step WHERE "
     for (uuid,) in archive.rows("SELECT DISTINCT source_uuid FROM item WHERE source_uuid NOT NULL"):
         archive.run(f"{insert} uuid = ?", uuid_key(uuid))
-    for (text,) in archive.rows("SELECT body FROM item UNION ALL SELECT text FROM note"):
-        for kind, number in step_refs(unpack(text)):
+    # As JSON a line's begin would be hidden behind an escape: \nS12.
+    texts = [strings_of(parse_json(unpack(body))) for (body,) in archive.rows("SELECT body FROM item")]
+    texts += [unpack(text) for (text,) in archive.rows("SELECT text FROM note")]
+    for text in texts:
+        for kind, number in step_refs(text):
             archive.run(f"{insert} {'turn' if kind == TURN else 'id'} = ?", number)
     archive.run("INSERT INTO temp.noted VALUES (?)", version)
 

@@ -13,7 +13,7 @@ from unified_state.storage.tiers.json_lines import JsonStore
 from unified_state.storage.tiers.json_pruning import choose_older, prune_older
 from unified_state.storage.tiers.protocol import everything
 
-from .json_stores import START, step, texts
+from .json_stores import START, item, step, texts
 
 _PRUNE_STRUCK = """
 import os, signal, sys
@@ -68,6 +68,18 @@ def test_old_steps_leave_every_byte_and_what_items_come_from_stays(store: JsonSt
     assert list(store.items()) == [EVIDENCE]
     assert store.counts().steps == 2
     assert prune_older(store.files, START + 5).steps == 0
+
+
+def test_a_turn_that_is_named_stays_to_its_end_and_no_further_in_both_sessions(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    begins, others = step(2).replace(starts_turn=True), step(4).replace(agent="helper", starts_turn=True)
+    steps = [step(1), begins, step(3), others, step(5), step(6).replace(starts_turn=True)]
+    store.append([*steps, *(one.replace(session_id="fork") for one in steps)])
+    store.append([item(1, "D1", "as agreed:\nT8 and T1000")])  # the fork's turn, of which the steps are elsewhere
+    assert prune_older(store.files, START + 100).kept == 3
+    assert texts(store) == texts(store, "fork") == ["text 2", "text 3", "text 5"]
+    store.append([item(2, "D2", "T7, of which nothing is left")])
+    assert choose_older(store.files, START + 100)[0].kept == 3
 
 
 def test_what_was_pruned_does_not_come_back_and_was_not_forgotten(store: JsonStore) -> None:
