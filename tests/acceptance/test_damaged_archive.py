@@ -127,6 +127,20 @@ def test_a_newer_archive_is_left_alone_and_said_and_what_is_new_waits_beside_it(
     assert victim.project.archive.read_bytes() == raw
 
 
+@pytest.mark.parametrize("begin", [0, 2 * PAGE], ids=["nothing can be read", "the numbers can be read"])
+def test_what_only_stands_in_for_what_was_lost_is_not_counted(victim: Victim, begin: int) -> None:
+    project, path = victim.project, str(victim.path)
+    whole = _counts(project)
+    victim.damage(victim.whole[:begin] + b"garbage" * (len(victim.whole) // 7))
+    assert project.run("decision", "add", "after", "--rationale", "r").code == 0
+    assert victim.set_aside()
+    assert _counts(project) == dict.fromkeys(whole, 0)
+    assert "turns are kept" not in project.run("load").out
+    assert project.hook("PreCompact", transcript_path=path, trigger="auto").code == 0
+    assert _counts(project) == whole
+    assert f"[ARCHIVE] {whole['turns']} turns are kept" in project.run("load").out
+
+
 def test_many_that_find_the_damage_at_once_set_it_aside_once(victim: Victim) -> None:
     victim.damage(b"garbage" * 10_000)
     with ThreadPoolExecutor(8) as pool:
@@ -136,6 +150,12 @@ def test_many_that_find_the_damage_at_once_set_it_aside_once(victim: Victim) -> 
     assert victim.ids | set(ids) <= {
         item["id"] for kind in ("decision", "constraint", "question") for item in victim.project.ask(kind, "list")
     }
+
+
+def _counts(project: Project) -> dict[str, int]:
+    """What `status` counts of the history."""
+    status = project.ask("status")
+    return {name: status[name] for name in ("turns", "steps", "compactions")}
 
 
 def _session() -> Transcript:

@@ -6,6 +6,7 @@ import os
 
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
+from unified_state.storage.damage import STAND_IN
 from unified_state.storage.outbox_servers import ServerState, server_states
 from unified_state.storage.shortened import Savings, read_savings
 from unified_state.storage.vector_models import VectorCount, vector_counts
@@ -50,6 +51,8 @@ def read_status(workspace: Workspace, now: int) -> Status:
         ):
             counts.setdefault(kind, {})[status] = count
             outside += paged_out
+        # Rows stay of what was forgotten or pruned, and stand in for what a damage took: they hold nothing.
+        steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
         place = workspace.place
         saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
         return Status(
@@ -58,10 +61,10 @@ def read_status(workspace: Workspace, now: int) -> Status:
             archive_path=place.archive_path,
             state_path=place.state_path,
             archive_bytes=os.path.getsize(place.archive_path),
-            sessions=archive.row("SELECT count(*) FROM session")[0],
-            turns=archive.row("SELECT count(*) FROM turn")[0],
-            steps=archive.row("SELECT count(*) FROM step")[0],
-            compactions=archive.row("SELECT count(*) FROM compaction")[0],
+            sessions=archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0],
+            turns=turns,
+            steps=steps,
+            compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
             items=counts,
             paged_out=outside,
             newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
