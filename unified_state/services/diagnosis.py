@@ -52,7 +52,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         *_settings(settings),
         *check_enforcement(place),
         *check_meaning(place, settings),
-        *check_servers(place, settings),
+        *check_servers(place, settings, environ),
         _versions(),
     ]
 

@@ -6,12 +6,13 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
+from unified_state.services.team_server import server_problem
 from unified_state.storage.archive import Archive
 from unified_state.storage.outbox_servers import ServerState, server_states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from unified_state.services.place import Place
     from unified_state.settings import Settings
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
 _NAME = "server"
 
 
-def check_servers(place: Place, settings: Settings) -> Iterator[Check]:
-    """One check for each server that this archive ever met; and one for a server that it has still to meet."""
+def check_servers(place: Place, settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """One check for each server that this archive ever met; and one for a server that it has still to meet, or that
+    cannot be one.
+    """
+    problem = server_problem(settings, environ)
+    if problem is not None:
+        yield Check(_NAME, ok=False, message=f"nothing is synced: {problem.message}", hint=problem.hint)
     if not os.path.exists(place.archive_path):
         return
     try:
@@ -32,11 +38,12 @@ def check_servers(place: Place, settings: Settings) -> Iterator[Check]:
         yield Check(
             _NAME, ok=False, message="sync_in_background has no server", hint="set postgres_enabled and postgres_dsn"
         )
-    if settings.postgres_enabled and not states:
+    is_named = settings.postgres_enabled and problem is None
+    if is_named and not states:
         yield Check(_NAME, ok=True, message="nothing was sent yet; `unified-state sync` begins")
     newest = max((state.began_at or 0 for state in states), default=0)
     for state in states:
-        is_in_use = settings.postgres_enabled and (state.began_at or 0) == newest
+        is_in_use = is_named and (state.began_at or 0) == newest
         yield _check(state) if is_in_use else Check(_NAME, ok=True, message=f"{state.name}: not in use any more")
 
 

@@ -6,6 +6,7 @@ import os
 
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
+from unified_state.services.team_server import server_problem
 from unified_state.storage.damage import STAND_IN
 from unified_state.storage.outbox_servers import ServerState, server_states
 from unified_state.storage.shortened import Savings, read_savings
@@ -13,12 +14,16 @@ from unified_state.storage.vector_models import VectorCount, vector_counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
 
 
 class Status(Record):
-    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970."""
+    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970. `server_problem` says why
+    nothing can be synced to the server that is configured now.
+    """
 
     repository: str
     worktree: str
@@ -38,10 +43,12 @@ class Status(Record):
     vectors: tuple[VectorCount, ...]
     copied_from: str | None = None
     servers: tuple[ServerState, ...] = ()
+    server_problem: str | None = None
 
 
-def read_status(workspace: Workspace, now: int) -> Status:
+def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
     """The status of a workspace whose archive exists."""
+    problem = server_problem(workspace.settings, environ)
 
     def action(archive: Archive) -> Status:
         counts: dict[str, dict[str, int]] = {}
@@ -74,6 +81,7 @@ def read_status(workspace: Workspace, now: int) -> Status:
             vectors=vector_counts(archive),
             copied_from=place.copied_from,
             servers=tuple(server_states(archive)),
+            server_problem=None if problem is None else str(problem),
         )
 
     return workspace.use(action)

@@ -11,7 +11,7 @@ import os
 from unified_state.errors import AlreadyRunningError, StorageError, UnifiedStateError
 from unified_state.records.record import Record
 from unified_state.rules.masking import mask_text
-from unified_state.services.health import SYNC_RUN, HookRun, note_run
+from unified_state.services.health import SYNC_RUN, HookRun, forget_run, note_run
 from unified_state.sources.models import MODEL_NAMES
 from unified_state.storage.lock import FileLock
 from unified_state.storage.outbox import Outbox
@@ -69,6 +69,23 @@ def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits:
         return workspace.use(lambda archive: _Run(workspace, archive, server, clock, limits).run())
 
 
+def note_no_run(workspace: Workspace, error: UnifiedStateError, now: int) -> None:
+    """Keep why no run could begin. Where the user wants no server, how the last one failed is forgotten."""
+    if workspace.is_empty:
+        return
+    if workspace.settings.postgres_enabled:
+        _note(workspace, HookRun(SYNC_RUN, now, 0, error.message))
+    else:
+        forget_run(workspace.place.folder, SYNC_RUN)
+
+
+def _note(workspace: Workspace, run: HookRun) -> None:
+    try:
+        note_run(workspace.place.folder, run)
+    except OSError as error:
+        workspace.report(f"how the sync ended could not be noted: {error.strerror}")
+
+
 class _Run:
     def __init__(
         self, workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits
@@ -121,10 +138,7 @@ class _Run:
     def _end(self, problem: str | None, *, is_complete: bool = False) -> None:
         now = self._clock()
         end_run(self._archive, self._server.name, now, error=problem, is_complete=is_complete)
-        try:
-            note_run(self._workspace.place.folder, HookRun(SYNC_RUN, self._began, now - self._began, problem))
-        except OSError as error:
-            self._workspace.report(f"how the sync ended could not be noted: {error.strerror}")
+        _note(self._workspace, HookRun(SYNC_RUN, self._began, now - self._began, problem))
 
 
 class _Lock(FileLock):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import MissingExtraError, NotFoundError, SettingError
+from unified_state.errors import MissingExtraError, NotFoundError, SettingError, UnifiedStateError
 from unified_state.rules.hosts import AGENT_VARIABLES
 from unified_state.rules.projects import shared_name
+from unified_state.services.background_sync import own_environment
 from unified_state.services.linking import remote_of
 from unified_state.services.syncing import Server
 from unified_state.settings import user_file
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from unified_state.services.workspace import Workspace
+    from unified_state.settings import Settings
     from unified_state.storage.tiers.protocol import HistoryStore
 
 
@@ -39,7 +41,7 @@ def team_server(
         message = "nothing is archived here yet, and the repository has no `origin`"
         raise NotFoundError(message, "`unified-state install` begins")
     organisation, member = settings.postgres_organisation, settings.postgres_member or account_name()
-    trusts = not any(map(environ.get, AGENT_VARIABLES)) if is_own is None else is_own
+    trusts = _is_own(environ) if is_own is None else is_own
 
     def open_store() -> HistoryStore:
         from unified_state.storage.tiers.postgres.opening import open_postgres  # an extra
@@ -56,6 +58,26 @@ def team_server(
 
     place = _place(settings.postgres_dsn, environ, trusts_environment=trusts)
     return Server(f"{organisation}/{project} as {member} on {place}", open_store, f"{organisation}/{project}")
+
+
+def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedStateError | None:
+    """Why no sync can know where the configured server is; None where it can, or where none is configured. Nothing is
+    asked of the server. A sync in the background knows less of the environment: what it would meet is told.
+    """
+    if not settings.postgres_enabled:
+        return None
+    in_background = settings.sync_in_background
+    environ = own_environment(environ) if in_background else environ
+    try:
+        _place(settings.postgres_dsn, environ, trusts_environment=not in_background and _is_own(environ))
+    except UnifiedStateError as error:
+        return error
+    return None
+
+
+def _is_own(environ: Mapping[str, str]) -> bool:
+    """Whether no agent's client started this process."""
+    return not any(map(environ.get, AGENT_VARIABLES))
 
 
 def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.errors import NewerVersionError, NotFoundError, StorageError
+from unified_state.errors import MissingExtraError, NewerVersionError, NotFoundError, SettingError, StorageError
 from unified_state.interfaces.commands.arguments import count
 from unified_state.interfaces.context import Context
 from unified_state.services.clock import current_time
@@ -83,14 +83,13 @@ def _in_team(context: Context, wanted: Wanted) -> Found:
     from unified_state.settings import environment
 
     workspace = context.workspace(create=False)
-    server = team_server(workspace, environment())
     try:
         lines, shown = _here(context, wanted)
     except NotFoundError:  # the session is somebody else's, or nothing is archived here yet
         lines, shown = [], []
     try:
-        theirs = find_in_team(workspace, server, wanted, current_time())
-    except (NewerVersionError, StorageError) as error:
+        theirs = find_in_team(workspace, team_server(workspace, environment()), wanted, current_time())
+    except (MissingExtraError, NewerVersionError, SettingError, StorageError) as error:
         context.say(str(error))
         theirs = []
     return [*lines, *map(_team_line, theirs)], [*shown, *(hit.as_dict() for hit in theirs)]

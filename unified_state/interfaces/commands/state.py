@@ -12,6 +12,7 @@ from unified_state.records.record import disk_value
 from unified_state.records.state import TRIGGERS
 from unified_state.rules.timestamps import age_text, to_milliseconds
 from unified_state.services.clock import current_time
+from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _status(arguments: Namespace) -> int:
         return 0
     if workspace.no_archive is not None:
         return _json_status(context, workspace)
-    status = read_status(workspace, current_time())
+    status = read_status(workspace, current_time(), environment())
     context.show({"recorded": True, **disk_value(status)}, _status_text(status))
     return 0
 
@@ -102,6 +103,8 @@ def _status_text(status: Status) -> str:
         f"vectors    {count.steps:,} of {status.steps:,} steps by {count.model} ({count.version})"
         for count in status.vectors
     ]
+    if status.server_problem:
+        lines.append(f"server     nothing is synced: {status.server_problem}")
     lines += [f"server     {server_line(server, now)}" for server in status.servers]
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.errors import AlreadyRunningError, SettingError
+from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError
 from unified_state.interfaces.commands.arguments import count
 from unified_state.interfaces.context import Context
 from unified_state.services.clock import current_time
-from unified_state.services.health import SYNC_RUN, forget_run
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
@@ -35,15 +34,15 @@ def configure(_name: str, parser: ArgumentParser) -> None:
 def _sync(arguments: Namespace) -> int:
     if arguments.background:
         return _sync_in_background()
-    from unified_state.services.syncing import Limits, sync
+    from unified_state.services.syncing import Limits, note_no_run, sync
     from unified_state.services.team_server import team_server
 
     context = Context(as_json=arguments.json)
     workspace = context.reading()
     try:
         server = team_server(workspace, environment())
-    except SettingError:
-        forget_run(workspace.place.folder, SYNC_RUN)  # how the last one failed is of no interest any more
+    except (MissingExtraError, SettingError) as error:
+        note_no_run(workspace, error, current_time())
         raise
     done = sync(workspace, server, current_time, Limits(records=arguments.limit))
     context.show(done.as_dict(), _told(done))
@@ -66,11 +65,16 @@ def _sync_in_background() -> int:
     faulthandler.dump_traceback_later(_AT_MOST, exit=True, file=nowhere)
     end = time.monotonic() + _SECONDS
     time.sleep(_PAUSE)
-    from unified_state.services.syncing import Limits, sync
+    from unified_state.services.syncing import Limits, note_no_run, sync
     from unified_state.services.team_server import team_server
 
     workspace = Context(as_json=False).workspace(create=False)
     limits = Limits(has_time=lambda: time.monotonic() < end, wait=0)
+    try:
+        server = team_server(workspace, environment(), is_own=False)
+    except (MissingExtraError, SettingError) as error:
+        note_no_run(workspace, error, current_time())
+        raise
     with suppress(AlreadyRunningError):  # it sends what there is
-        sync(workspace, team_server(workspace, environment(), is_own=False), current_time, limits)
+        sync(workspace, server, current_time, limits)
     return 0

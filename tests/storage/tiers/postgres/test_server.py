@@ -108,6 +108,22 @@ def test_the_environment_can_ask_for_more_tls(variables: dict[str, str]) -> None
         "passwort=hunter2",
         "postgresql://ada:hunter2@h/db?nothing=1",
         "postgresql://ada:hunter2%zz@h/db",
+        "postgresql://ada:p@hunter2@h/db",
+        "postgresql://ada:p@hunter2:5432/x@h/db",
+        "postgresql://ada:p@x:hunter2@h/db",
+        "postgresql://ada:p@x,hunter2@h/db",
+        "postgresql://ada:hunter2/x@h/db",
+        "postgresql://ada:12/hunter2@h/db",
+        "postgresql://ada:p@/hunter2@h/db",
+        "postgresql://ada:p?x@hunter2@h/db",
+        "postgresql://ada:p@x:hunter2/db",
+        "postgresql://ada@h%40hunter2/db",
+        "host=hunter2@h password=p",
+        "host='hunter2 h'",
+        "host=hunter2/h",
+        "host=h,hunter2@h",
+        "host=@hunter2@h",
+        "host=h port=hunter2",
     ],
 )
 def test_a_dsn_that_cannot_be_read_is_not_quoted(dsn: str) -> None:
@@ -115,6 +131,38 @@ def test_a_dsn_that_cannot_be_read_is_not_quoted(dsn: str) -> None:
         find(dsn, {})
     assert "hunter2" not in str(raised.value)
     assert raised.value.__context__ is None or raised.value.__suppress_context__
+
+
+def test_a_password_with_a_sign_of_an_address_is_told_how_to_be_written() -> None:
+    with pytest.raises(SettingError, match="not a connection string") as raised:
+        find("postgresql://u:p@Kx9secret@db.example.invalid/x", {})
+    assert "the password in it has a sign that has to be written as %40" in raised.value.hint
+    found = find("postgresql://u:p%40Kx9%2Fsecret@db.example.invalid/x", {})
+    assert (found["password"], found["host"]) == ("p@Kx9/secret", "db.example.invalid")
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "host=@abstract",
+        "host='/run/my postgres@home'",
+        "postgresql://ada@[::1]:5432/db",
+        "postgresql://%2Frun%2Fpostgresql/db",
+        "postgresql://h1:5432,h2:5433/db%40home",
+        "postgresql:///db?host=@abstract",
+        "host=h1,h2 port=5432,",
+    ],
+)
+def test_every_place_that_can_be_is_taken(dsn: str) -> None:
+    assert find(dsn, {})["host"]
+
+
+def test_a_short_password_is_no_part_of_other_words() -> None:
+    server = find_server(
+        "postgresql://u:p@db.example/x?sslpassword=secret&sslkey=mysecret", {}, trusts_environment=True
+    )
+    told = server.scrubbed('db.example has no "p", p or tmp; mysecret')
+    assert told == 'db.example has no "***", *** or tmp; ***'
 
 
 @given(st.text(), st.text("abc123", min_size=3))

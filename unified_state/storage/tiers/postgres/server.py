@@ -7,6 +7,8 @@ from the environment only where the DSN names none and the environment is the us
 
 from __future__ import annotations
 
+import re
+
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
@@ -22,6 +24,9 @@ _LOCAL = {"localhost", "127.0.0.1", "::1"}
 _PLACES = {"host": "HOST", "port": "PORT", "dbname": "DATABASE"}
 _ACCOUNTS = {"user": "USER", "password": "PASSWORD"}
 _SECRET = ("password", "sslpassword", "sslkey", "passfile", "oauth_client_secret")
+_SHORT = 4  # characters; a secret with fewer is found by chance in other words
+_URI = re.compile(r"postgres(?:ql)?://([^/?]*)([^?]*)")
+_PORTS = re.compile(r"[0-9, ]*")
 _STRICT = ("require", "verify-ca", "verify-full")
 # What libpq would else take from the environment is named too. A server that vanishes is missed after a minute.
 _DEFAULTS = {
@@ -52,9 +57,10 @@ class Server(Record):
 
     def scrubbed(self, text: str) -> str:
         """A text without the secrets of this server, on one line."""
-        for name in _SECRET:
-            if self.parameters.get(name):
-                text = text.replace(self.parameters[name], "***")
+        secrets = {self.parameters[name] for name in _SECRET if self.parameters.get(name)}
+        for secret in sorted(secrets, key=len, reverse=True):  # one may stand in another
+            found = re.escape(secret)
+            text = re.sub(rf"(?<!\w){found}(?!\w)" if len(secret) < _SHORT else found, "***", text)
         return " ".join(text.split())
 
 
@@ -79,17 +85,37 @@ def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: boo
             raise SettingError(message, "name the host in postgres_dsn, in your own settings file")
         given = {**place, **given}
     parameters = {**_DEFAULTS, **account, **given, "client_encoding": "UTF8"}
+    _check_place(parameters)
     parameters.setdefault("sslmode", _ssl_mode(parameters, environ))
     return Server({name: value for name, value in parameters.items() if name != "user" or value})
 
 
 def _parse(dsn: str) -> dict[str, str]:
+    if (uri := _URI.match(dsn)) and (uri[1].count("@") > 1 or "@" in uri[2]):
+        # libpq takes what stands behind the first one, or before it, for a host, a port or a database: names it shows.
+        message = "postgres_dsn is not a connection string"
+        raise SettingError(message, "the password in it has a sign that has to be written as %40 (@) or %2F (/)")
     try:
         return {name: str(value) for name, value in conninfo_to_dict(dsn).items() if value is not None}
     except ProgrammingError:
         pass  # its text quotes the DSN, with its password
     message = "postgres_dsn is not a connection string"
     raise SettingError(message, "write postgresql://USER@HOST/DATABASE, or host=… dbname=… user=…")
+
+
+def _check_place(parameters: Mapping[str, str]) -> None:
+    """Refuse what can be no host and no port, without quoting it: it is shown wherever the server is named, and may be
+    a part of a password.
+    """
+    if _PORTS.fullmatch(parameters["port"]) and all(map(_can_be_host, parameters["host"].split(","))):
+        return
+    message = "postgres_dsn is not a connection string: what stands for the host or the port in it can be neither"
+    raise SettingError(message, "if that is of the password, write its signs as %40 (@), %2F (/) or %3A (:)")
+
+
+def _can_be_host(host: str) -> bool:
+    """Whether it is the folder of a socket, an abstract socket, or could be a name or an address."""
+    return host.startswith("/") or not re.search(r"[@/\s]", host.removeprefix("@"))
 
 
 def _from_environment(environ: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:

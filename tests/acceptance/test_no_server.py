@@ -1,0 +1,84 @@
+"""What the user's own settings name is no server: every command that means it says so in one line, without a word of
+it, and costs nothing of one's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.postgres_server import PostgresServer
+
+from .product import Project, told_in_one_line
+
+SECRET = "Kx9secret"
+# What is configured, and what is told of it.
+CONFIGURED = {
+    "an unescaped password": (f"postgresql://u:p@{SECRET}@db.example.invalid/x", "is not a connection string"),
+    "garbage": (SECRET, "is not a connection string"),
+    "a service": (f"service={SECRET}", "names a service"),
+    "nothing": ("", "names no server"),
+}
+
+
+def named(dsn: str) -> str:
+    """Settings that name a server."""
+    return f'postgres_enabled = true\npostgres_member = "ada"\npostgres_dsn = "{dsn}"\n'
+
+
+def server_checks(printed: str) -> list[str]:
+    """What `doctor` says of servers."""
+    return [line for line in printed.splitlines() if line[4:10] == "server"]
+
+
+@pytest.mark.parametrize("configured", CONFIGURED)
+def test_what_is_no_server_is_told_wherever_one_would_look_for_it(
+    project: Project, write_settings: Callable[[str], None], postgres: PostgresServer, configured: str
+) -> None:
+    write_settings(named(postgres.dsn(postgres.database())))
+    project.decide("Warm the cache")
+    assert project.ask("sync")["complete"]
+    assert server_checks(project.run("doctor").out)[0].startswith("ok ")
+    dsn, told = CONFIGURED[configured]
+    write_settings(named(dsn))
+    project.decide("Keep it warm")
+    status, doctor = project.run("status"), project.run("doctor")
+    (line, *_) = [line for line in status.out.splitlines() if line.startswith("server")]
+    assert told in line
+    assert told in (project.ask("status")["serverProblem"] or "")
+    bad, old = server_checks(doctor.out)
+    assert (bad[:3], told in bad, old.endswith("not in use any more"), doctor.code) == ("BAD", True, True, 1)
+    done = project.run("sync")
+    assert told_in_one_line(done), done
+    assert told in done.err
+    health = project.run("status")
+    assert f"health     sync failed just now: postgres_dsn {told}" in health.out
+    shown = (status, doctor, done, health, project.run("search", "--team", "warm"))
+    assert SECRET not in "".join(end.out + end.err for end in shown)
+    holding = [path.name for path in project.home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert holding in ([], ["config.toml"])
+
+
+def test_a_sync_in_the_background_that_knows_no_server_is_told_by_the_health(
+    project: Project, write_settings: Callable[[str], None]
+) -> None:
+    write_settings(named("") + "sync_in_background = true\n")
+    project.decide("Warm the cache")
+    assert "nothing is synced: postgres_dsn names no server" in project.run("doctor", PGHOST="db.example.invalid").out
+    project.run("sync", "--background")
+    assert "health     sync failed just now: postgres_dsn names no server" in project.run("status").out
+    write_settings("postgres_enabled = false\n")
+    assert "no server is configured" in project.run("sync").err
+    assert "health     good" in project.run("status").out
+
+
+@pytest.mark.parametrize("settings", ["", *(named(dsn) for dsn, _ in CONFIGURED.values())])
+def test_without_a_server_ones_own_hits_are_found(
+    project: Project, write_settings: Callable[[str], None], settings: str
+) -> None:
+    write_settings(settings)
+    project.decide("Warm the cache")
+    found = project.run("search", "--team", "warm")
+    assert (found.code, "D1" in found.out, found.err.count("\n")) == (0, True, 1), found
+    assert SECRET not in found.err
