@@ -18,6 +18,7 @@ from benchmarks.cutting_proxy import CuttingProxy
 from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
 from tests.postgres_server import OWNER, PostgresServer
 from unified_state.records.history import HistoryRecord, StoredStep
+from unified_state.storage.history_file import write_history
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.protocol import everything
 
@@ -552,6 +553,8 @@ def test_what_does_not_go_straight_to_or_from_the_server_is_one_clear_line(
     transcript = write_transcript(tmp_path / "s1.jsonl", prompt(1, "hello"))
     assert told_in_one_line(project.run("export", "--full", str(tmp_path / "a.jsonl"), "--from", "server"))
     configure()
-    for wrong in (("import", "--into", "server", str(transcript)), ("export", "--from", "server")):
+    into, exported = ("import", "--into", "server"), tmp_path / "whole.jsonl"
+    write_history(str(exported), "p", [])
+    for wrong in ((*into, "--own", str(transcript)), (*into, str(exported)), ("export", "--from", "server")):
         done = project.run(*wrong)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

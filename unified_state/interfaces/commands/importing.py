@@ -28,7 +28,7 @@ def configure(_name: str, parser: ArgumentParser) -> None:
     )
     parser.add_argument("--project", metavar="NAME", help="what claude-mem calls this project (the folder's name)")
     parser.add_argument("--own", action="store_true", help="a history is your own: what you said there, you said")
-    parser.add_argument("--into", choices=(SERVER,), help="not into the archive here; transcripts go by way of that")
+    parser.add_argument("--into", choices=(SERVER,), help="a history of your own, not into the archive here")
     parser.set_defaults(run=_import)
 
 
@@ -43,10 +43,9 @@ def _import(arguments: Namespace) -> int:
     if arguments.own and not may_decide(workspace.origin):
         message = "only the user says that a history is theirs"
         raise UsageError(message, "ask them to run this in a terminal of their own")
+    if arguments.into is not None:
+        _check_is_for_server(forms, is_own=arguments.own)
     transcripts = [path for path, form in forms.items() if form == TRANSCRIPT]
-    if transcripts and arguments.into is not None:
-        message = f"{transcripts[0]} is of transcripts, which go to the server by way of the archive"
-        raise UsageError(message, "`unified-state ingest` them, then `unified-state sync`")
     server = None if arguments.into is None else own_on_server(workspace)
     files = [(path, form) for path, form in forms.items() if form != TRANSCRIPT]
     done = [_import_file(context, workspace, path, form, arguments, server) for path, form in files]
@@ -54,6 +53,20 @@ def _import(arguments: Namespace) -> int:
         done.append(_ingest(context, workspace, transcripts))
     context.show(done, "\n".join(one.pop("text") for one in done) if not arguments.json else "")
     return 0
+
+
+def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
+    """What waits for the user's word waits in an archive: on a server nobody could give it."""
+    from unified_state.errors import UsageError
+    from unified_state.services.import_formats import HISTORY
+
+    for path, form in forms.items():
+        if form != HISTORY:
+            message = f"{path} is no history of `export --full`, and goes to the server by way of the archive"
+            raise UsageError(message, "`unified-state import` it here, then `unified-state sync`")
+    if not is_own:
+        message = "only a history of your own goes straight into a server"
+        raise UsageError(message, "say --own; or import it here, decide what holds, then `unified-state sync`")
 
 
 def _import_file(
