@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
+from email.parser import Parser
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -43,3 +45,12 @@ def test_the_source_archive_has_them_too(tmp_path: Path, shipped: dict[str, byte
     with tarfile.open(build("sdist", tmp_path)) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert shipped.keys() <= names
+
+
+def test_an_installation_without_extras_stays_small(tmp_path: Path) -> None:
+    with ZipFile(wheel := build("wheel", tmp_path)) as inside:
+        (metadata,) = [name for name in inside.namelist() if name.endswith(".dist-info/METADATA")]
+        told = Parser().parsestr(inside.read(metadata).decode())
+    needed = {re.split(r"[^\w-]", line)[0] for line in told.get_all("Requires-Dist", []) if "extra ==" not in line}
+    assert needed == {"filelock", "gitpython", "jsonschema", "pydantic", "rich", "shtab", "tiktoken"}
+    assert wheel.stat().st_size < 3_000_000
