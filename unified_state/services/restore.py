@@ -27,9 +27,8 @@ from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.services.validity import with_validities
 from unified_state.services.working_set import read_working_set
 from unified_state.storage.compactions import Restore, keep_restore, latest_compaction
-from unified_state.storage.damage import STAND_IN
 from unified_state.storage.ledger import ACTIVE, count_items, items_in_file, paged_out_refs
-from unified_state.storage.sessions import LOCAL_SESSION, open_notes, read_work, session_number
+from unified_state.storage.sessions import LOCAL_SESSION, STAND_IN, open_notes, read_work, session_number
 from unified_state.storage.steps import last_turns, steps_of_turn
 from unified_state.storage.survival import find_survival
 from unified_state.storage.todos import pending_actions

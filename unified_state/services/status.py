@@ -7,8 +7,8 @@ import os
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
 from unified_state.services.team_server import server_problem
-from unified_state.storage.damage import STAND_IN
 from unified_state.storage.outbox_servers import ServerState, server_states
+from unified_state.storage.sessions import STAND_IN
 from unified_state.storage.shortened import Savings, read_savings
 from unified_state.storage.vector_models import VectorCount, vector_counts
 

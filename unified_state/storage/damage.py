@@ -14,6 +14,7 @@ from unified_state.records.item import ALIAS_LETTERS
 from unified_state.storage.archive import Archive
 from unified_state.storage.ledger import raise_counter
 from unified_state.storage.lock import FileLock
+from unified_state.storage.sessions import STAND_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ _PROBLEMS = 10_000  # that are read: more than there are rewinds
 # SQLite 3.40 says so of any row: it takes the wrong column where a key without row ids is not the first columns.
 _NO_PROBLEM = "NULL value in rewind.after_at"
 # What a ledger needs to live on. Steps come back from the transcripts, which are read again from their beginning.
-STAND_IN = "before the damage"  # the name of rows that only hold the numbers that were given
 _SALVAGED = ("meta", "counter", "item", "item_alias", "item_link", "note", "saved")
 _NUMBERED = ("step", "turn", "compaction", "session")
 _ITEM_GAP = 1000

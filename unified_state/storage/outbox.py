@@ -11,10 +11,10 @@ from hashlib import blake2b
 from unified_state.interpreter import dump_json
 from unified_state.records.history import COMPACTION, ITEM, STEP, StoredLink, Tombstone
 from unified_state.records.record import Record, disk_value
-from unified_state.storage.damage import STAND_IN
 from unified_state.storage.ledger import items_called
 from unified_state.storage.outbox_steps import copies_between, last_that_fits, steps_between
 from unified_state.storage.outbox_triggers import EVERYTHING, LINK_KEY, make_triggers
+from unified_state.storage.sessions import STAND_IN
 from unified_state.storage.tiers.sqlite_rows import as_stored, read_compactions, read_sessions
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ those of an older version are made anew.
 
 from __future__ import annotations
 
-from unified_state.storage.damage import STAND_IN
+from unified_state.storage.sessions import STAND_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 LOCAL_SESSION = "local"  # stands for what is done outside any client session, in the user's own terminal
+STAND_IN = "before the damage"  # the name of rows that only hold the numbers that were given
 
 
 class Cursor(Record):
