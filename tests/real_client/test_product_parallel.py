@@ -88,11 +88,12 @@ def test_a_subagent_of_a_subagent_is_given_what_fits_its_own_task(scenario: Scen
 
 
 def test_a_subagent_that_is_resumed_is_given_nothing_more(scenario: Scenario) -> None:
-    product = installed_with_items(scenario)
+    installed_with_items(scenario)
+    scenario.hooks.record("SubagentStart")
     scenario.script(reply(delegate("Write the schema in SQLite.")), "done")
     with Conversation(scenario, *ALLOW_BASH) as client:
         client.ask("first")
-        (agent,) = {line["agent"] for line in product.export() if line.get("agent")}
+        agent = scenario.hooks.calls()[0].event["agent_id"]
         scenario.script(reply(tool("SendMessage", to=agent, message="Go on.", summary="go on")), "ok", "ok")
         client.ask("send it on")
         client.wait_for(lambda event: event["type"] == "result")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from .crashes import wait_until
 from .installed import assert_healthy, installed, installed_with_items, rows
 from .messages import Json, Reply
 from .scenario import Scenario
@@ -42,7 +42,7 @@ def test_the_status_line_stands_in_the_terminal(scenario: Scenario) -> None:
         terminal.wait_for(r"30% 60k/200k · .*3 items, 1 blocking")
         terminal.enter("go on")
         terminal.wait_for(r"46% 92k/200k")
-        time.sleep(1)  # a person reads the answer first; Stop works on meanwhile, and what it notes is the second turn
+        wait_until(lambda: rows(scenario, "SELECT tokens FROM context_point"))  # Stop works on behind the answer
         terminal.enter("and on")
         terminal.wait_for(r"62% 124k/200k · compacts in ~2 turns · 3 items, 1 blocking · saved .* · hooks ok")
     assert_healthy(product)
