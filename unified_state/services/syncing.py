@@ -15,9 +15,10 @@ from unified_state.services.health import SYNC_RUN, HookRun, forget_run, note_ru
 from unified_state.sources.models import MODEL_NAMES
 from unified_state.storage.lock import FileLock
 from unified_state.storage.outbox import Outbox
+from unified_state.storage.outbox_marks import Mark
 from unified_state.storage.outbox_servers import begin_run, end_run
 from unified_state.storage.outbox_vectors import vector_batches
-from unified_state.storage.tiers.protocol import KeepsVectors
+from unified_state.storage.tiers.protocol import KeepsMarks, KeepsVectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Server(Record):
 
 class Synced(Record):
     """What a run did: how many records it told, how many of them the server did not have, how many vectors it sent, and
-    whether the server has everything now.
+    whether the server has everything now. `again`: it had lost what it was told, so everything was begun anew.
     """
 
     server: str
@@ -50,6 +51,7 @@ class Synced(Record):
     new: int = 0
     vectors: int = 0
     complete: bool = False
+    again: bool = False
 
 
 class Limits(Record):
@@ -107,27 +109,34 @@ class _Run:
         return done
 
     def _replicate(self, outbox: Outbox) -> Synced:
-        done = Synced(self._server.name)
         with self._server.open() as store:
+            marks = store.marks if isinstance(store, KeepsMarks) else None
+            mark = Mark(self._archive, self._server.name, self._workspace.place.id or "", marks)
+            done = Synced(self._server.name, again=mark.is_behind())
+            if done.again:
+                outbox.begin_anew()
+                mark.keep()
             for batch in outbox.batches():
                 new = store.append(batch.records) if batch.records else 0
+                mark.up()
                 batch.settle()
                 done = done.replace(told=done.told + len(batch.records), new=done.new + new)
                 if self._is_enough(done):
                     return done
             keeper = store.vectors if isinstance(store, KeepsVectors) and store.vectors.can_be_kept else None
-            for vectors in self._vectors(keeper):
+            for vectors in self._vectors(keeper, mark):
                 done = done.replace(vectors=done.vectors + vectors)
                 if self._is_enough(done):
                     return done
         return done.replace(complete=True)
 
-    def _vectors(self, keeper: VectorStore | None) -> Iterator[int]:
+    def _vectors(self, keeper: VectorStore | None, mark: Mark) -> Iterator[int]:
         """Send those of the model that the user searches by, to a server that takes any; how many, batch by batch."""
         model = None if keeper is None else MODEL_NAMES.get(self._workspace.settings.search_vectors)
         for batch in vector_batches(self._archive, self._server.name, model):
             if keeper is not None and batch.vectors:
                 keeper.add(batch.model, batch.vectors)
+                mark.up()
             batch.settle()
             yield len(batch.vectors)
 

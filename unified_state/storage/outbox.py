@@ -63,9 +63,22 @@ class Outbox:
             make_triggers(archive)
             is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", name)
             (number,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", name)
-            for statement in EVERYTHING if is_new else ():
-                archive.run(statement, number)
+            if is_new:
+                self._note_everything(number)
         return int(number)
+
+    def begin_anew(self) -> None:
+        """Tell the server everything again: it lost what it was told."""
+        archive = self._archive
+        with archive.transaction():
+            archive.run("DELETE FROM outbox_session WHERE server = ?", self._server)
+            archive.run("UPDATE outbox_vectors SET position = 0 WHERE server = ?", self._server)
+            archive.run("UPDATE outbox_server SET step = 0 WHERE id = ?", self._server)
+            self._note_everything(self._server)
+
+    def _note_everything(self, server: int) -> None:
+        for statement in EVERYTHING:
+            self._archive.run(statement, server)
 
     def _forgotten(self) -> Batch | None:
         rows = self._noted("is_gone = 1")

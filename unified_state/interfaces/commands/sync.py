@@ -52,7 +52,8 @@ def _sync(arguments: Namespace) -> int:
 def _told(done: Synced) -> str:
     rest = "it has everything" if done.complete else "there is more; sync again"
     vectors = f", and {done.vectors:,} vectors" if done.vectors else ""
-    return f"{done.server}: {done.told:,} records sent, {done.new:,} of them new{vectors}; {rest}"
+    again = "it had lost what it was told, so all is sent again; " if done.again else ""
+    return f"{done.server}: {again}{done.told:,} records sent, {done.new:,} of them new{vectors}; {rest}"
 
 
 def _sync_in_background() -> int:

@@ -111,6 +111,23 @@ class KeepsVectors(Protocol):
     vectors: VectorStore
 
 
+class MarkStore(Protocol):
+    """How far the archives are that are replicated to a store: for each a number that its owner alone raises."""
+
+    def read(self, archive: str) -> int:
+        """The number of an archive; 0 for one that is not known."""
+
+    def keep(self, archive: str, mark: int) -> None:
+        """Keep a number, unless a larger one is known."""
+
+
+@runtime_checkable
+class KeepsMarks(Protocol):
+    """A store that can be restored from a backup, and so can lose what it was told."""
+
+    marks: MarkStore
+
+
 def everything(store: HistoryStore) -> Iterator[HistoryRecord]:
     """All that a store holds, in an order in which another one can take it: what an item comes from is there first."""
     for session in store.sessions():

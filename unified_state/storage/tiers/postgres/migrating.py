@@ -85,8 +85,8 @@ def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
             connection.execute(migration)
             connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
     connection.execute(FUNCTIONS)
-    if known == 0 and distributed:
-        connection.execute(distribution())
+    if distributed:
+        connection.execute(distribution(known))
 
 
 def _add_vectors(connection: Connection[Any]) -> None:

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from re import sub
 
-from unified_state.storage.tiers.postgres.schema_history import HISTORY, HISTORY_TABLES, MASKING, PARTITIONED_TABLES
+from unified_state.storage.tiers.postgres.schema_history import (
+    HISTORY,
+    HISTORY_TABLES,
+    MASKING,
+    PARTITIONED_TABLES,
+    REPLICAS,
+)
 from unified_state.storage.tiers.postgres.schema_search import PASSES, SEARCH, SEARCHING
 from unified_state.storage.tiers.postgres.schema_tenancy import AS_STEPS, ENTERING, NUMBERING, TENANTS
 from unified_state.storage.tiers.postgres.schema_vectors import INDEXED_DIMENSIONS, VECTOR_INDEX, VECTORS
@@ -18,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PARTITIONS = 16
-DISTRIBUTED_TABLES = (*HISTORY_TABLES, "numbering")  # the first one is what the others lie beside
+_ADDED = {"numbering": 2, "replica": 4}  # by the version of the schema that brings them
+DISTRIBUTED_TABLES = (*HISTORY_TABLES, *_ADDED)  # the first one is what the others lie beside
 _REFERENCE_TABLES = ("version", "organisation", "member", "project")
 
 VERSION = """
@@ -45,6 +52,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
         ),
         NUMBERING + policies("numbering", distributed=distributed) + AS_STEPS.replace("{table}", "numbering"),
         MASKING,
+        REPLICAS + policies("replica", distributed=distributed) + AS_STEPS.replace("{table}", "replica"),
     )
 
 
@@ -67,8 +75,12 @@ def vectors(schema: str, *, distributed: bool) -> str:
     )
 
 
-def distribution() -> str:
-    """What lays the tables of a new schema out over the nodes. What the policies ask is asked where the rows are."""
+def distribution(known: int) -> str:
+    """What lays the tables out over the nodes that a schema did not have in the version that is known; 0 for a new one.
+    What the policies ask is asked where the rows are.
+    """
+    if known:
+        return "".join(_distribute(table) for table, version in _ADDED.items() if version > known)
     return "".join(
         (
             "SET LOCAL citus.multi_shard_modify_mode TO 'sequential';\n",

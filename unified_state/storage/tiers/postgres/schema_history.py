@@ -123,6 +123,17 @@ CREATE TABLE unified_state.common_word (   -- words of more than a five-hundredt
 );
 """
 MASKING = "ALTER TABLE unified_state.step ADD COLUMN masked_at bigint;\n"  # when secrets were masked that it had held
+# How far each archive is that is replicated here. A server that was restored from a backup has a smaller number than
+# the archive remembers, and is told everything again.
+REPLICAS = """
+CREATE TABLE unified_state.replica (
+    project bigint NOT NULL,
+    author integer NOT NULL,
+    archive text NOT NULL,
+    mark bigint NOT NULL,
+    PRIMARY KEY (project, author, archive)
+);
+"""
 PARTITIONED_TABLES = ("step", "step_copy", "step_words")
 HISTORY_TABLES = (
     *PARTITIONED_TABLES,

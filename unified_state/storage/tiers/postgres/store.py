@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from unified_state.storage.tiers.postgres.appending import append
 from unified_state.storage.tiers.postgres.connections import Connections
 from unified_state.storage.tiers.postgres.failures import failures
+from unified_state.storage.tiers.postgres.marks import Marks
 from unified_state.storage.tiers.postgres.migrating import migrate
 from unified_state.storage.tiers.postgres.names import short_name, with_short_names
 from unified_state.storage.tiers.postgres.reading import Reader, pages
@@ -41,7 +42,7 @@ T = TypeVar("T")
 
 class PostgresStore:
     """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him, unless
-    that is of no interest. `vectors` takes the vectors of steps.
+    that is of no interest. `vectors` takes the vectors of steps, `marks` how far archives are.
     """
 
     def __init__(self, server: Server, asker: Asker, *, own_only: bool = False) -> None:
@@ -49,6 +50,7 @@ class PostgresStore:
         self._own_only = own_only
         self._connections = Connections(server.parameters)
         self.vectors = Vectors(self._transaction, asker)
+        self.marks = Marks(self._transaction, asker)
         try:
             with failures(server), self._connections.one() as connection:
                 migrate(connection, server)
