@@ -51,6 +51,25 @@ def test_what_has_a_long_name_is_kept_once_and_found_by_it(open_as: OpenAs, leng
         assert [item.body["decision"] for item in store.find_items(name(ref, length))] == ["Use SQLite"]
 
 
+@pytest.mark.parametrize("signs", ["\ud800\udfff", "\0\\"], ids=["surrogates", "nul"])
+def test_signs_that_take_more_room_on_the_server_make_no_name_too_long_for_it(open_as: OpenAs, signs: str) -> None:
+    chosen = random.Random(signs.encode("utf-8", "surrogatepass"))
+    first, last = sorted(map(ord, signs))
+    link = StoredLink(*("".join(chr(chosen.randint(first, last)) for _ in range(260)) for _ in range(3)), "2026")
+    store = open_as()
+    assert store.append([link, step(1, "swordfish", session_id=link.to_uuid)]) == 2
+    assert store.append([link]) == 0
+    assert len(store.steps(link.to_uuid)) == 1
+
+
+def test_an_alias_that_is_taken_gives_way_to_a_free_one_whatever_numbers_were_made_up(open_as: OpenAs) -> None:
+    for made_up in ("D999999", f"D{'9' * 700}"):
+        store = open_as(project=made_up)
+        store.append([decision(1, made_up), decision(2, "D999998"), decision(3, "D7")])
+        assert store.append([decision(number, "D7") for number in (4, 5, 6)]) == 3
+        assert len({item.alias for item in store.items()}) == 6
+
+
 @pytest.mark.parametrize("length", LENGTHS)
 def test_what_has_a_long_name_can_be_forgotten(open_as: OpenAs, length: int) -> None:
     store = open_as()

@@ -2,19 +2,29 @@ from __future__ import annotations
 
 import random
 from math import hypot
+from threading import Thread
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.postgres_server import PostgresServer
+from tests.storage.tiers.postgres.test_tenancy import claim
 from unified_state.records.history import HistoryQuery, StoredStep, Tombstone
 from unified_state.storage.tiers.contracts.contract import step, texts, uuid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.storage.tiers.postgres.conftest import OpenAs
     from unified_state.storage.tiers.postgres.store import PostgresStore
 
 MODEL = "minilm 1"
+PATIENCE = 60  # seconds after which nothing comes any more
+_WAITING = """
+SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
+AND application_name = 'unified-state'
+"""
 
 
 def vector(*numbers: float, dimensions: int = 384) -> list[float]:
@@ -70,6 +80,38 @@ def test_the_vector_of_what_is_forgotten_goes_with_it(
     with postgres.connect() as connection, connection.transaction():
         connection.execute("SELECT unified_state.ask(%s, 'p', 'ada')", [organisation])
         assert connection.execute("SELECT count(*) FROM unified_state.step_vector").fetchone() == (2,)
+
+
+def test_a_vector_that_is_on_its_way_while_its_step_is_forgotten_does_not_stay(
+    store: PostgresStore, open_as: OpenAs, postgres: PostgresServer, organisation: str
+) -> None:
+    another, done = open_as(), []
+    with postgres.connect() as connection:
+        claim(connection, organisation, "p", "ada")
+        with connection.transaction():  # which keeps the forgetting from ending
+            connection.execute("SELECT 1 FROM unified_state.volume FOR UPDATE")
+            forgetting = Thread(target=store.append, args=([Tombstone("step", f"{uuid(1)}/0", 1)],))
+            forgetting.start()
+            wait_for_waiting(postgres, 1)
+            adding = Thread(target=lambda: done.append(another.vectors.add("wl 1", [(uuid(1), 0, vector(1))])))
+            adding.start()
+            wait_for_waiting(postgres, 2, done)
+        forgetting.join()
+        adding.join()
+        assert done == [0]
+        assert connection.execute("SELECT count(*) FROM unified_state.step_vector").fetchone() == (2,)
+
+
+def wait_for_waiting(postgres: PostgresServer, number: int, done: Sequence[object] = ()) -> None:
+    """Wait until so many statements wait for a row of ours, or something is done."""
+    end = monotonic() + PATIENCE
+    with postgres.admin("shared") as admin:
+        while not done and monotonic() < end:
+            (waiting,) = admin.execute(_WAITING).fetchone() or (0,)
+            if waiting >= number:
+                return
+            sleep(0.02)
+    assert done, "nothing waits"
 
 
 def test_of_two_versions_of_a_model_a_step_has_the_vector_that_came_last(store: PostgresStore) -> None:

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.tenancy import Asker
 
 _OWN = "project = %s AND author = %s"
+# Numbers go on behind those that were counted, not behind one that somebody made up; unless there is no other way.
+_NEXT_NUMBER = f"""
+SELECT CASE WHEN coalesce(counted, 0) < 999999 THEN coalesce(counted, 0) + 1 ELSE largest + 1 END::text FROM (
+    SELECT max(number) FILTER (WHERE number < 1000000) AS counted, max(number) AS largest
+    FROM (SELECT substr(alias, 2)::numeric AS number FROM unified_state.item_alias WHERE {_OWN} AND alias ~ %s) AS given
+) AS known
+"""
 
 
 def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int) -> int:
@@ -120,11 +127,8 @@ def _named(connection: Connection[Any], own: list[int], item: StoredItem, before
 
 def _next_alias(connection: Connection[Any], own: list[int], item: StoredItem) -> str:
     letter = ALIAS_LETTERS.get(item.kind, "X")
-    row = connection.execute(
-        f"SELECT max(substr(alias, 2)::integer) FROM unified_state.item_alias WHERE {_OWN} AND alias ~ %s",
-        [*own, f"^{letter}[0-9]{{1,6}}$"],
-    ).fetchone()
-    return f"{letter}{((row and row[0]) or 0) + 1}"
+    row = connection.execute(_NEXT_NUMBER, [*own, f"^{letter}[0-9]+$"]).fetchone()
+    return f"{letter}{row[0] if row else 1}"
 
 
 def keep_links(

@@ -17,13 +17,14 @@ from unified_state.records.history import (
     StoredStep,
     Tombstone,
 )
+from unified_state.storage.tiers.postgres.values import to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.records.history import HistoryRecord
 
-_LONGEST = 800  # bytes of UTF-8; an entry of an index may have 2,700, and a link has three names
-_SURELY_SHORT = _LONGEST // 4  # characters
+_LONGEST = 800  # bytes as the server has them; an entry of an index may have 2,700, and a link has three names
+_SURELY_SHORT = _LONGEST // 6  # characters: one that has to be escaped takes six bytes
 _BEGINNING = 100  # characters
 _NAMES: dict[type, tuple[str, ...]] = {
     StoredSession: ("session_id",),
@@ -39,8 +40,9 @@ def short_name(name: str) -> str:
     """The name itself, or what stands for one that is too long."""
     if len(name) <= _SURELY_SHORT:
         return name
-    encoded = name.encode("utf-8", "surrogatepass")
-    return name if len(encoded) <= _LONGEST else f"{name[:_BEGINNING]}…{sha256(encoded).hexdigest()}"
+    if len(to_text(name).encode()) <= _LONGEST:
+        return name
+    return f"{name[:_BEGINNING]}…{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def with_short_names(record: HistoryRecord) -> HistoryRecord:

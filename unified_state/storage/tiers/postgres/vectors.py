@@ -63,6 +63,7 @@ class Vectors:
             with connection.cursor().copy("COPY pg_temp.unified_state_vectors FROM STDIN") as copy:
                 for uuid, block, vector in vectors:
                     copy.write_row((to_key(short_name(uuid)), to_number(block), len(vector), vector_text(vector)))
+            self._asker.lock(connection)  # a step that is forgotten meanwhile takes its vectors with it
             name = "".join(model.rpartition(" ")[:2])
             given: dict[str, Any] = {"project": self._asker.project, "author": self._asker.author}
             given |= {"model": to_text(model), "name": to_text(name)}
