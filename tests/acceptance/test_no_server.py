@@ -4,13 +4,14 @@ it, and costs nothing of one's own.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
 
 from tests.postgres_server import PostgresServer
 
-from .product import Project, told_in_one_line
+from .product import Done, Project, told_in_one_line
 
 SECRET = "Kx9secret"
 # What is configured, and what is told of it.
@@ -71,6 +72,35 @@ def test_a_sync_in_the_background_that_knows_no_server_is_told_by_the_health(
     write_settings("postgres_enabled = false\n")
     assert "no server is configured" in project.run("sync").err
     assert "health     good" in project.run("status").out
+
+
+NAMELESS = """
+import os, pwd, sys
+named = {account.pw_uid for account in pwd.getpwall()}
+nobody = next(uid for uid in range(70_000, 1_000_000) if uid not in named)
+os.getuid = lambda: nobody  # as in a container that is given any number
+from unified_state.interfaces.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_an_account_without_a_name_is_told_to_say_who_it_is(
+    project: Project, write_settings: Callable[[str], None]
+) -> None:
+    write_settings('postgres_enabled = true\npostgres_dsn = "postgresql://ada@127.0.0.1:1/x"\n')
+    project.decide("Warm the cache")
+
+    def run(*arguments: str) -> Done:
+        return project.execute((sys.executable, "-c", NAMELESS, *arguments), "", {})
+
+    for command in (("sync",), ("export", "--full", "everything.jsonl", "--from", "server")):
+        done = run(*command)
+        assert told_in_one_line(done), done
+        assert "set postgres_member" in done.err
+    found = run("search", "--team", "warm")
+    assert (found.code, "D1" in found.out, found.err.count("\n")) == (0, True, 1), found
+    assert "this account has no name" in run("status").out
+    assert server_checks(run("doctor").out)[0].startswith("BAD")
 
 
 @pytest.mark.parametrize("settings", ["", *(named(dsn) for dsn, _ in CONFIGURED.values())])

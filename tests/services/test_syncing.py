@@ -463,6 +463,21 @@ def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned
     assert texts(server_path) == ["sent", "waits"]
 
 
+def test_what_only_a_server_has_that_is_not_in_use_any_more_is_not_pruned(
+    keep: Keep, workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str, tmp_path: Path
+) -> None:
+    def unreachable() -> HistoryStore:
+        raise StorageError("it cannot be reached", "")
+
+    keep(prompt(1, "sent"))
+    synced()
+    with suppress(StorageError):
+        sync(workspace, Server("another server", unreachable), lambda: NOW + 1)
+    assert choose_older(archive, NOW + 1_000_000).steps == 0
+    sync(workspace, Server("another server", lambda: SqliteStore(str(tmp_path / "other.db"))), lambda: NOW + 2)
+    assert choose_older(archive, NOW + 1_000_000).steps == 1
+
+
 def test_a_server_that_is_met_after_a_prune_is_not_told_that_anything_was_forgotten(
     keep: Keep, archive: Archive, synced: Callable[[], Synced], server_path: str
 ) -> None:

@@ -40,7 +40,7 @@ def team_server(
     if project is None:
         message = "nothing is archived here yet, and the repository has no `origin`"
         raise NotFoundError(message, "`unified-state install` begins")
-    organisation, member = settings.postgres_organisation, settings.postgres_member or account_name()
+    organisation, member = settings.postgres_organisation, _member(settings)
     trusts = _is_own(environ) if is_own is None else is_own
 
     def open_store() -> HistoryStore:
@@ -69,6 +69,7 @@ def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedSta
     in_background = settings.sync_in_background
     environ = own_environment(environ) if in_background else environ
     try:
+        _member(settings)
         _place(settings.postgres_dsn, environ, trusts_environment=not in_background and _is_own(environ))
     except UnifiedStateError as error:
         return error
@@ -94,8 +95,19 @@ def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) ->
     return str(find_server(dsn, environ, trusts_environment=trusts_environment))
 
 
+def _member(settings: Settings) -> str:
+    """Who the user is on the server. Raises SettingError where nothing says so: in a container, for example."""
+    try:
+        return settings.postgres_member or account_name()
+    except (LookupError, OSError):
+        message = "this account has no name, so nothing says who you are on the server"
+        raise SettingError(message, f"set postgres_member in {user_file()}") from None
+
+
 def account_name() -> str:
-    """The user's account on this machine, whatever the environment says."""
+    """The user's account on this machine, whatever the environment says. Raises LookupError or OSError where it has no
+    name.
+    """
     try:
         from pwd import getpwuid
     except ImportError:  # Windows

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 1_000  # steps in one transaction: hooks wait for one at most
 _SIZE = "length(CAST(step.body AS BLOB))"
 _EVIDENCE = "step.id IN (SELECT step FROM temp.evidence)"
-# What is to go to a server, and none has yet, is not old.
-_SENT = "step.id <= coalesce((SELECT max(step) FROM outbox_server), step.id)"
+# What the server that is in use does not have yet is not old.
+_SENT = "step.id <= coalesce((SELECT step FROM outbox_server ORDER BY began_at DESC LIMIT 1), step.id)"
 _OLD = f"kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted) AND {_SENT}"
 
 
