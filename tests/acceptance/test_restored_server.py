@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -16,7 +17,7 @@ from unified_state.records.history import StoredStep
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.protocol import everything
 
-from .product import Project
+from .product import Project, told_in_one_line
 from .test_team_server import PROJECT, REMOTE, speak
 
 
@@ -30,7 +31,7 @@ class Database:
 
     def back_up(self) -> str:
         """Copy it; the name of the copy."""
-        copy = f"{self.name}_backup"
+        copy = f"{self.name}_{uuid4().hex[:6]}"
         self._postgres.cut_off(self.name)
         self._run(f"CREATE DATABASE {copy} TEMPLATE {self.name} OWNER {OWNER}")
         return copy
@@ -40,6 +41,10 @@ class Database:
         self._postgres.cut_off(self.name)
         self._run(f"DROP DATABASE {self.name}")
         self._run(f"ALTER DATABASE {backup} RENAME TO {self.name}")
+
+    def only_reads(self) -> None:
+        """Let it take nothing, as a standby."""
+        self._run(f"ALTER DATABASE {self.name} SET default_transaction_read_only = on")
 
     def texts(self, member: str = "ada") -> list[str]:
         """What steps and items of a member it holds."""
@@ -132,6 +137,21 @@ def test_what_is_sent_again_in_several_runs_is_begun_anew_once(
     assert [run["again"] for run in runs] == [True, False, False, False, False, False]
     assert runs[-1]["complete"]
     assert database.texts() == before
+
+
+def test_a_standby_that_lags_behind_is_no_reason_to_send_everything_again(
+    project: Project, database: Database, tmp_path: Path
+) -> None:
+    standby = database.back_up()
+    speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
+    project.ask("sync")
+    primary = database.back_up()
+    database.restore(standby)
+    database.only_reads()
+    assert told_in_one_line(project.run("sync"))
+    assert project.ask("status")["servers"][0]["waitingSteps"] == 0
+    database.restore(primary)
+    assert project.ask("sync")["again"] is False
 
 
 def test_an_archive_that_was_restored_from_a_backup_goes_on_where_that_was(

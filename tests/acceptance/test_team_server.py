@@ -238,6 +238,32 @@ def test_what_was_forgotten_while_the_server_was_down_leaves_it(
     assert "launch code" not in repr(stored())
 
 
+def test_what_was_forgotten_after_the_repository_took_another_name_is_told_by_doctor_until_it_left_the_server(
+    project: Project,
+    tmp_path: Path,
+    configure: Settings,
+    stored: Callable[[], list[HistoryRecord]],
+    git: Callable[..., str],
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "the launch code is 0000")
+    project.ask("sync")
+    git("remote", "set-url", "origin", "git@github.com:acme/renamed.git")
+    project.ask("sync")
+    assert "still has" not in project.run("doctor").out
+    project.ask("forget", "--match", "launch code")
+    project.ask("sync")
+    assert "launch code" in repr(stored())
+    assert (
+        "not in use any more, but it still has what was forgotten here since (1): a sync under"
+        in project.run("doctor").out
+    )
+    git("remote", "set-url", "origin", REMOTE)
+    project.ask("sync")
+    assert "launch code" not in repr(stored())
+    assert "still has" not in project.run("doctor").out
+
+
 def test_eight_syncs_at_once_send_everything_once(
     project: Project, tmp_path: Path, configure: Settings, stored: Callable[[], list[HistoryRecord]]
 ) -> None:

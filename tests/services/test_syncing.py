@@ -467,7 +467,8 @@ def test_what_only_a_server_has_that_is_not_in_use_any_more_is_not_pruned(
     keep: Keep, workspace: Workspace, archive: Archive, synced: Callable[[], Synced], server_path: str, tmp_path: Path
 ) -> None:
     def unreachable() -> HistoryStore:
-        raise StorageError("it cannot be reached", "")
+        message = "it cannot be reached"
+        raise StorageError(message)
 
     keep(prompt(1, "sent"))
     synced()

@@ -44,7 +44,7 @@ def check_servers(place: Place, settings: Settings, environ: Mapping[str, str]) 
     newest = max((state.began_at or 0 for state in states), default=0)
     for state in states:
         is_in_use = is_named and (state.began_at or 0) == newest
-        yield _check(state) if is_in_use else Check(_NAME, ok=True, message=f"{state.name}: not in use any more")
+        yield _check(state) if is_in_use else _left_behind(state)
 
 
 def _check(state: ServerState) -> Check:
@@ -54,3 +54,12 @@ def _check(state: ServerState) -> Check:
         return Check(_NAME, ok=True, message=message)
     message = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"
     return Check(_NAME, ok=False, message=message, hint="nothing is lost; `unified-state sync` tries again")
+
+
+def _left_behind(state: ServerState) -> Check:
+    """Of a server that was in use. That it has what was forgotten since then is no fault, but the user's to know."""
+    message = f"{state.name}: not in use any more"
+    if state.waiting_forgotten:
+        message += f", but it still has what was forgotten here since ({state.waiting_forgotten:,}): a sync under the "
+        message += "settings and the `origin` of then takes it back"
+    return Check(_NAME, ok=True, message=message)

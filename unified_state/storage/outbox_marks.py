@@ -21,8 +21,13 @@ class Mark:
         self._there = 0 if store is None else store.read(replica)
 
     def is_behind(self) -> bool:
-        """Whether the server is not as far as it was."""
-        return self._store is not None and self._there < int(self._archive.meta(self._name) or 0)
+        """Whether the server is not as far as it was. Raises StorageError where it is behind since it only follows
+        another one: a standby.
+        """
+        if self._store is None or self._there >= int(self._archive.meta(self._name) or 0):
+            return False
+        self._store.keep(self._replica, self._there)  # which no standby takes
+        return True
 
     def keep(self) -> None:
         """Let what the server has count from now on."""

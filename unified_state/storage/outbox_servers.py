@@ -13,8 +13,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 60_000, 3_600_000  # milliseconds between runs in
 
 class ServerState(Record):
     """How a server stands. Times are in milliseconds since 1970: `began_at` and `ended_at` of the last run,
-    `complete_at` when the server had everything, `waiting_since` of the oldest step that waits. `failures` counts the
-    runs since the last one that went well.
+    `complete_at` when the server had everything, `waiting_since` of the oldest step that waits. `waiting_forgotten`
+    are those of the changes by which something leaves the server that was forgotten here. `failures` counts the runs
+    since the last one that went well.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ServerState(Record):
     failures: int = 0
     error: str | None = None
     waiting_vectors: int = 0
+    waiting_forgotten: int = 0
 
 
 def server_states(archive: Archive) -> list[ServerState]:
@@ -37,7 +39,8 @@ def server_states(archive: Archive) -> list[ServerState]:
         "(SELECT at FROM step WHERE step.id > outbox_server.step ORDER BY step.id LIMIT 1), "
         "began_at, ended_at, complete_at, failures, error, "
         "(SELECT count(*) FROM outbox_vectors JOIN vector ON vector.model = outbox_vectors.model AND id > position "
-        "WHERE server = outbox_server.id) FROM outbox_server ORDER BY id"
+        "WHERE server = outbox_server.id), (SELECT count(*) FROM outbox JOIN tombstone USING (what, key) "
+        "WHERE server = outbox_server.id AND is_gone = 1) FROM outbox_server ORDER BY id"
     )
     return [ServerState(*row) for row in rows]
 

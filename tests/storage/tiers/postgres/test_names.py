@@ -55,7 +55,8 @@ def test_what_has_a_long_name_is_kept_once_and_found_by_it(open_as: OpenAs, leng
 def test_signs_that_take_more_room_on_the_server_make_no_name_too_long_for_it(open_as: OpenAs, signs: str) -> None:
     chosen = random.Random(signs.encode("utf-8", "surrogatepass"))
     first, last = sorted(map(ord, signs))
-    link = StoredLink(*("".join(chr(chosen.randint(first, last)) for _ in range(260)) for _ in range(3)), "2026")
+    one, other, relation = ("".join(chr(chosen.randint(first, last)) for _ in range(260)) for _ in range(3))
+    link = StoredLink(one, other, relation, "2026-01-01T00:00:00.000Z")
     store = open_as()
     assert store.append([link, step(1, "swordfish", session_id=link.to_uuid)]) == 2
     assert store.append([link]) == 0
