@@ -112,10 +112,7 @@ class _Run:
         with self._server.open() as store:
             marks = store.marks if isinstance(store, KeepsMarks) else None
             mark = Mark(self._archive, self._server.name, self._workspace.place.id or "", marks)
-            done = Synced(self._server.name, again=mark.is_behind())
-            if done.again:
-                outbox.begin_anew()
-                mark.keep()
+            done = Synced(self._server.name, again=mark.begin_anew())
             for batch in outbox.batches():
                 new = store.append(batch.records) if batch.records else 0
                 mark.up()

@@ -13,7 +13,7 @@ from unified_state.records.history import COMPACTION, ITEM, STEP, StoredLink, To
 from unified_state.records.record import Record, disk_value
 from unified_state.storage.ledger import items_called
 from unified_state.storage.outbox_steps import copies_between, last_that_fits, steps_between
-from unified_state.storage.outbox_triggers import EVERYTHING, LINK_KEY, make_triggers
+from unified_state.storage.outbox_triggers import LINK_KEY, make_triggers, note_everything
 from unified_state.storage.sessions import STAND_IN
 from unified_state.storage.tiers.sqlite_rows import as_stored, read_compactions, read_sessions
 
@@ -64,21 +64,8 @@ class Outbox:
             is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", name)
             (number,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", name)
             if is_new:
-                self._note_everything(number)
+                note_everything(archive, number)
         return int(number)
-
-    def begin_anew(self) -> None:
-        """Tell the server everything again: it lost what it was told."""
-        archive = self._archive
-        with archive.transaction():
-            archive.run("DELETE FROM outbox_session WHERE server = ?", self._server)
-            archive.run("UPDATE outbox_vectors SET position = 0 WHERE server = ?", self._server)
-            archive.run("UPDATE outbox_server SET step = 0 WHERE id = ?", self._server)
-            self._note_everything(self._server)
-
-    def _note_everything(self, server: int) -> None:
-        for statement in EVERYTHING:
-            self._archive.run(statement, server)
 
     def _forgotten(self) -> Batch | None:
         rows = self._noted("is_gone = 1")

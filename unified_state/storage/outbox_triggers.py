@@ -110,8 +110,7 @@ def make_triggers(archive: Archive) -> None:
             archive.run(statement)
 
 
-# What there is already when an archive first knows of a server: all of it is new to that one.
-EVERYTHING = tuple(
+_EVERYTHING = tuple(
     f"{statement} AND outbox_server.id = ?1"
     for statement in (
         _note("what", "key", ", tombstone WHERE true", is_gone=True),
@@ -126,3 +125,9 @@ EVERYTHING = tuple(
         _note("'compaction'", "boundary_uuid", f", compaction WHERE boundary_uuid != '{STAND_IN}'"),
     )
 )
+
+
+def note_everything(archive: Archive, server: int) -> None:
+    """Note all there is beside steps for a server that knows none of it. Call it within a transaction."""
+    for statement in _EVERYTHING:
+        archive.run(statement, server)

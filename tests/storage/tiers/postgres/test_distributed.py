@@ -99,6 +99,8 @@ def test_every_statement_that_reads_tables_names_the_project_and_calls_nothing_t
     store.append(SECRET)
     store.append([step(1, "the swordfish of ada, masked", masked_at=1)])
     assert store.vectors.add("model", [(uuid(1), 0, [1.0, 0.0])]) == 1
+    store.marks.keep("laptop", 1)
+    assert store.marks.read("laptop") == 1
     query = HistoryQuery("swordfish", session_id="fork", vector=(1.0, 0.0), kind=step(1).kind, since=0)
     assert store.search(query)
     assert list(everything(store))
