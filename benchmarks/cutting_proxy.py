@@ -25,6 +25,9 @@ class CuttingProxy:
         self._lock = threading.Lock()
         self.is_silent = False
         """Whether new connections are taken and never answered."""
+        self.turns = 0
+        """How often what goes through it turned to the target: round trips, where there is one connection."""
+        self._source: socket.socket | None = None
 
     def __enter__(self) -> Self:
         self._listener = socket.socket(socket.AF_UNIX)
@@ -71,12 +74,14 @@ class CuttingProxy:
             far.close()
             return
         for source, sink in ((near, far), (far, near)):
-            threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+            threading.Thread(target=self._pump, args=(source, sink, source is near), daemon=True).start()
 
-
-def _pump(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while piece := source.recv(1 << 16):
-            sink.sendall(piece)
-    with suppress(OSError):
-        sink.shutdown(socket.SHUT_RDWR)
+    def _pump(self, source: socket.socket, sink: socket.socket, is_near: bool) -> None:
+        with suppress(OSError):
+            while piece := source.recv(1 << 16):
+                with self._lock:
+                    self.turns += is_near and self._source is not source
+                    self._source = source
+                sink.sendall(piece)
+        with suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)

@@ -194,6 +194,25 @@ def test_a_limit_ends_a_run_early_and_the_next_goes_on(
     assert sum(run.new for run in runs) == len(texts(server_path)) == 1199
 
 
+def test_what_takes_a_server_long_comes_in_small_batches(
+    workspace: Workspace, archive: Archive, server_path: str
+) -> None:
+    UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
+    (item,) = items(workspace.place.archive_path)
+    SqliteStore(archive.path, archive=archive).append([item.replace(uuid=f"uuid-{n}") for n in range(250)])
+    sizes = []
+
+    class Watched(SqliteStore):
+        def append(self, records: Iterable[HistoryRecord]) -> int:
+            given = list(records)
+            sizes.append(len(given))
+            return super().append(given)
+
+    sync(workspace, Server("a server", lambda: Watched(server_path)), lambda: NOW)
+    assert (sum(sizes), max(sizes)) == (251, 100)
+    assert len(items(server_path)) == 251
+
+
 @pytest.mark.parametrize("is_synced_before", [True, False])
 @pytest.mark.parametrize("how", ["step", "item", "session", "text", "compaction"])
 def test_what_is_forgotten_leaves_the_server(

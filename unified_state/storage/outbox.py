@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 _LINK = "link"
+_MOST_CHANGES = 100  # in a batch: each takes a server some round trips, and a run in the background has a minute
 
 
 class Batch(Record):
@@ -85,7 +86,7 @@ class Outbox:
         return [step for number in numbers for step in steps_between(self._archive, number - 1, number)]
 
     def _changes(self) -> Batch | None:
-        rows = self._noted("is_gone = 0")
+        rows = self._noted("is_gone = 0", _MOST_CHANGES)
         keys: dict[str, list[Any]] = {what: [] for what in (STEP, ITEM, _LINK, COMPACTION)}
         for _, what, key in rows:
             keys[what].append(key)
@@ -106,12 +107,12 @@ class Outbox:
         )
         return [StoredLink(*row) for row in rows]
 
-    def _noted(self, condition: str) -> list[Any]:
+    def _noted(self, condition: str, most: int | None = None) -> list[Any]:
         rows = self._archive.rows(
             f"SELECT id, what, key FROM outbox WHERE server = ? AND {condition} "
             f"ORDER BY what = '{_LINK}', id LIMIT ?",  # both items of a link are to be known
             self._server,
-            self._limit,
+            min(self._limit, most or self._limit),
         )
         sizes = [(place, self._size(key) if what == STEP else 0) for place, (_, what, key) in enumerate(rows, 1)]
         return rows[: last_that_fits(sizes)] if rows else []

@@ -56,7 +56,16 @@ class Forgetting:
 
     def note(self, tombstones: Iterable[Tombstone]) -> int:
         """Put tombstones up; how many are new."""
-        return sum(map(self._note, tombstones))
+        given: dict[tuple[str, str], dict[str, Any]] = {}
+        for stone in tombstones:
+            noted = given.setdefault((stone.what, stone.key), self._values(stone))
+            noted["at"] = max(noted["at"], to_number(stone.at))
+        if not given:
+            return 0
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_RAISE, given.values())
+            cursor.executemany(_NOTE, given.values())
+            return cursor.rowcount
 
     def read(self, batch: Batch) -> None:
         """Read what concerns a batch, and take the forgotten steps out of it."""
@@ -123,10 +132,10 @@ class Forgetting:
 
     def apply(self, tombstones: Iterable[Tombstone]) -> None:
         """Take away what tombstones name."""
-        for stone in tombstones:
+        stones = list(tombstones)
+        self._steps([stone.key for stone in stones if stone.what == STEP])
+        for stone in stones:
             match stone.what:
-                case "step":
-                    self._step(stone.key)
                 case "item":
                     self._item(stone.key)
                 case "compaction":
@@ -137,31 +146,31 @@ class Forgetting:
                 case "session":
                     self._session(stone)
 
-    def _note(self, stone: Tombstone) -> int:
-        given = {
+    def _values(self, stone: Tombstone) -> dict[str, Any]:
+        return {
             "project": self._own[0],
             "author": self._own[1],
             "what": to_text(stone.what),
             "key": to_text(stone.key),
             "at": to_number(stone.at),
         }
-        is_there = self._run(_RAISE, given).rowcount
-        return 0 if is_there else self._run(_NOTE, given).rowcount
 
     def _is_past(self, session: str, at: int) -> bool:
         return session in self._sessions and at <= self._sessions[session]
 
-    def _step(self, key: str) -> None:
-        uuid, _, block = key.rpartition("/")
-        if not block.isdecimal():
-            return
+    def _steps(self, keys: list[str]) -> None:
+        """Steps by the keys of their tombstones: all at once, since a session that is forgotten has many."""
+        parts = [key.rpartition("/") for key in keys]
+        named = {(to_key(uuid), to_number(int(block))) for uuid, _, block in parts if block.isdecimal()}
         rows = self._run(
-            f"SELECT number FROM unified_state.step WHERE {_OWN} AND uuid = %s AND block = %s",
-            [*self._own, to_key(uuid), to_number(int(block))],
+            f"SELECT number, uuid, block FROM unified_state.step WHERE {_OWN} AND uuid = ANY(%s)",
+            [*self._own, list({uuid for uuid, _ in named})],
         ).fetchall()
-        self._take([number for (number,) in rows])
+        self._take([number for number, uuid, block in rows if (uuid, block) in named])
 
     def _take(self, numbers: list[int]) -> None:
+        if not numbers:
+            return
         take_words(self._connection, self._asker, numbers)
         for table, column in (("step", "number"), ("step_copy", "step")):
             self._run(f"DELETE FROM unified_state.{table} WHERE {_OWN} AND {column} = ANY(%s)", [*self._own, numbers])

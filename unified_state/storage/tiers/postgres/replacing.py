@@ -5,6 +5,7 @@ Words leave the samples of common words with their steps: these are counted anew
 
 from __future__ import annotations
 
+from unified_state.rules.newer import is_masked_later
 from unified_state.storage.tiers.postgres.values import to_body, to_json, to_key, to_number
 from unified_state.storage.tiers.postgres.words import searched_text
 
@@ -21,9 +22,8 @@ _ALL_WORDS = "!unified-state"  # matches every step: what goes must be seen firs
 _UNSAMPLED = """
 UPDATE unified_state.volume SET sampled = -1000 WHERE project = %(project)s AND author = %(author)s AND sampled > 0
 """
-_MASKED_BEFORE = """
-SELECT number FROM unified_state.step WHERE project = %(project)s AND author = %(author)s AND uuid = %(uuid)s
-    AND block = %(block)s AND (masked_at IS NULL OR masked_at < %(masked_at)s)
+_KNOWN = """
+SELECT number, uuid, block, masked_at FROM unified_state.step WHERE project = %s AND author = %s AND uuid = ANY(%s)
 """
 _REPLACE = """
 UPDATE unified_state.step SET body = %(body)s, unknown = %(unknown)s, masked_at = %(masked_at)s
@@ -39,23 +39,33 @@ VALUES (%(project)s, %(author)s, %(number)s, {WORDS.format(searched="%(searched)
 
 def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredStep]) -> None:
     """Let steps that were masked take the places of the versions that were masked before, or never."""
-    for step in masked:
-        given = {
-            "project": asker.project,
-            "author": asker.author,
-            "uuid": to_key(step.uuid),
-            "block": to_number(step.block),
-            "masked_at": to_number(step.masked_at or 0),
-            "body": to_body(step.text),
-            "unknown": to_json(step.unknown),
-            "searched": searched_text(step),
-        }
-        for (number,) in connection.execute(_MASKED_BEFORE, given).fetchall():
-            given["number"] = number
-            connection.execute(_REPLACE, given)
-            take_words(connection, asker, [number])
-            if given["searched"]:
-                connection.execute(_INDEX, given)
+    newest: dict[tuple[bytes, int], StoredStep] = {}
+    for step in sorted(masked, key=lambda step: step.masked_at or 0):
+        newest[to_key(step.uuid), to_number(step.block)] = step
+    rows = connection.execute(_KNOWN, [asker.project, asker.author, list({uuid for uuid, _ in newest})]).fetchall()
+    changed = [
+        _values(asker, number, newest[uuid, block])
+        for number, uuid, block, masked_at in rows
+        if (uuid, block) in newest and is_masked_later(newest[uuid, block], masked_at)
+    ]
+    if not changed:
+        return
+    with connection.cursor() as cursor:
+        cursor.executemany(_REPLACE, changed)
+        take_words(connection, asker, [values["number"] for values in changed])
+        cursor.executemany(_INDEX, [values for values in changed if values["searched"]])
+
+
+def _values(asker: Asker, number: int, step: StoredStep) -> dict[str, Any]:
+    return {
+        "project": asker.project,
+        "author": asker.author,
+        "number": number,
+        "masked_at": to_number(step.masked_at or 0),
+        "body": to_body(step.text),
+        "unknown": to_json(step.unknown),
+        "searched": searched_text(step),
+    }
 
 
 def take_words(connection: Connection[Any], asker: Asker, numbers: list[int]) -> None:
