@@ -243,6 +243,21 @@ def test_a_reader_reads_and_changes_nothing(postgres: PostgresServer, open_as: O
             store.append([step(5)])
 
 
+def test_who_may_only_read_is_told_so_when_he_writes(
+    postgres: PostgresServer, open_as: OpenAs, organisation: str
+) -> None:
+    role = postgres.role()
+    open_as("ada", of="elsewhere-" + organisation)
+    with postgres.connect() as owner:
+        owner.execute("SELECT unified_state.admit(%s, %s, 'ada')", [role, organisation])
+        open_as("ada", user=role).append([step(1)])
+        owner.execute("SELECT unified_state.admit(%s, %s, 'ada', false)", [role, organisation])
+    with pytest.raises(StorageError, match=r"'ada' may only read: .*row-level security") as raised:
+        open_as("ada", user=role).append([step(2)])
+    assert "SELECT unified_state.admit" in raised.value.hint
+    assert steps_of(open_as("ada", user=role)) == [step(1)]
+
+
 def test_whom_nobody_admitted_may_not_even_look(postgres: PostgresServer, open_as: OpenAs) -> None:
     open_as("ada").append(SECRET)
     with pytest.raises(StorageError, match="permission denied") as raised:

@@ -29,9 +29,11 @@ class Asker:
         self.organisation, self.member = organisation, member
         self.project = self.author = 0
         self.has_vectors = False
+        self._place = ""
 
     def enter(self, connection: Connection[Any], server: Server) -> None:
         """Take one's place, and make it where it is new and that is allowed. Raises StorageError."""
+        self._place = str(server)
         with connection.transaction():
             self.ask(connection)
             row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
@@ -58,11 +60,17 @@ class Asker:
         return list(row[0]) if row else []
 
     def lock(self, connection: Connection[Any]) -> int:
-        """Wait for one's turn to write in this project; the last number that was given."""
-        row = connection.execute(_LOCK, [self.project]).fetchone()
-        if row is None:
-            connection.execute(_BEGIN, [self.project])
+        """Wait for one's turn to write in this project; the last number that was given. Raises StorageError where one
+        may only read.
+        """
+        try:
             row = connection.execute(_LOCK, [self.project]).fetchone()
+            if row is None:
+                connection.execute(_BEGIN, [self.project])
+                row = connection.execute(_LOCK, [self.project]).fetchone()
+        except InsufficientPrivilege as error:
+            message = f"{self._place}: {self.member!r} may only read: {error.diag.message_primary}"
+            raise StorageError(message, "an administrator lets members write: SELECT unified_state.admit(…)") from None
         return int(row[0]) if row else 0
 
     def unlock(self, connection: Connection[Any], last: int) -> None:
