@@ -80,6 +80,20 @@ def test_every_table_but_those_of_who_there_is_is_distributed_by_the_project(
     assert {table for (table,) in tables} - _TABLES == {"version", "organisation", "member", "project"}
 
 
+def test_a_table_that_a_later_version_brings_is_distributed_too(postgres: PostgresServer, open_as: OpenAs) -> None:
+    database = make_distributed(postgres, postgres.database())
+    open_as(dbname=database).append([step(1)])
+    with postgres.admin(database) as connection:  # back to the third version
+        connection.execute("DELETE FROM laid_out WHERE relation = 'unified_state.replica'::regclass")
+        connection.execute("DROP TABLE unified_state.replica; DELETE FROM unified_state.version WHERE number > 3")
+    store = open_as(dbname=database)
+    store.marks.keep("laptop", 7)
+    assert (store.marks.read("laptop"), store.counts().steps) == (7, 1)
+    with postgres.admin(database) as connection:
+        laid_out = dict(connection.execute("SELECT relation::text, distribution_column FROM laid_out").fetchall())
+    assert laid_out["unified_state.replica"] == "project"
+
+
 def test_no_policy_there_holds_a_sub_select(postgres: PostgresServer, distributed: str, open_as: OpenAs) -> None:
     open_as(dbname=distributed)
     with postgres.admin(distributed) as connection:
