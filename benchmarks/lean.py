@@ -28,6 +28,7 @@ LEFT_WHOLE = "left whole"
 METHODS = {
     "as it was": whole,
     **{f"unified-state, level {level}": short_forms(level) for level in LEVELS},
+    **{f"what the client takes, level {level}": short_forms(level, only_taken=True) for level in LEVELS},
     **{f"head and tail, as level {level}": heads_and_tails(level) for level in LEVELS},
     "clearing of old results": clearing,
 }

@@ -45,14 +45,14 @@ def whole(stretch: Stretch, _tokens: list[int]) -> list[Form]:
     return [Form(output.text) for output in stretch.outputs]
 
 
-def short_forms(level: int) -> Method:
-    """Ours."""
+def short_forms(level: int, *, only_taken: bool = False) -> Method:
+    """Ours: of every output, or only of those for which the client takes another text from a hook."""
 
     def forms(stretch: Stretch, _tokens: list[int]) -> list[Form]:
         return [
             Form(with_handle(short, _REF), _shown(short), short.kind) if short else Form(output.text)
             for output in stretch.outputs
-            for short in [shorten(output.tool, output.given, output.text, level)]
+            for short in [_short(output, level) if output.is_taken or not only_taken else None]
         ]
 
     return forms
@@ -65,7 +65,7 @@ def heads_and_tails(level: int) -> Method:
         return [
             _head_and_tail(output, len(short.text), short.kind) if short else Form(output.text)
             for output in stretch.outputs
-            for short in [shorten(output.tool, output.given, output.text, level)]
+            for short in [_short(output, level)]
         ]
 
     return forms
@@ -86,6 +86,10 @@ def clearing(stretch: Stretch, tokens: list[int]) -> list[Form]:
             for at in old:
                 forms[at].cleared_before, forms[at].cleared_at = request, stretch.starts[request]
     return forms
+
+
+def _short(output: Output, level: int) -> Shortened | None:
+    return shorten(output.tool, output.given, output.text, level)
 
 
 def _shown(short: Shortened) -> frozenset[int]:

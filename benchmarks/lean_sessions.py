@@ -9,19 +9,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.transcripts import Entry, blocks, find_transcripts, parse, read_lines, strings
+from unified_state.rules.shortening.shapes import text_of
 
 _BOUNDARY = "compact_boundary"
 
 
 @dataclass
 class Output:
-    """One tool output: what was called, what came back, and how much the agent had written before it came."""
+    """One tool output: what was called, what came back, and how much the agent had written before it came; whether it
+    `is_taken`: a hook behind the call is told of it, and the client takes another text for it.
+    """
 
     tool: str
     given: Entry
     text: str
     written_before: int  # characters of the stretch's `written`
     requests_before: int
+    is_taken: bool = False
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -68,9 +72,9 @@ def _of_session(name: str, entries: list[Entry]) -> Iterator[Stretch]:
                 calls[block["id"]] = block
             if block.get("type") == "tool_result":
                 call = calls.get(block.get("tool_use_id", ""), {})
-                stretch.outputs.append(
-                    Output(call.get("name", ""), call.get("input") or {}, _text(block), length, len(stretch.context))
-                )
+                tool, given = call.get("name", ""), call.get("input") or {}
+                is_taken = not block.get("is_error") and text_of(tool, entry.get("toolUseResult")) is not None
+                stretch.outputs.append(Output(tool, given, _text(block), length, len(stretch.context), is_taken))
             elif entry["type"] == "assistant":
                 said = "\n".join([*strings(block.get("text")), *strings(block.get("input"))]) + "\n"
                 pieces.append(said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,27 @@ def test_as_the_context_fills_up_long_outputs_are_shortened_more_until_it_is_com
     session.compact()
     session.turn(20_000)
     assert session.context()["lean"]["tighter_by"] == 0
+
+
+def test_in_a_turn_that_goes_on_behind_a_compaction_outputs_are_shortened_at_the_chosen_level_again(
+    session: Session,
+) -> None:
+    session.turn(150_000)
+    assert session.context()["lean"]["tighter_by"] == 2
+    session.compact()
+    session.written.write(session.path)
+    start = {"session_id": "s", "source": "compact", "transcript_path": str(session.path)}
+    assert session.project.hook("SessionStart", "brief", **start).code == 0
+    assert session.context()["lean"]["tighter_by"] == 0
+
+
+def test_where_the_context_is_not_watched_any_more_outputs_are_shortened_at_the_chosen_level(
+    session: Session, tmp_path: Path, write_settings: Callable[[str], None]
+) -> None:
+    session.turn(150_000)
+    write_settings("context_autopilot = false")
+    output = LONG[:2_000]
+    assert LeanSession(session.project, tmp_path / "s.jsonl").shell(output, level="gentle") == output
 
 
 @pytest.mark.parametrize(

@@ -329,6 +329,11 @@ class TestRecall:
         turn = session.project.ask("recall", ref)["turn"]
         assert refused(session.project.run("recall", turn, "--lines", "1:2"))
 
+    @pytest.mark.parametrize("command", ["US=unified-state; $US recall S1", "./look.sh"])
+    def test_what_it_prints_is_given_whole_whatever_runs_it(self, session: LeanSession, ref: str, command: str) -> None:
+        recalled = session.project.run("recall", ref).out
+        assert session.shell(recalled, command) == recalled
+
     def test_status_says_what_was_saved_and_what_it_cost(self, session: LeanSession, ref: str) -> None:
         before = session.project.ask("status")["lean"]
         session.project.run("recall", ref, "--lines", "1:100")

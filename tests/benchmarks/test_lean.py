@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,23 @@ def test_head_and_tail_has_the_size_of_ours(stretch: Stretch) -> None:
     assert theirs.shows(0)
     assert theirs.shows(1_000)
     assert not theirs.shows(500)
+
+
+def test_what_the_client_takes_from_no_hook_is_told_apart(folder: Path) -> None:
+    path = folder / "session.jsonl"
+    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    answers = {"toolu_1": {"stdout": TESTS}}
+    for entry in entries:
+        for block in entry["message"]["content"] if entry["type"] == "user" else []:
+            if isinstance(block, dict) and block.get("tool_use_id") in answers:
+                entry["toolUseResult"] = answers[block["tool_use_id"]]
+    builders.write_transcript(path, *entries)
+    command, *_ = next(stretches(folder)).outputs
+    stretch = Stretch("s", [command])
+    assert command.is_taken
+    assert short_forms(2, only_taken=True)(stretch, []) == short_forms(2)(stretch, [])
+    command.is_taken = False  # it failed, or its tool has another shape
+    assert short_forms(2, only_taken=True)(stretch, []) == [Form(TESTS)]
 
 
 def test_clearing_takes_all_but_the_newest_once_the_context_is_large(stretch: Stretch) -> None:

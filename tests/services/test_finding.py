@@ -20,6 +20,7 @@ from unified_state.storage.accesses import access_weights
 from unified_state.storage.archive import Archive
 from unified_state.storage.ledger import insert_item
 from unified_state.storage.sessions import touch_session
+from unified_state.storage.shortened import Output, archive_output, note_shortened, read_savings
 
 Keep = Callable[..., None]
 Elsewhere = Callable[..., Workspace]
@@ -151,6 +152,18 @@ def test_an_item_among_the_first_hits_is_no_step(workspace: Workspace, worked: A
 def test_what_is_recalled_is_noted(workspace: Workspace, worked: Archive, ref: str, noted: set[int]) -> None:
     assert recall_and_note(workspace, ref, NOW)["ref"] == ref
     assert access_weights(worked, [1, 2, 3, 4], NOW).keys() == noted
+
+
+def test_of_an_output_that_is_recalled_in_pages_only_what_a_page_shows_counts_as_given_back(
+    workspace: Workspace, archive: Archive
+) -> None:
+    output = Output(tool_use_id="t1", agent=None, at=NOW, text="line of it\n" * 900, digest=7)
+    session = touch_session(archive, SESSION, NOW)
+    number = archive_output(archive, session, SESSION, output)
+    note_shortened(archive, session, number, output, level=2, shown=100)
+    shown = recall_and_note(workspace, f"S{number}", NOW, page=lambda all_of_it: {**all_of_it, "result": "line of it"})
+    assert shown["result"] == "line of it"
+    assert (read_savings(archive).recalls, read_savings(archive).recalled_tokens) == (1, 3)
 
 
 def test_what_is_recalled_rises(workspace: Workspace, archive: Archive, keep: Keep) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from unified_state.services.meaning import Reader
     from unified_state.services.workspace import Workspace
 
+    Page = Callable[[dict[str, Any]], dict[str, Any]]
+
 _ACCESS = 0.1  # what a hit of a search weighs; what is recalled weighs 1
 _NOTED = 3  # hits of a search that count as asked for
 _TOOLS = 20  # that a message names
@@ -80,14 +82,18 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     return workspace.use(action)
 
 
-def recall_and_note(workspace: Workspace, ref: str, now: int, part: Part | None = None) -> dict[str, Any]:
-    """What a ref names, verbatim, or a part of it; its steps rise in later searches. Raises NotFoundError."""
+def recall_and_note(
+    workspace: Workspace, ref: str, now: int, part: Part | None = None, page: Page = dict
+) -> dict[str, Any]:
+    """What a ref names, verbatim, or a part of it, of which `page` says what is shown; its steps rise in later
+    searches. Raises NotFoundError.
+    """
     if workspace.no_archive is not None:
-        return _part_of(_recall_json(workspace, ref), part)
+        return page(_part_of(_recall_json(workspace, ref), part))
     from unified_state.services.recalling import recall  # a search has no use for it
 
     def action(archive: Archive) -> dict[str, Any]:
-        found = _part_of(recall(archive, ref), part)
+        found = page(_part_of(recall(archive, ref), part))
         kind, number = parse_ref(ref)
         if kind in {STEP, TURN}:
             steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]

@@ -35,6 +35,10 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     reason = _reason(call)
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
+    if reason == "compact":
+        from unified_state.storage.pressure_file import keep_pressure  # the others begin with another id, or go on
+
+        keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
     if call.part == BRIEF:
         if ever_enforced(archive, call.workspace.place.folder):
             from unified_state.services.enforcement import check_in_place  # elsewhere there is nothing to look after

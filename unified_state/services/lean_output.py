@@ -67,7 +67,7 @@ class Leaning:
 
     def level(self, chosen: int, session_id: str) -> int:
         """The level in force: what was chosen, or tighter as the context fills up."""
-        if not self.settings.lean_adapts or chosen == TIGHT:
+        if chosen == TIGHT or not (self.settings.lean_adapts and self.settings.context_autopilot):
             return chosen
         from unified_state.rules.lean_pressure import level_in_force
         from unified_state.storage.pressure_file import read_pressure

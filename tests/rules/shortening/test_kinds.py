@@ -92,6 +92,27 @@ def test_of_a_build_each_error_stays_with_what_stands_around_it(line: str) -> No
     assert f"[899/900] Compiling module_899\n{line}{context}" in short.text
 
 
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("ruff check .", "src/part{n}/a.py:{n}:5: F401 `os` imported but unused\n"),
+        ("golangci-lint run", "pool/part{n}.go:{n}:2: ineffectual assignment to x (ineffassign)\n"),
+        ("flake8", "./part{n}.py:{n}:1: E302 expected 2 blank lines, found 1\n"),
+    ],
+)
+def test_what_a_linter_finds_stays_though_it_calls_it_no_error(command: str, line: str) -> None:
+    findings = "".join(line.format(n=number) for number in range(100))
+    checked = "".join(f"checked {number} of the files\n" for number in range(900))
+    short = short_of("Bash", checked + findings + checked, TIGHT, command=command)
+    assert findings in short.text
+
+
+def test_of_very_many_findings_the_first_stay() -> None:
+    findings = "".join(f"src/part{number}/a.py:{number}:5: F401 unused\n" for number in range(900))
+    short = short_of("Bash", findings, TIGHT, command="ruff check .")
+    assert findings[: findings.index("src/part200/")] in short.text
+
+
 def test_of_a_log_ends_and_distinct_lines_stay_and_repeats_are_counted() -> None:
     lines = [f"2026-01-02 10:00:{n % 60:02} INFO handled request {n}\n" for n in range(1_000)]
     lines[300] = "2026-01-02 10:05:00 WARN pool is nearly full\n"
@@ -109,6 +130,17 @@ def test_of_search_results_each_file_has_its_first_match() -> None:
     assert short.kind == "search results"
     assert all(lines[number] in short.text for number in range(0, 250, 10))
     assert "matching]" in short.text
+
+
+@pytest.mark.parametrize("matches", [1, 8])
+def test_of_search_results_below_the_names_of_their_files_each_file_has_its_name_and_first_match(matches: int) -> None:
+    output = "".join(
+        f"src/part{file}.go\n" + "".join(f"{number}:\tpool.Get({number})\n" for number in range(1, matches + 1)) + "\n"
+        for file in range(100)
+    )
+    short = short_of("Bash", output, MIDDLE, command="rg --heading -n pool")
+    assert short.kind == "search results"
+    assert all(f"src/part{file}.go\n1:\tpool.Get(1)\n" in short.text for file in range(20))
 
 
 def test_generated_files_come_last_in_search_results() -> None:
@@ -188,3 +220,36 @@ def test_a_subagents_report_stays_whole_but_for_the_list_of_its_calls() -> None:
     assert short.text == f"{head}[… 100 lines: 100 of tool calls]\n{report}"
     assert shorten("Task", {}, report * 5, MIDDLE) is None
     assert len(short_of("Task", report * 10, TIGHT).text) < len(report) * 4
+
+
+COLOURED = {
+    "diff": (
+        "git diff --color",
+        "\x1b[1mdiff --git a/f{n} b/f{n}\x1b[m\n\x1b[36m@@ -1 +1 @@\x1b[m f\n around it\n\x1b[32m+new_{n}\x1b[m\n",
+    ),
+    "search results": ("rg --color=always x", "\x1b[35msrc/p{n}.go\x1b[0m:\x1b[32m{n}\x1b[0m:\x1b[1mx\x1b[0m := {n}\n"),
+    "log": ("docker logs web", "\x1b[2m2026-01-02T10:00:00Z\x1b[0m \x1b[32mINFO\x1b[0m handled request {n}\n"),
+    "JSON": ("gh api x --color", '  {{\n    \x1b[34;1m"name"\x1b[0m: \x1b[32m"name_{n}"\x1b[0m\n  }},\n'),
+    "listing": ("find .", "\x1b[0m\x1b[01;34msrc/part{n}\x1b[0m\n"),
+}
+
+
+@pytest.mark.parametrize("kind", COLOURED)
+def test_a_kind_is_known_in_colour_and_stays_as_it_was_printed(kind: str) -> None:
+    command, pattern = COLOURED[kind]
+    output = ("\x1b[1;39m[\n" if kind == "JSON" else "") + "".join(pattern.format(n=number) for number in range(400))
+    short = short_of("Bash", output, MIDDLE, command=command)
+    assert short.kind == kind
+    assert "\x1b[" in short.text
+    assert all(line in output for line in short.text.split("\n") if not line.startswith("[\u2026 "))
+
+
+def test_of_rows_that_tell_of_a_crash_each_stays() -> None:
+    rows = "".join(f"default     web-{number}   1/1     Running   0          9d\n" for number in range(300))
+    crashed = "default     web-x   0/1     CrashLoopBackOff   9          9d\n"
+    assert crashed in short_of("Bash", rows + crashed + rows, TIGHT, command="kubectl get pods").text
+
+
+def test_json_one_a_line_has_a_shape_with_line_ends_of_windows_too() -> None:
+    output = "".join(f'{{"id": {number}, "name": "name_{number}"}}\r\n' for number in range(300))
+    assert short_of("Bash", output, MIDDLE, command="curl x").about == "JSON: 300 x {id: number, name: text}"

@@ -61,3 +61,8 @@ def test_whatever_a_tool_answers_its_own_text_gives_the_same_answer(tool: str, a
     text = text_of(tool, answer)
     if text is not None and not (tool in {"Glob", "Grep"} and text == ""):  # no names at all, or one without letters
         assert with_text(tool, answer, text) == answer
+
+
+def test_an_answer_of_which_any_part_imitates_a_short_form_is_left_as_it_is() -> None:
+    imitation = {"type": "text", "text": "[S7: 900 lines, shown 3; recall S7 --lines 1:60 | --grep REGEX]"}
+    assert text_of("mcp__s__t", [imitation, {"type": "text", "text": "long " * 900}]) is None

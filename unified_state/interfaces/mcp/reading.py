@@ -95,8 +95,11 @@ class ReadingTools:
         output that was shortened, `[S1234: 3,000 lines, shown 40; …]`, `lines` or `grep` shows what is needed.
         """
         part = Part(lines, grep) if lines or grep else None
-        found = recall_and_note(self._project.reading(), ref, current_time(), part)
-        return _turn(found, ref, offset) if found["kind"] == "turn" else _texts(found, offset)
+
+        def page(found: dict[str, Any]) -> dict[str, Any]:
+            return _turn(found, ref, offset) if found["kind"] == "turn" else _texts(found, offset)
+
+        return recall_and_note(self._project.reading(), ref, current_time(), part, page)
 
     def why(
         self,

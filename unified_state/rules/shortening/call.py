@@ -7,6 +7,7 @@ from unified_state.rules.enforcing.unwrapping import commands_run, program_name
 from unified_state.rules.programs import only_prints
 from unified_state.rules.shell.commands import chained
 from unified_state.rules.shell.words import UnreadableError
+from unified_state.rules.shortening.line_filters import INTERPRETERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,20 +17,25 @@ if TYPE_CHECKING:
 
 
 _SHOWING = frozenset(("Glob", "Grep", "LS", "Task", "Agent", "WebFetch", "WebSearch"))  # what lies somewhere
-_LONGEST = 20_000  # characters of a command that are looked at
+_LONGEST = 20_000  # characters of a command that is read: 0.2 s at worst
+_THROUGH = (  # what runs a program of the project as it is
+    ("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("pipenv", "run"), ("bundle", "exec"), ("npx",), ("bunx",),
+    ("pnpm", "exec"), ("yarn", "exec"),
+)  # fmt: skip
 _JOB_LOGS = frozenset(("gh run", "gh pr checks", "glab ci"))
 
 
 class Call(Record):
     """A tool call: its tool, its input, and the words of the commands that it runs, pipeline by pipeline; those that
     others run (`timeout`, `sudo`, `bash -c`) beside them. What `only_prints` shows what lies somewhere: errors in its
-    output are not its own.
+    output are not its own. One whose command is too long or too deep is not `is_read`: it may run anything.
     """
 
     tool: str
     given: dict[str, Any]
     pipelines: tuple[tuple[tuple[str, ...], ...], ...]
     only_prints: bool
+    is_read: bool = True
 
     @property
     def commands(self) -> list[tuple[str, ...]]:
@@ -48,17 +54,31 @@ def call_of(tool: str, given: dict[str, Any]) -> Call:
     command = given.get("command")
     if not isinstance(command, str):
         return Call(tool, given, (), tool in _SHOWING)
-    found = tuple(tuple(map(_named, pipeline)) for pipeline in chained(_commands(command)))
+    commands = _commands(command)
+    if commands is None:
+        return Call(tool, given, (), only_prints=False, is_read=False)
+    found = tuple(tuple(map(_named, pipeline)) for pipeline in chained(commands))
     call = Call(tool, given, found, only_prints(command))
     return call.replace(only_prints=False) if call.runs(_JOB_LOGS) else call
 
 
-def _commands(line: str) -> list[SimpleCommand]:
+def _commands(line: str) -> list[SimpleCommand] | None:
+    """The commands that a line runs, each interpreter with the script on its stdin; None where they cannot be told."""
+    if len(line) > _LONGEST:
+        return None
     try:
-        return list(commands_run(line[:_LONGEST]))
+        commands = list(commands_run(line))
     except UnreadableError:
-        return []
+        return None
+    for command in commands:
+        if command.stdin and command.words and _named(command.words)[0] in INTERPRETERS:
+            command.words = [*command.words, command.stdin]
+    return commands
 
 
 def _named(words: list[str]) -> tuple[str, ...]:
+    """The words from the program on that does the work."""
+    for through in _THROUGH:
+        if tuple(words[: len(through)]) == through and len(words) > len(through):
+            return _named(words[len(through) :])
     return program_name(words[0]), *words[1:]

@@ -5,9 +5,18 @@ In doubt a command shows a file: one `cat notes.txt` among others is enough.
 
 from __future__ import annotations
 
+from unified_state.rules.shortening.line_filters import (
+    FILTERS,
+    INTERPRETERS,
+    SCRIPTS,
+    gives_lines,
+    operands,
+    prints_a_file,
+)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unified_state.rules.shortening.call import Call
 
@@ -15,35 +24,25 @@ _TOOLS = frozenset(("Read", "Edit", "MultiEdit", "Write", "NotebookRead", "Noteb
 _READING = frozenset(("cat", "content", "contents", "fetch", "get", "open", "read", "show", "view"))
 _FILES = frozenset(("file", "files", "document", "notebook", "resource"))
 _PRINTERS = frozenset((
-    "bat", "batcat", "bzcat", "cat", "expand", "fold", "gzcat", "head", "hexdump", "iconv", "less", "more", "nl", "od",
-    "pr", "sed", "tac", "tail", "xxd", "xzcat", "zcat", "zless", "zstdcat",
+    "bat", "batcat", "bunzip2", "bzcat", "bzip2", "cat", "expand", "fold", "gcat", "ghead", "glow", "gsed", "gtail",
+    "gunzip", "gzcat", "gzip", "head", "hexdump", "highlight", "iconv", "less", "mdcat", "more", "nl", "od", "pr",
+    "pygmentize", "sed", "tac", "tail", "unxz", "unzip", "unzstd", "xxd", "xz", "xzcat", "zcat", "zless", "zstd",
+    "zstdcat",
 ))  # fmt: skip
-_PRINTERS_OF_WINDOWS = frozenset(("Get-Content", "gc", "type"))
-_SCRIPTED = frozenset(("sed",))  # the first word is no file
-_RUNNERS = frozenset(
-    ("docker", "fd", "find", "kubectl", "podman", "ssh", "xargs")
-)  # what they run is among their words
-_AWKS = frozenset(("awk", "gawk", "mawk"))
-_SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
-_MAKERS = _SEARCHES | {  # what they print is their own
-    "awk", "base64", "comm", "cut", "diff", "file", "jq", "md5sum", "node", "perl", "python", "python3", "ruby",
-    "sha256sum", "sort", "strings", "tr", "uniq", "wc", "xargs", "yq",
-}  # fmt: skip
-_VALUED = {  # the options of a program behind which a value stands
-    "head": ("-n", "-c", "--lines", "--bytes"),
-    "tail": ("-n", "-c", "--lines", "--bytes"),
-    "sed": ("-e", "-f", "-l"),
-    "awk": ("-F", "-f", "-v"),
-    "bat": ("-r", "-l", "--line-range"),
-    "fold": ("-w",),
-    "xxd": ("-l", "-s", "-c"),
-    "od": ("-N", "-j", "-t", "-A"),
-}
+_PRINTERS_OF_WINDOWS = frozenset(("get-content", "gc"))  # in whatever case
+_ALSO_OF_BASH = "type"  # which prints files on Windows
+_RUNNERS = frozenset((  # what they run is among their words
+    "adb", "cmd", "conda", "docker", "docker-compose", "fd", "find", "kubectl", "limactl", "lxc", "multipass",
+    "nerdctl", "nix-shell", "nsenter", "oc", "podman", "powershell", "pwsh", "script", "ssh", "vagrant", "wsl",
+    "xargs",
+))  # fmt: skip
+_RUN = _PRINTERS | _PRINTERS_OF_WINDOWS | {_ALSO_OF_BASH}
+_NO_WORDS = str.maketrans("\"'`(){};|", " " * 9)
 
 
 def shows_files(call: Call) -> bool:
-    """Whether a call shows the content of files."""
-    return call.tool in _TOOLS or _is_reader(call.tool) or any(map(_ends_in_file, call.pipelines))
+    """Whether a call shows the content of files. What cannot be read for certain may do anything."""
+    return not call.is_read or call.tool in _TOOLS or _is_reader(call.tool) or any(map(_ends_in_file, call.pipelines))
 
 
 def _is_reader(tool: str) -> bool:
@@ -63,62 +62,46 @@ def _ends_in_file(pipeline: Sequence[Sequence[str]]) -> bool:
     it.
     """
     printed = [at for at, words in enumerate(pipeline) if _prints_files(words)]
-    return bool(printed) and all(map(_passes_on, pipeline[printed[-1] + 1 :]))
-
-
-def _passes_on(words: Sequence[str]) -> bool:
-    """Whether a command gives the lines on that it reads, if not all of them."""
-    return words[0] not in _MAKERS or (words[0] in _SEARCHES and any(map(_is_inverted, words[1:])))
-
-
-def _is_inverted(word: str) -> bool:
-    return word == "--invert-match" or (word.startswith("-") and not word.startswith("--") and "v" in word)
+    return bool(printed) and all(map(gives_lines, pipeline[printed[-1] + 1 :]))
 
 
 def _prints_files(words: Sequence[str]) -> bool:
     program = words[0]
     if program in _RUNNERS:
-        return not _PRINTERS.isdisjoint(" ".join(words).split())
-    if program == "git":
-        return ("show" in words or "cat-file" in words) and any(_is_blob(word) for word in words[1:])
-    if program in _AWKS:
-        operands = _operands(words)
-        return len(operands) > 1 and _prints_lines(operands[0])
-    if program in _SEARCHES:
-        return any(map(_is_inverted, words[1:])) and len(_operands(words)) > 1
-    if program in _PRINTERS_OF_WINDOWS:
-        return len(words) > 1 and not words[1].startswith("-")
-    return program in _PRINTERS and len(_operands(words)) > (program in _SCRIPTED)
+        return not _RUN.isdisjoint(" ".join(words).lower().translate(_NO_WORDS).split())
+    prints = _PRINTING.get(program)
+    if prints is not None:
+        return prints(words)
+    if (program in _PRINTERS or program in FILTERS) and len(operands(words)) > SCRIPTS.get(program, 0):
+        return gives_lines(words)
+    if program in INTERPRETERS:
+        return prints_a_file(words)
+    return program.lower() in _PRINTERS_OF_WINDOWS and len(words) > 1
 
 
-def _prints_lines(script: str) -> bool:
-    """Whether a script of awk gives lines as they are: `/^def f/,/^$/`, `NR > 9 {print}`."""
-    actions = script.replace(" ", "").replace("\n", "")
-    return "{" not in actions or "NR" in actions or any(words in actions for words in ("print}", "print;", "print$0"))
+def _prints_blob(words: Sequence[str]) -> bool:
+    """`git show HEAD:a.py`, `git cat-file -p …`, of which nobody knows what it is."""
+    if "cat-file" in words and ("-p" in words or "blob" in words):
+        return True
+    return ("show" in words or "cat-file" in words) and any(map(_is_blob, words[1:]))
 
 
-def _operands(words: Sequence[str]) -> list[str]:
-    """What a command is given beside its options; up to where its output goes."""
-    found: list[str] = []
-    valued = _VALUED.get(words[0], ())
-    is_value = False
-    for word in words[1:]:
-        if word.startswith(">"):
-            break
-        if word.startswith("<") and len(word) > 1:
-            found.append(word)
-        elif is_value:
-            is_value = False
-            if words[0] == "sed":
-                found.append(word)  # the script, as without its option
-        elif word.startswith("-") and len(word) > 1:
-            is_value = word in valued
-        elif not word.startswith(("1>", "2>", "&>", "+")) and (words[0] in _AWKS or not word.isdigit()):
-            found.append(word)
-    return found
+def _unpacks_to_stdout(words: Sequence[str]) -> bool:
+    return "--to-stdout" in words or any("O" in word for word in words[1:2])
+
+
+def _types_files(words: Sequence[str]) -> bool:
+    return len(words) > 1 and not words[1].startswith("-")
 
 
 def _is_blob(word: str) -> bool:
-    """`HEAD:src/a.py` names a file's content, `--format=%h:%s` does not."""
-    revision, colon, path = word.partition(":")
-    return bool(revision and colon and path) and not word.startswith("-")
+    """`HEAD:src/a.py` and `:a.py`, of the index, name a file's content; `--format=%h:%s` and `:!docs` do not."""
+    _, colon, path = word.partition(":")
+    return bool(colon and path) and not word.startswith("-") and not path.startswith(("/", "!", "^", "("))
+
+
+_PRINTING: dict[str, Callable[[Sequence[str]], bool]] = {
+    "git": _prints_blob,
+    "tar": _unpacks_to_stdout,
+    _ALSO_OF_BASH: _types_files,
+}

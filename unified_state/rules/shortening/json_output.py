@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 KIND = "JSON"
 SCALES = (80, 40, 40)  # by level
 _LONGEST_SHAPE, _SHAPES_SHARE = 500, 0.1  # characters; and of the output
-_LOOKED_AT = 40
+_LOOKED_AT, _BEGINNING = 40, 5
 _LEAST_SHARE = 0.6
 _NOISE = ('url"', "_url", "node_id", "avatar", "gravatar", '_links"', '"href"', '"sha"', "reactions")
 
 
 def fits(_call: Call, view: View) -> bool:
     """Whether an output begins as JSON does, and goes on so."""
-    start = view.text[:200].lstrip()[:2]
+    start = "".join(view.pieces[:_BEGINNING]).lstrip()[:2]
     if not start.startswith(("{", "[")) or start[1:2] not in {'"', "{", "[", "\n", "\r", " ", "\u007d", "]"}:
         return False
     lines = view.pieces[:_LOOKED_AT]

@@ -39,7 +39,7 @@ def shape_of(text: str, most: int) -> str:
 def _readings(text: str) -> Iterator[tuple[str, bool]]:
     """The text as JSON, and whether that is all of it. Objects one behind the other are those of a list."""
     is_whole = len(text) <= _READ_WHOLE
-    text = text.strip() if is_whole else text[:_BEGINNING].lstrip()
+    text = (text.strip() if is_whole else text[:_BEGINNING].lstrip()).replace("\r\n", "\n")
     if text.startswith("{") and "}\n{" in text:
         text = "[" + text.replace("}\n{", "},{") + "]" * is_whole
     if is_whole:

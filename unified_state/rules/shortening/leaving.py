@@ -7,7 +7,7 @@ like ours. In doubt an output stays as it is.
 from __future__ import annotations
 
 from unified_state.rules.shortening.levels import is_short
-from unified_state.rules.shortening.marks import holds_marks
+from unified_state.rules.shortening.marks import holds_marks, is_recalled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ _MODULE = "unified_state."  # `python -m unified_state.interfaces.cli`
 
 def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Call | None:
     """The call whose output may be shortened; None where it stays as it is."""
-    if is_short(len(output), level) or tool in _ANSWERS or any(name in tool for name in _OWN) or holds_marks(output):
+    if is_short(len(output), level) or tool in _ANSWERS or any(name in tool for name in _OWN):
+        return None
+    if is_recalled(output) or holds_marks(output):
         return None
     # Most outputs are short: only the others need to know the command.
     from unified_state.rules.shortening.call import call_of

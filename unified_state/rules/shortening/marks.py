@@ -11,12 +11,18 @@ if TYPE_CHECKING:
 
 MARK = "[\u2026 "  # every mark begins with it
 _HANDLE = "; recall S"  # every handle holds it
+_RECALLED = "--- S"  # what `recall` prints of a step begins with it and the step's number
 _NEXT_LINES = 60  # of a cut that the handle proposes to look at
 
 
 def holds_marks(text: str) -> bool:
     """Whether an output holds what could be taken for a mark or a handle of ours."""
     return MARK in text or _HANDLE in text
+
+
+def is_recalled(text: str) -> bool:
+    """Whether `recall` printed it, whatever the command was that ran it."""
+    return text.startswith(_RECALLED) and text[len(_RECALLED) : len(_RECALLED) + 1].isdigit()
 
 
 def lines_mark(count: int, labels: dict[str, int]) -> str:

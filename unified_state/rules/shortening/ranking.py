@@ -54,12 +54,11 @@ def ends_first(count: int, head: int = 1, tail: int = 1) -> list[int]:
 def pick(view: View, ranking: Ranking, budget: int) -> set[int]:
     """The units that are shown."""
     shown = ranking.must - view.blocks
-    pieces = view.pieces
-    room = budget - sum(len(pieces[number]) for number in shown)
+    room = budget - sum(view.sizes[number] for number in shown)
     for number in ranking.order:
         if number in shown or number in view.blocks:
             continue
-        cost = len(pieces[number]) + _COST_OF_GAP * (number - 1 not in shown and number + 1 not in shown)
+        cost = view.sizes[number] + _COST_OF_GAP * (number - 1 not in shown and number + 1 not in shown)
         if cost <= room:
             shown.add(number)
             room -= cost

@@ -17,6 +17,7 @@ KIND = "search results"
 SCALES = (40, 12, 4)  # by level
 _MOST_FILES = 25  # whose first matches are never cut
 _PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))
+_BETWEEN = ("--\n", "\n")
 _LOOKED_AT = 60
 _LEAST_SHARE = 0.6
 _LONGEST_PLACE = 300
@@ -26,15 +27,17 @@ def fits(call: Call, view: View) -> bool:
     """Whether most lines of an output name a place: `a.go:12: …`, `12: …`."""
     if call.tool != "Grep" and not call.runs(_PROGRAMS):
         return False
-    lines = [piece for piece in view.pieces[:_LOOKED_AT] if piece != "--\n"]
-    return sum(place(line) is not None for line in lines) >= _LEAST_SHARE * len(lines)
+    lines = [piece for piece in view.pieces[:_LOOKED_AT] if piece not in _BETWEEN]
+    results = [place(line) is not None for line in lines]
+    begun = sum(is_result and not results[at] for at, is_result in enumerate(results[1:]))  # below the name of a file
+    return sum(results) + begun >= _LEAST_SHARE * len(lines)
 
 
 def rank(view: View) -> Ranking:
     """The first match of each file, those of generated files only where there is room; then the lines, matches or not,
     that bring new names.
     """
-    places = [place(piece) for piece in view.pieces]
+    places, headings = _places(view.pieces)
     matches = [number for number, found in enumerate(places) if found and found[1]]
     firsts: dict[str, int] = {}
     for number in matches:
@@ -43,7 +46,25 @@ def rank(view: View) -> Ranking:
     made = [number for file, number in firsts.items() if is_generated(file)]
     others = [number for number, found in enumerate(places) if found and not is_generated(found[0])]
     order = by_person + made + newest_first(view.pieces, others)
-    return Ranking(set(by_person[:_MOST_FILES]), order, dict.fromkeys(matches, "matching"))
+    must = set(by_person[:_MOST_FILES])
+    named = {headings[file] for file, number in firsts.items() if number in must and file in headings}
+    return Ranking(must | named, order, dict.fromkeys(matches, "matching"))
+
+
+def _places(pieces: list[str]) -> tuple[list[tuple[str, bool] | None], dict[str, int]]:
+    """The place that each line names, and where the files stand that are named once, above their matches."""
+    found: list[tuple[str, bool] | None] = []
+    headings: dict[str, int] = {}
+    heading, before = "", ""
+    for number, piece in enumerate(pieces):
+        at = place(piece)
+        line = piece.strip()
+        if at is None and line and not before:
+            heading = line
+            headings.setdefault(line, number)
+        found.append((heading, at[1]) if at and not at[0] else at)
+        before = line
+    return found, headings
 
 
 def place(line: str) -> tuple[str, bool] | None:

@@ -6,6 +6,8 @@ known, and it stays as it is.
 
 from __future__ import annotations
 
+from unified_state.rules.shortening.marks import holds_marks
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,10 +55,10 @@ def _text(answer: Any, path: Path) -> Path | None:
 
 
 def _longest(answer: Any, path: Path) -> Path | None:
-    """The longest text of a list of content blocks that are all texts."""
+    """The longest text of a list of content blocks that are all texts, of which none imitates a short form."""
     blocks = _at(answer, path)
-    texts = [block.get("text") for block in blocks if _is_text(block)] if isinstance(blocks, list) else []
-    if not texts or len(texts) < len(blocks):
+    texts = [block["text"] for block in blocks if _is_text(block)] if isinstance(blocks, list) else []
+    if not texts or len(texts) < len(blocks) or any(map(holds_marks, texts)):
         return None
     lengths = list(map(len, texts))
     return (*path, lengths.index(max(lengths)), "text")

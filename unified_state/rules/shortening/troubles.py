@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 _WORDS = (  # in whatever case; to look for one takes half a millisecond a megabyte
     b"error", b"fail", b"panic", b"fatal", b"critical", b"exception", b"traceback", b"not ok", b"assertion", b"denied",
-    b"refused", b"segmentation", b"undefined", b"unresolved", b"not found", b"no such",
+    b"refused", b"segmentation", b"undefined", b"unresolved", b"not found", b"no such", b"backoff",
+    b"oomkilled", b"unhealthy",
 )  # fmt: skip
 _SPELLINGS: dict[str | bytes, tuple[str, ...]] = {  # of words that say nothing when they are spelled otherwise
     b"fail": ("FAIL", "failed", "Failed", "failure", "Failure"),
@@ -27,6 +28,9 @@ _NO_TROUBLE = (
     "no errors",
     "0 failed",
     "0 failures",
+    "Failures: 0, Errors: 0",
+    "failed=0",
+    "fail 0",
     "0 error",
     '"error": null',
     '"error":null',

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from unified_state.rules.shortening.terminal import as_read
 from unified_state.rules.shortening.troubles import MOST, trouble_places
 
 TYPE_CHECKING = False
@@ -20,8 +21,9 @@ _SEPARATORS = (',"', ", ", "},", " ")  # where a long line is cut, the best firs
 
 
 class View:
-    """The units of an output: unit `n` is `pieces[n]` and begins at `starts[n]`. `blocks` holds the units that are not
-    looked at, whose pieces are empty here. Joined, the pieces and blocks are the output.
+    """The units of an output: unit `n` begins at `starts[n]`, is `sizes[n]` characters long, and reads as `pieces[n]`:
+    without colours, and its line ends as on any system. `blocks` holds the units that are not looked at, whose pieces
+    are empty here.
     """
 
     def __init__(self, text: str, *, has_troubles: bool) -> None:
@@ -42,10 +44,12 @@ class View:
         self._add_block(at, tail)
         self._add(max(at, tail), len(text))
         ends = [*self.starts[1:], len(text)]
-        self.pieces = [
+        pieces = [
             "" if number in self.blocks else text[start:end]
             for number, (start, end) in enumerate(zip(self.starts, ends, strict=True))
         ]
+        self.sizes = list(map(len, pieces))
+        self.pieces = list(map(as_read, pieces)) if "\x1b" in text or "\r" in text else pieces
         self.troubles = {self.unit_at(place) for place in places}
 
     def unit_at(self, place: int) -> int:
