@@ -1,6 +1,6 @@
 """Reading a JSON history: the newest steps and turns of a session, what refs stand for.
 
-A step's ref is its position (S123), a turn's that of its first step (T120), a compaction's its place among all (K2).
+A step's ref is its position (S123), a turn's that of its first step (T120), a compaction's its number (K2).
 They hold as long as the history does: merged into an archive, steps get numbers of its own.
 """
 
@@ -13,7 +13,7 @@ from unified_state.storage.tiers.json_tables import Tables, session_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.records.history import StoredStep
+    from unified_state.records.history import StoredCompaction, StoredStep
     from unified_state.records.restore import TurnOutline
     from unified_state.services.json_tier.history import JsonHistory
 
@@ -48,6 +48,12 @@ def last_outlines(history: JsonHistory, session_id: str, limit: int) -> tuple[Tu
     turns = turns_of(newest_steps(history, session_id, _OUTLINED))[-limit:]
     outlines = [outline(turn[0][0], turn[0][1].at, [plain(step) for _, step in turn]) for turn in turns]
     return tuple(reversed(outlines))
+
+
+def compaction_numbers(history: JsonHistory) -> dict[int, StoredCompaction]:
+    """The compactions by their numbers, in order."""
+    tables = Tables(history.files)
+    return {tables.cuts[name]: compaction for name, compaction in tables.compactions.items()}
 
 
 def count_turns(history: JsonHistory) -> int:

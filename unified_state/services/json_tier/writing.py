@@ -96,8 +96,8 @@ class JsonWriter:
             return self._change(ref, CONSTRAINT, now, said, status=RESOLVED, paged_out_at=to_text(now))
 
     def accept(self, ref: str) -> Entry:
-        """There are no proposals without an archive."""
-        message = f"{ref} cannot be accepted or dismissed: nothing is proposed without the SQLite archive"
+        """What came as a proposal waits for an archive."""
+        message = f"{ref} cannot be accepted or dismissed without the SQLite archive"
         raise TierError(message, "docs/explanation/tiers.md tells what works without")
 
     dismiss = accept
