@@ -111,14 +111,27 @@ class JsonWriter:
         item: dict[str, Any] = self._history.desk.read()[WORK][self._session]["work_item"]
         return item
 
-    def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
+    def note(self, highlights: Sequence[str], actions: Sequence[str] | None) -> None:
+        """Record highlights, and actions in place of those that are open; None leaves these as they are."""
+        mask, at, owner = self._workspace.masker.text, to_text(current_time()), self._workspace.session_id
+
+        def change(desk: dict[str, Any]) -> None:
+            if actions is not None:
+                for note in desk[NOTES]:
+                    if note["kind"] == "action" and note.get("session_id") in {None, self._session}:
+                        note.setdefault("done_at", at)
+            for kind, texts in (("highlight", highlights), ("action", actions or ())):
+                desk[NOTES] += [{"session_id": owner, "kind": kind, "text": mask(text), "at": at} for text in texts]
+
+        self._history.desk.change(change)
+
+    def save(self, trigger: str) -> Projected:
         """Save with the git state of this moment."""
         from unified_state.settings import environment
         from unified_state.sources.git_python import read_git_with_gitpython
 
         git, now = read_git_with_gitpython(self._workspace.place.repository.worktree, environment()), current_time()
         self._note_work(now, git.branch, git.commit, {})
-        self._add_notes(now, highlights, actions)
         return Projected(JsonProjection(self._history, self._workspace, now).save(trigger, git))
 
     def refresh(self, leaves: Callable[[str], bool] | None = None) -> Projected:
@@ -180,19 +193,6 @@ class JsonWriter:
             work_item = {**(before.get("work_item") or {}), **item}
             told = {"work_item": work_item, "branch": branch, "commit": commit, "worktree": worktree, "seen_at": now}
             desk[WORK][session] = {**before, **told}
-
-        self._history.desk.change(change)
-
-    def _add_notes(self, now: int, highlights: Sequence[str], actions: Sequence[str] | None) -> None:
-        mask, at, owner = self._workspace.masker.text, to_text(now), self._workspace.session_id
-
-        def change(desk: dict[str, Any]) -> None:
-            if actions is not None:
-                for note in desk[NOTES]:
-                    if note["kind"] == "action" and note.get("session_id") in {None, self._session}:
-                        note.setdefault("done_at", at)
-            for kind, texts in (("highlight", highlights), ("action", actions or ())):
-                desk[NOTES] += [{"session_id": owner, "kind": kind, "text": mask(text), "at": at} for text in texts]
 
         self._history.desk.change(change)
 
