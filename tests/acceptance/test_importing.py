@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -484,6 +485,17 @@ def test_a_proposal_follows_its_file_until_it_is_decided_on(project: Project, tm
     assert items(project)["Q1"]["status"] == "resolved"
     assert items(project)["Q1"]["body"]["resolution"] == "8080"
     assert len(items(project)) == 1
+
+
+def test_a_state_file_without_times_is_imported_once_whenever_it_was_written(project: Project, tmp_path: Path) -> None:
+    (path := tmp_path / "unified-session-state.old.json").write_text(
+        '{"version": "2.0.0", "decisions": [{"id": "D1", "decision": "Use JWT", "rationale": "r"}],'
+        ' "openQuestions": [{"id": "Q1", "question": "Which port?", "timestamp": "2030-01-01T00:00:00Z"}]}',
+        encoding="utf-8",
+    )
+    assert imported(project, path)[0]["added"] == 5
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert imported(project, path)[0]["added"] == 0
 
 
 def test_the_state_file_of_this_folder_is_not_imported(project: Project) -> None:
