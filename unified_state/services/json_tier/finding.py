@@ -15,13 +15,12 @@ from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.rules.word_roots import root_of
 from unified_state.services.exporting import export_line
 from unified_state.services.json_tier.history import open_history
-from unified_state.services.json_tier.reading import compaction_numbers
+from unified_state.services.json_tier.reading import begin_of_turn, compaction_numbers, steps_at
 from unified_state.storage.ledger import ACTIVE
 from unified_state.storage.steps import readable
 from unified_state.storage.tiers.json_forms import plain
 from unified_state.storage.tiers.json_search import search
-from unified_state.storage.tiers.json_steps import find_place, is_gone, steps_behind, steps_of_turn
-from unified_state.storage.tiers.json_tables import Tables
+from unified_state.storage.tiers.json_steps import is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 _SNIPPET, _HALF, _WHOLE = 240, 0.5, 10.0
 _MANY = 10  # times as many are looked at where a file's name is to stand in them
-_AT_ONCE = 2_000  # steps among which the begin of a turn is looked for
 _HINT = "`unified-state search` finds refs"
 
 
@@ -86,7 +84,7 @@ def json_turn_of(workspace: Workspace, ref: str) -> str:
     if not own:
         message = f"there is no step S{number}"
         raise NotFoundError(message, _HINT)
-    return f"T{_begin_of_turn(history, number, own[0][1])}"
+    return f"T{begin_of_turn(history, number, own[0][1])}"
 
 
 def json_items(workspace: Workspace, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:
@@ -162,15 +160,6 @@ def _names(step: StoredStep, file: str | None) -> bool:
     return file is None or names_file(readable(plain(step)), file)
 
 
-def _begin_of_turn(history: JsonHistory, number: int, step: StoredStep) -> int:
-    for behind in range(number - _AT_ONCE, -_AT_ONCE, -_AT_ONCE):
-        page = history.store.steps(step.session_id, max(0, behind), _AT_ONCE)
-        begins = [place for place, one in page if place <= number and one.agent == step.agent and one.starts_turn]
-        if begins:
-            return begins[-1]
-    return number
-
-
 def _item(history: JsonHistory, item: StoredItem, others: list[StoredItem]) -> dict[str, Any]:
     aliases = {one.uuid: one.alias for one in history.store.items()}  # none of an item that the disk has changed
     links = [one for one in history.store.links() if {one.from_uuid, one.to_uuid} <= aliases.keys()]
@@ -239,15 +228,3 @@ def _compaction(history: JsonHistory, number: int) -> dict[str, Any]:
         "summary": found.summary,
         "restored": [],
     }
-
-
-def steps_at(history: JsonHistory, kind: str, number: int) -> list[tuple[int, StoredStep]]:
-    """The step at a position, or the turn that begins with it."""
-    files, tables = history.files, Tables(history.files)
-    session = find_place(files, tables, number)
-    if session is None:
-        return []
-    if kind == TURN:
-        return list(steps_of_turn(files, tables, session, number))
-    found = steps_behind(files, tables, tables.names[session], session, number - 1, 1)
-    return [(place, step) for place, step in found if place == number]

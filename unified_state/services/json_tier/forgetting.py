@@ -18,10 +18,10 @@ from unified_state.rules.refs import ITEM as ITEM_REF
 from unified_state.rules.refs import parse_ref
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.enforcement import check_may_lift
-from unified_state.services.json_tier.finding import recall_json, steps_at
+from unified_state.services.json_tier.finding import recall_json
 from unified_state.services.json_tier.history import open_history
 from unified_state.services.json_tier.projecting import JsonProjection
-from unified_state.services.json_tier.reading import compaction_numbers
+from unified_state.services.json_tier.reading import compaction_numbers, steps_at
 from unified_state.storage.tiers.json_desk import NOTES, PENDING, SUMMARIES, WORK
 
 if TYPE_CHECKING:

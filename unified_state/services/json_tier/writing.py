@@ -11,8 +11,9 @@ from unified_state.errors import NotFoundError, StorageError, TierError, UsageEr
 from unified_state.records.history import StoredItem, StoredLink
 from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, QUESTION
 from unified_state.rules.binding import may_decide
+from unified_state.rules.newer import time_behind
 from unified_state.rules.short_form import short_form
-from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.json_tier.carrying import carried_items, highest_number
 from unified_state.services.json_tier.history import open_history
@@ -172,7 +173,7 @@ class JsonWriter:
         return found
 
     def _replaced(self, older: StoredItem, newer: StoredItem, now: int) -> list[StoredItem | StoredLink]:
-        at = _moment(older, now)
+        at = time_behind(older.changed_at, to_text(now))
         changed = older.replace(status=SUPERSEDED, superseded_by=newer.uuid, changed_at=at, estimate=None)
         return [changed, StoredLink(newer.uuid, older.uuid, "supersedes", at)]
 
@@ -180,7 +181,10 @@ class JsonWriter:
         with self._history.files:
             found = self._find(ref, kind)
             changed = found.replace(
-                body={**found.body, **said}, changed_at=_moment(found, now), estimate=None, **fields
+                body={**found.body, **said},
+                changed_at=time_behind(found.changed_at, to_text(now)),
+                estimate=None,
+                **fields,
             )
             self._store.append([changed])
         return self._shown(changed, now)
@@ -206,11 +210,3 @@ class JsonWriter:
             JsonProjection(self._history, self._workspace, now).refresh()
         except StorageError as error:
             self._workspace.report(f"recorded, but {error}")
-
-
-def _moment(item: StoredItem, now: int) -> str:
-    """When an item changes: behind its last change, as the later of two versions counts, also where the clock went
-    back.
-    """
-    last = to_milliseconds(item.changed_at)
-    return to_text(now if last is None else max(now, last + 1))
