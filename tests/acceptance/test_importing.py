@@ -608,6 +608,11 @@ def test_where_the_second_of_several_files_fails_the_first_is_told(project: Proj
         assert str(FLOW_JSON) not in done.out
 
 
+def test_an_export_to_no_name_prints_nothing(theirs: Project) -> None:
+    done = theirs.run("export", "--full", "")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
+
+
 def test_a_pipe_is_refused_since_a_file_is_read_twice(theirs: Project, project: Project) -> None:
     whole = exported(theirs, theirs.home / "whole.jsonl")
     done = project.execute(("bash", "-c", f"cat {whole} | {' '.join(PROGRAM)} import /dev/stdin"), "", {})

@@ -31,14 +31,14 @@ def find_format(path: str) -> str:
     try:
         with open(path, "rb") as file:
             head = file.read(_HEAD)
-            if b"\n" not in head.strip():  # a first line of megabytes
-                head += file.readline(_LONGEST_LINE)
+            text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+            if text.startswith(b"{") and b"\n" not in text:  # a first line of megabytes
+                text += file.readline(_LONGEST_LINE)
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise ForeignFileError(message, "name a file that you may read") from error
     if head.startswith(MAGIC):
         return _database_format(path)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"["):
         return FLOW_JSON
     line = text.split(b"\n", 1)[0]
