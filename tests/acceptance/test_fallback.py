@@ -188,6 +188,20 @@ def test_a_merge_that_is_killed_at_any_point_is_done_by_the_next_and_once(known:
     assert list(known.data.rglob("*.merged-*")) == []
 
 
+def test_what_the_archive_noted_before_it_failed_is_there_once(known: Project) -> None:
+    with closing(sqlite3.connect(known.archive)) as archive:
+        archive.execute("CREATE TRIGGER no BEFORE INSERT ON saved BEGIN SELECT RAISE(FAIL, 'the disk is full'); END")
+    assert is_told(known.run("save", "--highlight", "halfway", "--action", "go on"))
+    with closing(sqlite3.connect(known.archive)) as archive:
+        archive.execute("DROP TRIGGER no")
+    assert known.run("save").code == 0
+    summaries = known.state()["summaries"]
+    assert (summaries["contextHighlights"], summaries["pendingActions"]) == (["halfway"], ["go on"])
+    assert histories(known) == []
+    with closing(sqlite3.connect(known.archive)) as archive:
+        assert archive.execute("SELECT count(*) FROM note").fetchone() == (2,)
+
+
 def test_what_is_merged_twice_is_there_once(known: Project, tmp_path: Path) -> None:
     written = Transcript("s")
     written.turn(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -486,6 +487,17 @@ def test_a_proposal_follows_its_file_until_it_is_decided_on(project: Project, tm
     assert len(items(project)) == 1
 
 
+def test_a_state_file_without_times_is_imported_once_whenever_it_was_written(project: Project, tmp_path: Path) -> None:
+    (path := tmp_path / "unified-session-state.old.json").write_text(
+        '{"version": "2.0.0", "decisions": [{"id": "D1", "decision": "Use JWT", "rationale": "r"}],'
+        ' "openQuestions": [{"id": "Q1", "question": "Which port?", "timestamp": "2030-01-01T00:00:00Z"}]}',
+        encoding="utf-8",
+    )
+    assert imported(project, path)[0]["added"] == 5
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert imported(project, path)[0]["added"] == 0
+
+
 def test_the_state_file_of_this_folder_is_not_imported(project: Project) -> None:
     project.decide("Use SQLite")
     done = project.run("import", str(project.state_path))
@@ -569,3 +581,112 @@ def test_what_is_nested_without_end_is_imported_exported_and_searched(
     assert [line for line in project.run("export").out.splitlines() if '"tool_call"' in line and "zebra" in line]
     imported(project, exported(project, tmp_path / "all.jsonl"), "--own")
     assert project.run("search", "zebra").code == 0
+
+
+def test_of_several_files_nothing_is_imported_where_one_is_damaged(theirs: Project, project: Project) -> None:
+    whole = exported(theirs, theirs.home / "whole.jsonl")
+    (cut := theirs.home / "cut.jsonl").write_bytes(whole.read_bytes()[:-10])
+    (empty := theirs.home / "empty").mkdir()
+    for other in (cut, empty):
+        done = project.run("import", str(whole), str(other))
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
+    assert every_byte(project) == b""
+
+
+def test_where_the_second_of_several_files_fails_the_first_is_told(project: Project, tmp_path: Path) -> None:
+    project.decide("one")
+    (state := tmp_path / "state.json").write_text('{"version": "2.0.0"}', encoding="utf-8")
+    with closing(sqlite3.connect(project.archive)) as archive:
+        archive.execute(
+            "CREATE TRIGGER no BEFORE INSERT ON session WHEN new.session_id LIKE 'claude-flow%' "
+            "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
+        )
+    for arguments in ((), ("--json",)):
+        done = project.run("import", str(state), str(FLOW_JSON), *arguments)
+        assert (done.code, done.err.count("\n")) == (1, 1), done
+        assert str(state) in done.out
+        assert str(FLOW_JSON) not in done.out
+
+
+def test_an_export_to_no_name_prints_nothing(theirs: Project) -> None:
+    done = theirs.run("export", "--full", "")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
+
+
+def test_a_pipe_is_refused_since_a_file_is_read_twice(theirs: Project, project: Project) -> None:
+    whole = exported(theirs, theirs.home / "whole.jsonl")
+    done = project.execute(("bash", "-c", f"cat {whole} | {' '.join(PROGRAM)} import /dev/stdin"), "", {})
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "is no file" in done.err
+
+
+def test_a_transcript_may_begin_with_a_line_of_megabytes(project: Project, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "look at this: " + "image " * 300_000), answer(2, "I see"))
+    (told,) = imported(project, path)
+    assert (told["format"], told["added"]) == ("transcript", 2)
+
+
+def test_a_link_that_leads_nowhere_is_left_out_of_a_folder_of_transcripts(project: Project, tmp_path: Path) -> None:
+    folder = write_transcript(tmp_path / "folder" / "s.jsonl", prompt(1, "hello")).parent
+    (folder / "gone.jsonl").symlink_to(tmp_path / "nothing")
+    (folder / "folder.jsonl").mkdir()
+    assert [told["records"] for told in imported(project, folder)] == [1]
+
+
+def test_a_transcript_that_cannot_be_read_is_one_clear_line_and_nothing_is_archived(
+    project: Project, tmp_path: Path
+) -> None:
+    folder = write_transcript(tmp_path / "folder" / "s.jsonl", prompt(1, "hello")).parent
+    (folder / "t.jsonl").symlink_to("/proc/self/mem")
+    for command in ("import", "ingest"):
+        done = project.run(command, str(folder))
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
+    assert project.archives == []
+
+
+def test_what_a_session_worked_on_leaves_the_state_file_where_its_forgetting_is_imported(
+    project: Project, make_project: Callable[[str], Project], tmp_path: Path
+) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "hello"))
+    elsewhere = make_project("elsewhere")
+    for one in (project, elsewhere):
+        assert one.run("ingest", str(path)).code == 0
+    here = {"CLAUDE_CODE_SESSION_ID": SESSION}
+    assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
+    assert elsewhere.run("forget", "--session", SESSION).code == 0
+    imported(project, exported(elsewhere, tmp_path / "all.jsonl"), "--own")
+    assert b"swordfish" not in every_byte(project)
+
+
+def test_what_a_session_worked_on_is_forgotten_in_files_of_json_too(
+    project: Project,
+    make_project: Callable[[str], Project],
+    tmp_path: Path,
+    write_settings: Callable[[str], None],
+) -> None:
+    write_settings('tier = "json"\n')
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "hello"))
+    elsewhere = make_project("elsewhere")
+    assert elsewhere.run("ingest", str(path)).code == 0
+    project.hook("Stop", session_id=SESSION, transcript_path=str(path))
+    here = {"CLAUDE_CODE_SESSION_ID": SESSION}
+    assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
+    assert project.run("save", "--highlight", "half a swordfish", **here).code == 0
+    assert elsewhere.run("forget", "--session", SESSION).code == 0
+    one = exported(elsewhere, tmp_path / "all.jsonl")
+    imported(project, one, "--own")
+    assert b"swordfish" not in every_byte(project)
+    assert project.run("work", "set", "--title", "The quokka", **here).code == 0
+    imported(project, one, "--own")
+    assert project.state()["workItem"]["title"] == "The quokka"
+
+
+def test_proposals_that_wait_for_an_archive_are_told_as_such(
+    project: Project, write_settings: Callable[[str], None]
+) -> None:
+    write_settings('tier = "json"\n')
+    project.ask("save")
+    done = project.run("import", str(STATES / "v2.0.0.json"))
+    assert "an archive takes your word on them" in done.out
+    assert project.state()["decisions"] == []
+    assert "without the SQLite archive" in project.run("proposed", "accept", "D1").err

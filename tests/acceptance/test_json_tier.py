@@ -100,6 +100,23 @@ def test_a_ref_is_the_same_in_any_case(chosen: Project) -> None:
     assert chosen.ask("decision", "list", "--all") == []
 
 
+def test_an_item_is_recalled_though_the_disk_changed_the_one_that_it_superseded(chosen: Project) -> None:
+    chosen.decide("one")
+    chosen.ask("decision", "supersede", "D1", "two", "--rationale", "r")
+    (path,) = chosen.data.rglob("items.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"alias":"D1"', b'"alias"D1"'))
+    assert chosen.ask("recall", "D2")["links"] == []
+    assert chosen.run("export", "--items").code == 0
+
+
+def test_what_is_paged_out_leaves_the_state_file(chosen: Project) -> None:
+    chosen.ask("constraint", "add", "API v1 stays", "--source", "user")
+    assert [entry["id"] for entry in chosen.state()["constraints"]] == ["C1"]
+    chosen.ask("constraint", "lift", "C1")
+    assert chosen.state()["constraints"] == []
+    assert chosen.ask("recall", "C1")["status"] == "resolved"
+
+
 def test_a_change_counts_though_the_clock_went_back(chosen: Project) -> None:
     chosen.ask("question", "add", "Which port?", "--context", "c")
     chosen.ask("question", "resolve", "Q1", "8081")

@@ -46,6 +46,13 @@ def test_half_an_emoji_in_an_item_is_kept(archive: Archive) -> None:
     assert find_item(archive, "D1") == odd
 
 
+def test_a_change_is_later_than_the_one_before_though_the_clock_went_back(archive: Archive) -> None:
+    insert_item(archive, FULL.replace(changed_at="2999-12-31T23:59:59.999Z"))
+    update_item(archive, FULL.replace(changed_at="2026-01-01T00:00:00.000Z", status=SUPERSEDED))
+    changed = find_item(archive, "D7")
+    assert (changed.status, changed.changed_at) == (SUPERSEDED, "3000-01-01T00:00:00.000Z")
+
+
 @pytest.mark.parametrize("ref", ["D7", "d7", FULL.uuid, FULL.uuid.upper()])
 def test_an_item_is_found_by_its_alias_or_its_uuid(archive: Archive, ref: str) -> None:
     insert_item(archive, FULL)

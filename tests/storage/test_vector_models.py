@@ -6,6 +6,7 @@ from unified_state.storage.step_writing import forget_step
 from unified_state.storage.vector_models import (
     VectorCount,
     count_embeddable,
+    drop_model,
     drop_other_versions,
     find_model,
     vector_counts,
@@ -39,6 +40,16 @@ def test_only_other_versions_of_the_same_model_are_dropped(archive: Archive) -> 
         add_vectors(archive, model_number(archive, name, version, 4), [(1, vector(1))])
     drop_other_versions(archive, model_number(archive, "tiny", "2", 4))
     assert {(count.model, count.version) for count in vector_counts(archive)} == {("tiny", "2"), ("other", "1")}
+
+
+def test_all_versions_of_a_model_are_dropped_and_no_other_model(archive: Archive) -> None:
+    add_steps(archive, "one", "two")
+    for name, version in [("tiny", "1"), ("tiny", "2"), ("other", "1")]:
+        number = model_number(archive, name, version, 4)
+        add_vectors(archive, number, [(1, vector(1)), (2, vector(0, 1))])
+    assert drop_model(archive, "tiny") == 4
+    assert vector_counts(archive) == (VectorCount("other", "1", 2),)
+    assert drop_model(archive, "tiny") == 0
 
 
 def test_vectors_of_other_versions_go_some_at_a_time_so_that_no_hook_waits_for_all(archive: Archive) -> None:

@@ -50,7 +50,9 @@ _HIGHEST_NUMBER = 1_000_000  # an alias above it was not counted up to
 
 
 class StateEntry(Record):
-    """An entry of a state file that somebody else may have written. `said` holds what can be used of its body."""
+    """An entry of a state file that somebody else may have written. `said` holds what can be used of its body;
+    `timestamp` is its own, where it has one.
+    """
 
     kind: str
     alias: str
@@ -58,6 +60,7 @@ class StateEntry(Record):
     status: str
     origin: str
     created_at: str
+    timestamp: int | None
 
 
 def raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -107,4 +110,5 @@ def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> StateEnt
         status=status if status in (_IN_FORCE, _PROPOSED, *SETTLED) else _PROPOSED,
         origin=raw["origin"] if raw.get("origin") in ORIGINS else INFERRED,
         created_at=to_text(now if timestamp is None else min(timestamp, now)),
+        timestamp=timestamp,
     )

@@ -104,7 +104,24 @@ class ArchiveWriter:
 
         return self._write(action)
 
-    def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
+    def note(self, highlights: Sequence[str], actions: Sequence[str] | None) -> None:
+        """Record highlights, and actions in place of those that are open; None leaves these as they are."""
+
+        def action(archive: Archive) -> None:
+            now = current_time()
+            self._projection(archive, now).check()
+            mask, at = self._workspace.masker.text, to_text(now)
+            with archive.transaction():
+                session = self._workspace.session_number(archive, now)
+                owner = session if self._workspace.session_id else None
+                add_notes(archive, owner, "highlight", map(mask, highlights), at)
+                if actions is not None:
+                    close_notes(archive, session, "action", at)
+                    add_notes(archive, owner, "action", map(mask, actions), at)
+
+        self._workspace.use(action)
+
+    def save(self, trigger: str) -> Projected:
         """Save with the git state of this moment."""
         from unified_state.services.calibration import calibrate
         from unified_state.services.linking import note_about
@@ -120,7 +137,6 @@ class ArchiveWriter:
             with archive.transaction():
                 session = self._workspace.session_number(archive, now)
                 change_work(archive, session, {"branch": git.branch, "commit": git.commit})
-                self._add_notes(archive, session, now, highlights, actions)
             calibrate(archive, now)
             return self._told(projection.save(trigger, git))
 
@@ -165,16 +181,6 @@ class ArchiveWriter:
         for line in projected.problems:
             self._workspace.report(line)
         return projected
-
-    def _add_notes(
-        self, archive: Archive, session: int, now: int, highlights: Sequence[str], actions: Sequence[str] | None
-    ) -> None:
-        mask, at = self._workspace.masker.text, to_text(now)
-        owner = session if self._workspace.session_id else None
-        add_notes(archive, owner, "highlight", map(mask, highlights), at)
-        if actions is not None:
-            close_notes(archive, session, "action", at)
-            add_notes(archive, owner, "action", map(mask, actions), at)
 
     def _projection(self, archive: Archive, now: int) -> Projection:
         return Projection(

@@ -6,13 +6,11 @@ kept for the text that it was made of. Never done by a hook.
 
 from __future__ import annotations
 
-import os
 import sys
 
-from unified_state.errors import StorageError
 from unified_state.records.record import Record
+from unified_state.services.vector_removal import VectorLock
 from unified_state.sources.models import open_model
-from unified_state.storage.lock import FileLock
 from unified_state.storage.vector_index import refresh
 from unified_state.storage.vector_models import count_embeddable, drop_other_versions
 from unified_state.storage.vectors import add_vectors, count_vectors, model_number, steps_without, text_to_embed
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     Report = Callable[[int], None]
 
 _BATCH = 64  # steps that are lost at most where a run is killed: some seconds of work
-_LOCK = "embed.lock"
 
 
 class Embedded(Record):
@@ -51,15 +48,8 @@ def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[i
     model stay until all steps have one of this version. Raises StorageError where another run is at it.
     """
     model = open_model(name)
-    path = os.path.join(workspace.place.folder, _LOCK)
-    try:
-        with FileLock(path, 0):
-            return workspace.use(lambda archive: _embed(archive, model, limit, begin))
-    except StorageError as error:
-        if isinstance(error.__cause__, TimeoutError):
-            message = "another process is making vectors for this repository"
-            raise StorageError(message, "it goes on where one was ended; wait for it") from error
-        raise
+    with VectorLock(workspace):
+        return workspace.use(lambda archive: _embed(archive, model, limit, begin))
 
 
 def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[int], Report]) -> Embedded:

@@ -18,7 +18,7 @@ from unified_state.rules.quoting import text_hash
 from unified_state.rules.timestamps import to_text
 from unified_state.rules.vocabulary import relative_path
 from unified_state.services.recording import new_uuid
-from unified_state.storage.facts import add_failing, fails_any, take_failing, was_captured
+from unified_state.storage.facts import add_failing, fails_any, keep_newest_in_file, take_failing, was_captured
 from unified_state.storage.ledger import (
     ACTIVE,
     PROPOSED,
@@ -27,7 +27,6 @@ from unified_state.storage.ledger import (
     find_item,
     insert_item,
     items_of_rule,
-    keep_newest_in_file,
     link_items,
     next_alias,
     update_item,

@@ -17,7 +17,7 @@ from unified_state.rules.packing import unpack
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.enforcement import check_may_lift
-from unified_state.services.forgetting_facts import captured_from, forget_lists, forget_titles, plan_titles
+from unified_state.services.forgetting_facts import captured_from, forget_lists, forget_titles, work_texts
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
 from unified_state.services.state_files import rewrite_state_files
@@ -29,7 +29,7 @@ from unified_state.storage.ledger import find_item, forget_item, list_items
 from unified_state.storage.masked import note_masked
 from unified_state.storage.pending import write_pending
 from unified_state.storage.provenance import drop_quotes, items_of_entry, items_of_summary
-from unified_state.storage.sessions import read_work, session_number
+from unified_state.storage.sessions import session_number
 from unified_state.storage.step_writing import forget_step
 from unified_state.storage.steps import find_step, step_numbers, uuid_of_step
 
@@ -62,18 +62,21 @@ def forget(
 
         steps, items, summaries = forget_json(workspace, now, ref=ref, session_id=session_id, text=text)
         return Forgotten(steps, items, summaries)
-    leaves: Holds | None = None
     if text is not None:
         leaves = _holds(text)
         done = workspace.use(lambda archive: forget_text(archive, text, now, workspace.origin))
         _forget_problems(workspace, leaves)
-    elif session_id is not None:
-        leaves = workspace.use(lambda archive: _work_texts(archive, session_id)).__contains__
-        done = workspace.use(lambda archive: forget_session(archive, session_id, now, workspace.origin))
     else:
-        titles = workspace.use(plan_titles)
-        done = workspace.use(lambda archive: forget_ref(archive, ref, workspace.origin))
-        leaves = (titles - workspace.use(plan_titles)).__contains__
+
+        def action(archive: Archive) -> tuple[Forgotten, Holds]:
+            before = work_texts(archive)
+            if session_id is None:
+                forgotten = forget_ref(archive, ref, workspace.origin)
+            else:
+                forgotten = forget_session(archive, session_id, now, workspace.origin)
+            return forgotten, (before - work_texts(archive)).__contains__
+
+        done, leaves = workspace.use(action)
     rewrite_state_files(workspace, leaves)
     return done
 
@@ -183,13 +186,6 @@ def tidy(archive: Archive) -> None:
 def _words(archive: Archive, step: int) -> str:
     found = find_step(archive, step)
     return found.text.strip() if found else ""
-
-
-def _work_texts(archive: Archive, session_id: str) -> set[str]:
-    """What the state file may say of a session's work, as it stands there."""
-    number = session_number(archive, session_id)
-    item = read_work(archive, number).get("workItem", {}) if number is not None else {}
-    return {value for value in item.values() if isinstance(value, str)}
 
 
 def _forget_problems(workspace: Workspace, leaves: Holds) -> None:

@@ -48,10 +48,11 @@ def forget_lists(archive: Archive, steps: Sequence[int]) -> None:
                 forget_todos(archive, session, written)
 
 
-def plan_titles(archive: Archive) -> set[str]:
-    """The titles of the plans that the sessions work on."""
-    sessions = archive.rows("SELECT id FROM session WHERE work NOT NULL")
-    return {title for (session,) in sessions if (title := read_work(archive, session).get("planTitle"))}
+def work_texts(archive: Archive) -> set[str]:
+    """What the sessions work on, as the state file may tell it, and the titles of their plans."""
+    works = [read_work(archive, session) for (session,) in archive.rows("SELECT id FROM session WHERE work NOT NULL")]
+    told = [value for work in works for value in (work.get("planTitle"), *work.get("workItem", {}).values())]
+    return {value for value in told if isinstance(value, str)}
 
 
 def forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:

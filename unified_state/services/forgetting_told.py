@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP
 from unified_state.services.forgetting import forget_found
+from unified_state.services.forgetting_facts import work_texts
 from unified_state.storage.compactions import FORGOTTEN
 from unified_state.storage.free_texts import forget_texts_of_session
 from unified_state.storage.ledger import selected_items
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 
-def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> None:
-    """Forget what tombstones name."""
+def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
+    """Forget what tombstones name; what the state files may still tell of it."""
+    before = work_texts(archive)
+    _forget(archive, tombstones)
+    return before - work_texts(archive)
+
+
+def _forget(archive: Archive, tombstones: Iterable[Tombstone]) -> None:
     steps: list[int] = []
     summaries: list[int] = []
     items = []

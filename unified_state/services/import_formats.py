@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from unified_state.errors import ForeignFileError
 from unified_state.interpreter import parse_json
 from unified_state.sources import claude_flow, claude_mem, state_snapshot
@@ -17,21 +19,26 @@ if TYPE_CHECKING:
 HISTORY, TRANSCRIPT = "unified-state history", "transcript"
 FLOW_DATABASE, FLOW_JSON = "claude-flow database", "claude-flow JSON"
 MEM_DATABASE, STATE = "claude-mem database", "state file"
-_HEAD = 1 << 20
+_HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
 
 
 def find_format(path: str) -> str:
     """The format of a file, by its content. Raises ForeignFileError where it is none that is known."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        message = f"{path} is no file"  # but a pipe, for instance, which can be read only once
+        raise ForeignFileError(message, "write what it gives into a file, and name that")
     try:
         with open(path, "rb") as file:
             head = file.read(_HEAD)
+            text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+            if text.startswith(b"{") and b"\n" not in text:  # a first line of megabytes
+                text += file.readline(_LONGEST_LINE)
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise ForeignFileError(message, "name a file that you may read") from error
     if head.startswith(MAGIC):
         return _database_format(path)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"["):
         return FLOW_JSON
     line = text.split(b"\n", 1)[0]

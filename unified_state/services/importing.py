@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.records.history import StoredCompaction, StoredItem, StoredStep, Tombstone
+from unified_state.records.history import SESSION, StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.services.forgetting import tidy
@@ -91,14 +91,16 @@ def import_file(
     is_history = readable.format == HISTORY
     own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
 
-    def action(store: HistoryStore, archive: Archive | None) -> Imported:
+    def action(store: HistoryStore, archive: Archive | None) -> tuple[Imported, set[str]]:
         judge = Judge(store, now, is_own=own, sets_apart=is_history and not own)
         importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
         for batch in _batches(open_records(readable.format, readable.path, readable.project)):
             importer.keep(batch)
             report(len(batch))
+        if archive is None and server is None:
+            importer.forgotten = _forget_beside(workspace, store, importer.tombstones)
         importer.settle()
-        return Imported(
+        imported = Imported(
             path=readable.path,
             format=readable.format,
             records=readable.records,
@@ -106,10 +108,11 @@ def import_file(
             proposed=importer.proposed,
             left=importer.left,
         )
+        return imported, importer.forgotten
 
-    done = use_store(workspace, action, server)
-    if server is None:
-        rewrite_state_files(workspace)  # also where nothing is new: what was known may have changed
+    done, forgotten = use_store(workspace, action, server)
+    if server is None:  # also where nothing is new: what was known may have changed
+        rewrite_state_files(workspace, forgotten.__contains__ if forgotten else None)
     return done
 
 
@@ -122,14 +125,15 @@ class _Importer:
         self._store, self._archive, self._masker, self._judge = store, archive, masker, judge
         self._is_own = is_own
         self._sessions: set[str] = set()
-        self._tombstones: list[Tombstone] = []
+        self.tombstones: list[Tombstone] = []
         self._was_masked = False
+        self.forgotten: set[str] = set()  # what the state files may still tell
         self.added = self.proposed = self.left = 0
 
     def keep(self, batch: Iterable[HistoryRecord]) -> None:
         """Keep a batch, whole or not at all."""
         judged = [record for told in batch if (record := self._judged(told)) is not None]
-        self._tombstones += [record for record in judged if isinstance(record, Tombstone)]
+        self.tombstones += [record for record in judged if isinstance(record, Tombstone)]
         kept = [record for record in judged if not isinstance(record, Tombstone)]
         self._was_masked |= any(
             record.masked_at for record in kept if isinstance(record, StoredStep | StoredCompaction)
@@ -148,9 +152,9 @@ class _Importer:
         """Forget what was forgotten there. Make the working sets of one's own sessions that got steps; no other session
         ever goes on here.
         """
-        if self._archive and self._tombstones:
+        if self._archive and self.tombstones:
             self.added += self._forget(self._archive)
-        self.added += self._store.append(self._tombstones)
+        self.added += self._store.append(self.tombstones)
         if self._archive and self._was_masked:
             tidy(self._archive)  # what was masked there leaves every byte here
         if self._archive is None or not self._is_own:
@@ -163,13 +167,25 @@ class _Importer:
     def _forget(self, archive: Archive) -> int:
         """Forget as the user does here; how many of the tombstones are new by that."""
         before = _keys(self._store.tombstones())
-        forget_told(archive, self._tombstones)
-        return len(_keys(self._tombstones) & (_keys(self._store.tombstones()) - before))
+        self.forgotten = forget_told(archive, self.tombstones)
+        return len(_keys(self.tombstones) & (_keys(self._store.tombstones()) - before))
 
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
         judged = self._judge.judged(masked(record, self._masker))
         self.left += judged is None
         return judged
+
+
+def _forget_beside(workspace: Workspace, store: HistoryStore, tombstones: Iterable[Tombstone]) -> set[str]:
+    """Forget what files of JSON have of sessions beside the history; what the state files may still tell."""
+    from unified_state.services.json_tier.forgetting import clean_desk
+    from unified_state.services.json_tier.history import open_history
+
+    known = {(one.what, one.key): one.at for one in store.tombstones()}
+    until = {
+        one.key: one.at for one in tombstones if one.what == SESSION and known.get((SESSION, one.key), -1) < one.at
+    }
+    return clean_desk(open_history(workspace.place), until)
 
 
 def _keys(tombstones: Iterable[Tombstone]) -> set[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import NotFoundError
+from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.records.record import Record
 from unified_state.services.capture import Capture, Captured
 from unified_state.services.host_transcripts import told_by_host
@@ -66,10 +66,12 @@ def find_transcripts(paths: Sequence[str]) -> list[tuple[str, bool]]:
 
 
 def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, report: Report) -> Ingested:
-    """Archive transcripts; `report` is told of the bytes of each one that is done."""
+    """Archive transcripts; `report` is told of the bytes of each one that is done. Raises ForeignFileError, before
+    anything is archived, where one cannot be read.
+    """
     added, count, skipped = 0, 0, []
-    for path, of_projects in files:
-        transcript = read_head(path)
+    for transcript, of_projects in [(_readable(path), of_projects) for path, of_projects in files]:
+        path = transcript.path
         target = _target(workspace, transcript) if of_projects else workspace
         if target is None:
             skipped.append(path)
@@ -95,16 +97,28 @@ def read_head(path: str) -> Transcript:
     return Transcript(path, session_id or name, agent, cwd)
 
 
+def _readable(path: str) -> Transcript:
+    try:
+        return read_head(path)
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise ForeignFileError(message, "name files that you may read") from error
+
+
 def _in_folder(folder: str) -> Iterator[tuple[str, bool]]:
     """The transcripts below a folder: those that lie in it directly, else it is a folder of projects."""
-    here = sorted(name for name in os.listdir(folder) if name.endswith(_ENDING))
+    here = _files_in(folder)
     if here:
-        yield from ((os.path.join(folder, name), False) for name in here)
+        yield from ((path, False) for path in here)
         return
     for project in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if project.is_dir():
-            names = sorted(name for name in os.listdir(project.path) if name.endswith(_ENDING))
-            yield from ((os.path.join(project.path, name), True) for name in names)
+            yield from ((path, True) for path in _files_in(project.path))
+
+
+def _files_in(folder: str) -> list[str]:
+    paths = (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(_ENDING))
+    return [path for path in paths if os.path.isfile(path)]  # a link may lead nowhere
 
 
 def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:

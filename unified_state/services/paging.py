@@ -13,7 +13,7 @@ from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.rules.tokens import upper_bound
 from unified_state.storage.calibration import token_scale
-from unified_state.storage.ledger import update_item
+from unified_state.storage.ledger import note_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def page_out(
     gone = leaving(items, sizes, sum(sizes.values()), target, settings.budget_max)
     with archive.transaction():
         for item in gone:
-            update_item(archive, item.replace(paged_out_at=to_text(now)))
+            note_place(archive, item.replace(paged_out_at=to_text(now)))
     left = {item.uuid for item in gone}
     return [item for item in items if item.uuid not in left]
 
@@ -57,7 +57,7 @@ def _counted(archive: Archive, items: list[LedgerItem], count_tokens: Counter) -
     sized = {item.uuid: item.replace(estimate=count) for item, count in zip(unknown, counts, strict=True)}
     with archive.transaction():
         for item in sized.values():
-            update_item(archive, item)
+            note_place(archive, item)
     return [sized.get(item.uuid, item) for item in items]
 
 

@@ -60,8 +60,17 @@ class StateWriter:
         return self._do(lambda writer: writer.change_work_item(changes))
 
     def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
-        """Save with the git state of this moment."""
-        return self._do(lambda writer: writer.save(trigger, highlights, actions))
+        """Save with the git state of this moment. What an archive has noted before it failed is not noted beside it."""
+        is_noted = False
+
+        def verb(writer: ArchiveWriter | JsonWriter) -> Projected:
+            nonlocal is_noted
+            if not is_noted:
+                writer.note(highlights, actions)
+                is_noted = True
+            return writer.save(trigger)
+
+        return self._do(verb)
 
     def refresh(self, leaves: Callable[[str], bool] | None = None) -> Projected:
         """Write the state file as the history has it."""

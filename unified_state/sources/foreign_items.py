@@ -18,12 +18,21 @@ _SEPARATOR = "\0"
 
 
 def foreign_item(
-    program: str, kind: str, body: dict[str, Any], alias: str, created_at: str, *, status: str = _PROPOSED
+    program: str,
+    kind: str,
+    body: dict[str, Any],
+    alias: str,
+    created_at: str,
+    *,
+    timestamp: int | None,
+    status: str = _PROPOSED,
 ) -> StoredItem:
-    """An item of another program. It is paged out: the state file is for what is recorded here."""
+    """An item of another program. It is paged out: the state file is for what is recorded here. `timestamp` is what the
+    file itself tells; when the file was written is another time in each copy of it.
+    """
     main = str(body[MAIN_FIELDS[kind]])
     return StoredItem(
-        uuid=_uuid(program, kind, alias, created_at, main),
+        uuid=_uuid(program, kind, alias, str(timestamp), main),
         alias=alias,
         kind=kind,
         body=body,

@@ -2,8 +2,8 @@
 `unified-session-state.json`, or that of one session, `unified-session-state.<session>.json`.
 
 The file is kept whole, as a step; its entries are items, proposals unless they were settled, each with a step that
-says it, so that its source can be shown. That manager gave ids twice; an entry is known by its id, its time and its
-text.
+says it, so that its source can be shown. That manager gave ids twice; an entry is known by its id, its time, if it has
+one, and its text.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ def _item(entry: StateEntry) -> StoredItem:
         {**OTHER_FIELDS[entry.kind], **body},
         f"{letter}{number or 1}",
         entry.created_at,
+        timestamp=entry.timestamp,
         status=status,
     )
     return item.replace(changed_at=entry.said.get("resolvedAt"))

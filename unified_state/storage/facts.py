@@ -1,4 +1,4 @@
-"""What is remembered of facts between steps: what was captured once, and which calls fail.
+"""What is remembered of facts between steps: what was captured once, which calls fail, what the state file shows.
 
 Commands and files stand here as hashes only, so that nothing has to be forgotten or masked.
 """
@@ -38,3 +38,14 @@ def take_failing(archive: Archive, root: str, tool: str, call: str, before: int)
     for (item,) in rows:
         archive.run("DELETE FROM failing WHERE item = ?", item)
     return [item for (item,) in rows]
+
+
+def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str) -> None:
+    """Of what a rule captured, only the newest stay in the state file."""
+    archive.run(
+        "UPDATE item SET paged_out_at = ?1 WHERE rule = ?2 AND paged_out_at IS NULL AND id NOT IN "
+        "(SELECT id FROM item WHERE rule = ?2 AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?3)",
+        at,
+        rule,
+        limit,
+    )

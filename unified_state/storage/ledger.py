@@ -95,11 +95,22 @@ def _values(item: LedgerItem) -> tuple[object, ...]:
 
 def update_item(archive: Archive, item: LedgerItem) -> None:
     """Write back an item that changed: its status, body, files, size, or whether it is in the state file."""
+    later = archive.row("SELECT changed_at FROM item WHERE uuid = ? AND changed_at > ?", item.uuid, item.changed_at)
+    if later is not None:  # the clock went back, and of two versions the later one counts
+        from unified_state.rules.newer import time_behind
+
+        item = item.replace(changed_at=time_behind(later[0], str(item.changed_at)))
     values = dict(zip(_COLUMNS.split(", "), _values(item), strict=True))
     changed = [values[name] for name in _CHANGING.split(", ")]
     archive.run(
         f"UPDATE item SET ({_CHANGING}) = ({', '.join('?' * len(changed))}) WHERE uuid = ?", *changed, item.uuid
     )
+
+
+def note_place(archive: Archive, item: LedgerItem) -> None:
+    """Note the size of an item and whether it is in the state file, unless it changed since it was read."""
+    unchanged = "UPDATE item SET (estimate, paged_out_at) = (?, ?) WHERE uuid = ? AND changed_at IS ?"
+    archive.run(unchanged, item.estimate, item.paged_out_at, item.uuid, item.changed_at)
 
 
 def link_items(archive: Archive, item: LedgerItem, relation: str, other: LedgerItem, at: str) -> None:
@@ -127,10 +138,7 @@ def items_called(archive: Archive, ref: str) -> list[LedgerItem]:
 
 def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:
     """All items, or those of a kind, or in some statuses; the oldest first."""
-    conditions, values = [], []
-    if kind:
-        conditions.append("kind = ?")
-        values.append(kind)
+    conditions, values = (["kind = ?"], [kind]) if kind else ([], [])
     if statuses:
         chosen = list(statuses)
         conditions.append(f"status IN ({', '.join('?' * len(chosen))})")
@@ -196,17 +204,6 @@ def items_of_rule(archive: Archive, rule: str, session_id: str, limit: int) -> l
     """The newest active items that a rule captured in a session, the newest first."""
     where = "WHERE rule = ? AND session_id = ? AND status = ? ORDER BY id DESC LIMIT ?"
     return selected_items(archive, where, rule, session_id, ACTIVE, limit)
-
-
-def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str) -> None:
-    """Of what a rule captured, only the newest stay in the state file."""
-    archive.run(
-        "UPDATE item SET paged_out_at = ?1 WHERE rule = ?2 AND paged_out_at IS NULL AND id NOT IN "
-        "(SELECT id FROM item WHERE rule = ?2 AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?3)",
-        at,
-        rule,
-        limit,
-    )
 
 
 def forget_item(archive: Archive, uuid: str) -> None:

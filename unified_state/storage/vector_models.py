@@ -16,6 +16,10 @@ SELECT step, id FROM vector WHERE step >= ?2 AND model IN (
     WHERE this.id = ?1 AND other.id <> ?1
 ) ORDER BY step LIMIT ?3
 """
+_OF_MODEL = """
+SELECT step, id FROM vector WHERE step >= ?2 AND model IN (SELECT id FROM vector_model WHERE name = ?1)
+ORDER BY step LIMIT ?3
+"""
 
 
 class VectorCount(Record):
@@ -56,10 +60,19 @@ def count_embeddable(archive: Archive) -> int:
 
 
 def drop_other_versions(archive: Archive, model: int) -> None:
-    """Remove the vectors of all other versions of a model, some at a time: a hook that writes meanwhile waits for these
-    at most.
-    """
-    step = 0
-    while rows := archive.rows(_OF_OTHER_VERSIONS, model, step, _REMOVED_AT_ONCE):
+    """Remove the vectors of all other versions of a model."""
+    _drop(archive, _OF_OTHER_VERSIONS, model)
+
+
+def drop_model(archive: Archive, name: str) -> int:
+    """Remove the vectors of a model, in all its versions; how many there were."""
+    return _drop(archive, _OF_MODEL, name)
+
+
+def _drop(archive: Archive, those: str, which: object) -> int:
+    """Some at a time: a hook that writes meanwhile waits for these at most."""
+    step = dropped = 0
+    while rows := archive.rows(those, which, step, _REMOVED_AT_ONCE):
         step = rows[-1][0]
-        archive.run(f"DELETE FROM vector WHERE id IN ({', '.join(str(number) for _, number in rows)})")
+        dropped += archive.run(f"DELETE FROM vector WHERE id IN ({', '.join(str(number) for _, number in rows)})")
+    return dropped

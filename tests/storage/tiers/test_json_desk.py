@@ -50,3 +50,14 @@ def test_only_entries_of_another_form_are_left_out(tmp_path: Path, bad: object) 
     for part in ("work", "summaries"):  # anything of these is enough, or any text
         found[part].pop("other", None)
     assert found == GOOD
+
+
+@pytest.mark.parametrize("field", [{"work_item": "x"}, {"pid": "x"}, {"worktree": 7}, {"branch": []}, {"commit": {}}])
+def test_work_of_another_form_is_left_out(tmp_path: Path, field: dict[str, Any]) -> None:
+    spoilt = {"work": {"s": GOOD["work"]["s"], "other": {"seen_at": 5, **field}}}
+    assert desk_with(tmp_path, json.dumps(spoilt).encode()).read()["work"] == GOOD["work"]
+
+
+def test_a_note_of_no_session_that_could_be_is_left_out(tmp_path: Path) -> None:
+    spoilt = {"notes": [*GOOD["notes"], {**GOOD["notes"][0], "session_id": ["s"]}]}
+    assert desk_with(tmp_path, json.dumps(spoilt).encode()).read()["notes"] == GOOD["notes"]

@@ -6,7 +6,10 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 from stat import S_IMODE
 from time import sleep
 
@@ -172,6 +175,30 @@ def test_what_does_not_fit_on_the_disk_is_not_there_at_all(tmp_path: Path) -> No
     (folder_of(store) / "items.jsonl").unlink()
     assert texts(store) == ["text 1"]
     assert store.append([step(2), item(1, "D1")]) == 2
+
+
+@contextmanager
+def no_file_longer_than(size: int) -> Iterator[None]:
+    """While the system lets no file grow beyond a size, as a disk that is nearly full."""
+    before = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        setrlimit(RLIMIT_FSIZE, before)
+
+
+def test_what_there_was_no_room_to_clean_away_goes_when_it_is_asked_for_again(tmp_path: Path) -> None:
+    store = JsonStore(str(tmp_path), "p")
+    store.append([step(1, "swordfish"), step(2, "x" * 100_000)])
+    forgetting = [Tombstone("step", "u1/0", START)]
+    with no_file_longer_than(50_000):
+        with pytest.raises(StorageError, match="cannot be written"):
+            store.append(forgetting)
+        assert store.append([item(1, "D1")]) == 1  # which is there, so that nobody records it once more
+        assert [one.alias for one in store.items()] == ["D1"]
+    assert store.append(forgetting) == 0
+    assert b"swordfish" not in b"".join(path.read_bytes() for path in folder_of(store).iterdir())
 
 
 def test_a_name_of_a_project_leads_nowhere_else(tmp_path: Path) -> None:

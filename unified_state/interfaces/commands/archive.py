@@ -80,7 +80,7 @@ def _export(arguments: Namespace) -> int:
     from unified_state.services.recalling import export_items
 
     context = Context(as_json=True)
-    if arguments.full:
+    if arguments.full is not None:
         return _export_all(context, arguments.full, is_on_server=arguments.source is not None)
     if arguments.source is not None:
         message = "what is on the server is exported as a whole"

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
+    from unified_state.services.workspace import Workspace
+
 _WORTH_A_BAR = 100  # steps: some seconds
 
 
 def configure(_name: str, parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("--model", choices=MODELS, help="default: the setting search_vectors")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--model", choices=MODELS, help="default: the setting search_vectors")
+    which.add_argument("--remove", choices=MODELS, help="remove all vectors of a model, and make none")
     parser.add_argument("--limit", type=_count, metavar="N", help="at most so many steps, the newest without a vector")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_embed)
@@ -44,6 +48,8 @@ def _embed(arguments: Namespace) -> int:
         message = "nothing is archived here yet"
         raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
     setting = workspace.settings.search_vectors
+    if arguments.remove is not None:
+        return _remove(context, workspace, arguments.remove)
     name = arguments.model or setting
     if name == OFF:
         message = "no model is chosen"
@@ -63,4 +69,15 @@ def _embed(arguments: Namespace) -> int:
     )
     if setting != name:
         context.say(f'searches do not use them yet; set search_vectors = "{name}"')
+    return 0
+
+
+def _remove(context: Context, workspace: Workspace, name: str) -> int:
+    from unified_state.services.vector_removal import remove_vectors
+
+    done = remove_vectors(workspace, name)
+    size = f"the archive has {done.archive_bytes / 1e6:,.1f} MB"
+    context.show(done.as_dict(), f"{done.removed:,} vectors of {done.model} removed; {size}")
+    if workspace.settings.search_vectors == name:
+        context.say('searches still ask for them; set search_vectors = "off"')
     return 0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from unified_state.services.importing import Imported
+    from unified_state.services.importing import Imported, Readable
     from unified_state.services.syncing import Server
     from unified_state.services.workspace import Workspace
 
@@ -36,6 +36,7 @@ def _import(arguments: Namespace) -> int:
     from unified_state.errors import UsageError
     from unified_state.rules.binding import may_decide
     from unified_state.services.import_formats import TRANSCRIPT, find_format
+    from unified_state.services.importing import examine
 
     context = Context(as_json=arguments.json)
     forms = {path: TRANSCRIPT if os.path.isdir(path) else find_format(path) for path in arguments.paths}
@@ -48,10 +49,17 @@ def _import(arguments: Namespace) -> int:
     transcripts = [path for path, form in forms.items() if form == TRANSCRIPT]
     server = None if arguments.into is None else own_on_server(workspace)
     files = [(path, form) for path, form in forms.items() if form != TRANSCRIPT]
-    done = [_import_file(context, workspace, path, form, arguments, server) for path, form in files]
-    if transcripts:
-        done.append(_ingest(context, workspace, transcripts))
-    context.show(done, "\n".join(one.pop("text") for one in done) if not arguments.json else "")
+    readable = [examine(workspace, path, form, arguments.project) for path, form in files]
+    found = _find(transcripts) if transcripts else []
+    done: list[dict[str, Any]] = []
+    try:
+        for one in readable:
+            done.append(_import_file(context, workspace, one, server, is_own=arguments.own))  # noqa: PERF401  # one by one
+        if found:
+            done.append(_ingest(context, workspace, found))
+    finally:  # what is done is told, also where another one fails
+        if done:
+            context.show(done, "\n".join(one.pop("text") for one in done) if not arguments.json else "")
     return 0
 
 
@@ -70,27 +78,32 @@ def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
 
 
 def _import_file(
-    context: Context, workspace: Workspace, path: str, form: str, arguments: Namespace, server: Server | None
+    context: Context, workspace: Workspace, readable: Readable, server: Server | None, *, is_own: bool
 ) -> dict[str, Any]:
     from unified_state.interfaces.progress import progress_bar
-    from unified_state.services.importing import examine, import_file
+    from unified_state.services.importing import import_file
 
-    readable = examine(workspace, path, form, arguments.project)
     with progress_bar("importing", readable.records) as advance:
-        imported = import_file(workspace, readable, current_time(), advance, is_own=arguments.own, server=server)
-    return _shown(context, imported)
+        imported = import_file(workspace, readable, current_time(), advance, is_own=is_own, server=server)
+    return _shown(context, imported, can_decide=workspace.no_archive is None)
 
 
-def _ingest(context: Context, workspace: Workspace, paths: list[str]) -> dict[str, Any]:
+def _find(paths: list[str]) -> list[tuple[str, bool]]:
     from unified_state.errors import NotFoundError
-    from unified_state.interfaces.progress import progress_bar
-    from unified_state.services.import_formats import TRANSCRIPT
-    from unified_state.services.ingestion import find_transcripts, ingest
+    from unified_state.services.ingestion import find_transcripts
 
     files = find_transcripts(paths)
     if not files:
         message = f"there is no transcript in {', '.join(paths)}"
         raise NotFoundError(message, "transcripts end in .jsonl; name the files of other programs themselves")
+    return files
+
+
+def _ingest(context: Context, workspace: Workspace, files: list[tuple[str, bool]]) -> dict[str, Any]:
+    from unified_state.interfaces.progress import progress_bar
+    from unified_state.services.import_formats import TRANSCRIPT
+    from unified_state.services.ingestion import ingest
+
     with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
         done = ingest(workspace, files, current_time(), advance)
     for path in done.skipped:
@@ -99,8 +112,9 @@ def _ingest(context: Context, workspace: Workspace, paths: list[str]) -> dict[st
     return {"format": TRANSCRIPT, "records": done.files, "added": done.added, **_text(context, text)}
 
 
-def _shown(context: Context, imported: Imported) -> dict[str, Any]:
-    waiting = f", {imported.proposed:,} proposed (`unified-state proposed`)" if imported.proposed else ""
+def _shown(context: Context, imported: Imported, *, can_decide: bool) -> dict[str, Any]:
+    where = "`unified-state proposed`" if can_decide else "an archive takes your word on them"
+    waiting = f", {imported.proposed:,} proposed ({where})" if imported.proposed else ""
     left = f", {imported.left:,} left as they are here" if imported.left else ""
     text = f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
     return {**imported.as_dict(), **_text(context, text)}

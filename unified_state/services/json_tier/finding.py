@@ -15,11 +15,12 @@ from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.rules.word_roots import root_of
 from unified_state.services.exporting import export_line
 from unified_state.services.json_tier.history import open_history
+from unified_state.services.json_tier.reading import begin_of_turn, compaction_numbers, steps_at
 from unified_state.storage.ledger import ACTIVE
 from unified_state.storage.steps import readable
 from unified_state.storage.tiers.json_forms import plain
 from unified_state.storage.tiers.json_search import search
-from unified_state.storage.tiers.json_steps import find_place, is_gone
+from unified_state.storage.tiers.json_steps import is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 _SNIPPET, _HALF, _WHOLE = 240, 0.5, 10.0
 _MANY = 10  # times as many are looked at where a file's name is to stand in them
-_STEPS_OF_TURN = 2_000
 _HINT = "`unified-state search` finds refs"
 
 
@@ -84,9 +84,7 @@ def json_turn_of(workspace: Workspace, ref: str) -> str:
     if not own:
         message = f"there is no step S{number}"
         raise NotFoundError(message, _HINT)
-    before = history.store.steps(own[0][1].session_id, max(0, number - _STEPS_OF_TURN), _STEPS_OF_TURN)
-    begins = [place for place, step in before if place <= number and step.agent == own[0][1].agent and step.starts_turn]
-    return f"T{begins[-1] if begins else number}"
+    return f"T{begin_of_turn(history, number, own[0][1])}"
 
 
 def json_items(workspace: Workspace, kind: str | None = None, statuses: Iterable[str] = ()) -> list[LedgerItem]:
@@ -163,8 +161,8 @@ def _names(step: StoredStep, file: str | None) -> bool:
 
 
 def _item(history: JsonHistory, item: StoredItem, others: list[StoredItem]) -> dict[str, Any]:
-    aliases = {one.uuid: one.alias for one in history.store.items()}
-    links = list(history.store.links())
+    aliases = {one.uuid: one.alias for one in history.store.items()}  # none of an item that the disk has changed
+    links = [one for one in history.store.links() if {one.from_uuid, one.to_uuid} <= aliases.keys()]
     return {
         "ref": item.alias,
         **_ledger(item).as_dict(),
@@ -216,11 +214,10 @@ def _turn(history: JsonHistory, number: int) -> dict[str, Any]:
 
 
 def _compaction(history: JsonHistory, number: int) -> dict[str, Any]:
-    known = list(history.store.compactions())
-    if not 0 < number <= len(known):
+    found = compaction_numbers(history).get(number)
+    if found is None:
         message = f"there is no compaction K{number}"
         raise NotFoundError(message, "`unified-state status` says how many there are")
-    found = known[number - 1]
     return {
         "ref": f"K{number}",
         "kind": "compaction",
@@ -231,15 +228,3 @@ def _compaction(history: JsonHistory, number: int) -> dict[str, Any]:
         "summary": found.summary,
         "restored": [],
     }
-
-
-def steps_at(history: JsonHistory, kind: str, number: int) -> list[tuple[int, StoredStep]]:
-    """The step at a position, or the turn that begins with it."""
-    session_id = find_place(history.files, number)
-    limit = 1 if kind == STEP else _STEPS_OF_TURN
-    steps = history.store.steps(session_id, number - 1, limit) if session_id is not None else []
-    if not steps or steps[0][0] != number:
-        return []
-    own = [(place, step) for place, step in steps if step.agent == steps[0][1].agent]
-    end = next((index for index, (_, step) in enumerate(own) if index and step.starts_turn), len(own))
-    return own[:end]

@@ -6,6 +6,8 @@ What was told beside the history (notes, work, messages that wait) goes where it
 from __future__ import annotations
 
 import os
+import sys
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from unified_state.errors import NotFoundError, UsageError
@@ -14,16 +16,19 @@ from unified_state.records.history import COMPACTION, ITEM, SESSION, STEP, Tombs
 from unified_state.rules.refs import COMPACTION as COMPACTION_REF
 from unified_state.rules.refs import ITEM as ITEM_REF
 from unified_state.rules.refs import parse_ref
+from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.enforcement import check_may_lift
-from unified_state.services.json_tier.finding import recall_json, steps_at
+from unified_state.services.json_tier.finding import recall_json
 from unified_state.services.json_tier.history import open_history
 from unified_state.services.json_tier.projecting import JsonProjection
+from unified_state.services.json_tier.reading import compaction_numbers, steps_at
 from unified_state.storage.tiers.json_desk import NOTES, PENDING, SUMMARIES, WORK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
+    from unified_state.records.history import StoredCompaction, StoredStep
     from unified_state.services.json_tier.history import JsonHistory
     from unified_state.services.workspace import Workspace
 
@@ -48,13 +53,47 @@ def forget_json(
     check_may_lift(items, workspace.origin)
     before = history.store.counts()
     history.store.append(tombstones)
-    history.desk.change(lambda desk: _clean(desk, session_id, holds))
+    forgotten = clean_desk(history, {} if session_id is None else {session_id: sys.maxsize}, holds)
     after = history.store.counts()
     if os.path.exists(workspace.place.archive_path):
         workspace.report(f"the archive {workspace.place.archive_path} was not looked at: {workspace.no_archive}")
-    texts = {value for item in items for value in item.body.values() if isinstance(value, str)}
-    JsonProjection(history, workspace, now).refresh(lambda said: said in texts or holds(said))
+    forgotten |= {value for item in items for value in item.body.values() if isinstance(value, str)}
+    JsonProjection(history, workspace, now).refresh(lambda said: said in forgotten or holds(said))
     return before.steps - after.steps, before.items - after.items, before.compactions - after.compactions
+
+
+def clean_desk(history: JsonHistory, until: Mapping[str, int], holds: Holds = lambda _text: False) -> set[str]:
+    """Take out of the desk what belongs to sessions that were forgotten, up to when they were, and what holds a text
+    that was; what the state file may still tell of it.
+    """
+    gone: set[str] = set()
+    goes_on = {name for name, at in until.items() if any(step.at > at for step in _steps_of(history, name))}
+
+    def change(desk: dict[str, Any]) -> None:
+        before = _told(desk)
+        desk[PENDING] = [one for one in desk[PENDING] if one[3] > until.get(one[0], -1) and not holds(one[2])]
+        desk[NOTES] = [
+            one
+            for one in desk[NOTES]
+            if (to_milliseconds(one["at"]) or 0) > until.get(one.get("session_id"), -1) and not holds(one["text"])
+        ]
+        for part in (WORK, SUMMARIES):
+            desk[part] = {
+                name: value
+                for name, value in desk[part].items()
+                if (name not in until or name in goes_on) and not holds(dump_json(value))
+            }
+        gone.update(before - _told(desk))
+
+    history.desk.change(change)
+    return gone
+
+
+def _told(desk: dict[str, Any]) -> set[str]:
+    """What a state file tells of a desk."""
+    works = [one.get("work_item") or {} for one in desk[WORK].values()]
+    texts = [note["text"] for note in desk[NOTES]] + [value for work in works for value in work.values()]
+    return {text for text in texts if isinstance(text, str)}
 
 
 def _with_text(history: JsonHistory, text: str, now: int) -> tuple[list[Tombstone], Holds]:
@@ -66,16 +105,11 @@ def _with_text(history: JsonHistory, text: str, now: int) -> tuple[list[Tombston
     def holds(other: str) -> bool:
         return any(form in other.lower() for form in forms)
 
-    found = []
-    for session in history.store.sessions():
-        position = 0
-        while page := history.store.steps(session.session_id, position):
-            position = page[-1][0]
-            found += [Tombstone(STEP, f"{step.uuid}/{step.block}", now) for _, step in page if holds(step.text)]
+    steps = chain(*(_steps_of(history, session.session_id) for session in history.store.sessions()))
+    found = [_of_step(step, now) for step in steps if holds(step.text)]
     items = [item for item in history.store.items() if holds(dump_json(item.body)) or holds(item.quote or "")]
     found += [Tombstone(ITEM, item.uuid, now) for item in items]
-    cut = [one for one in history.store.compactions() if holds(one.summary or "")]
-    found += [Tombstone(COMPACTION, one.boundary_uuid, now) for one in cut]
+    found += [_of_compaction(one, now) for one in history.store.compactions() if holds(one.summary or "")]
     return found, holds
 
 
@@ -83,7 +117,9 @@ def _of_session(history: JsonHistory, session_id: str, now: int) -> list[Tombsto
     if all(session.session_id != session_id for session in history.store.sessions()):
         message = f"there is no session {session_id} in the history"
         raise NotFoundError(message, "`unified-state search` names the sessions it finds")
-    return [Tombstone(SESSION, session_id, now)]
+    later = [_of_step(step, now) for step in _steps_of(history, session_id) if step.at > now]  # a clock was ahead
+    cut = [one for one in history.store.compactions() if one.session_id == session_id and one.at > now]
+    return [Tombstone(SESSION, session_id, now), *later, *(_of_compaction(one, now) for one in cut)]
 
 
 def _at_ref(workspace: Workspace, history: JsonHistory, ref: str, now: int) -> tuple[list[Tombstone], Holds]:
@@ -92,17 +128,22 @@ def _at_ref(workspace: Workspace, history: JsonHistory, ref: str, now: int) -> t
     if kind == ITEM_REF:
         return [Tombstone(ITEM, found["uuid"], now)], lambda _text: False
     if kind == COMPACTION_REF:
-        boundary = list(history.store.compactions())[number - 1].boundary_uuid
-        return [Tombstone(COMPACTION, boundary, now)], lambda _text: False
+        return [_of_compaction(compaction_numbers(history)[number], now)], lambda _text: False
     steps = [step for _, step in steps_at(history, kind, number)]
     told = {step.text.strip() for step in steps}
-    return [Tombstone(STEP, f"{step.uuid}/{step.block}", now) for step in steps], told.__contains__
+    return [_of_step(step, now) for step in steps], told.__contains__
 
 
-def _clean(desk: dict[str, Any], session_id: str | None, holds: Holds) -> None:
-    """Take out of the desk what belongs to a session that was forgotten, or holds what was."""
-    desk[PENDING] = [one for one in desk[PENDING] if one[0] != session_id and not holds(one[2])]
-    desk[NOTES] = [one for one in desk[NOTES] if one.get("session_id") != session_id and not holds(one["text"])]
-    for part in (WORK, SUMMARIES):
-        told = {name: value for name, value in desk[part].items() if not holds(dump_json(value))}
-        desk[part] = {name: value for name, value in told.items() if session_id is None or name != session_id}
+def _steps_of(history: JsonHistory, session_id: str) -> Iterator[StoredStep]:
+    position = 0
+    while page := history.store.steps(session_id, position):
+        yield from (step for _, step in page)
+        position = page[-1][0]
+
+
+def _of_step(step: StoredStep, now: int) -> Tombstone:
+    return Tombstone(STEP, f"{step.uuid}/{step.block}", now)
+
+
+def _of_compaction(compaction: StoredCompaction, now: int) -> Tombstone:
+    return Tombstone(COMPACTION, compaction.boundary_uuid, now)

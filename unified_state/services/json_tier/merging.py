@@ -16,6 +16,7 @@ from unified_state.interpreter import DatabaseError
 from unified_state.rules.timestamps import to_text
 from unified_state.services.capture import Capture
 from unified_state.services.clock import current_time
+from unified_state.services.forgetting_told import forget_told
 from unified_state.services.json_tier.history import JsonHistory
 from unified_state.services.json_tier.places import DAMAGED, MERGED, merged_folders, project_of, waiting_folders
 from unified_state.services.pending import keep_message
@@ -80,6 +81,7 @@ class _Merge:
         history = JsonHistory(self._folder, self._project, seconds=lock_seconds)
         with history.files:
             if os.path.isdir(history.files.folder):  # else another process has merged it meanwhile
+                self._forget(history)  # first: it is not to be read again, nor anything to be taken from it
                 if not (self._read_transcripts(history) and self._take_in(history)):
                     return False
                 self._rename(history)
@@ -88,6 +90,12 @@ class _Merge:
             for folder in merged_folders(self._folder, self._project):
                 _remove(folder)
         return True
+
+    def _forget(self, history: JsonHistory) -> None:
+        """Forget what was forgotten meanwhile, as thoroughly as here."""
+        if tombstones := list(history.store.tombstones()):
+            forget_told(self._archive, tombstones)
+            SqliteStore(self._archive.path, archive=self._archive).append(tombstones)
 
     def _read_transcripts(self, history: JsonHistory) -> bool:
         """Let the archive read on in the transcripts of which the history holds a part."""

@@ -103,7 +103,8 @@ class JsonProjection:
 
     def _state(self, present: dict[str, Any]) -> State:
         taken = Tables(self._history.files).taken
-        items = [*carried_items(present, taken, self._now), *self._history.store.items()]
+        own = (item for item in self._history.store.items() if item.paged_out_at is None)
+        items = [*carried_items(present, taken, self._now), *own]
         shown, tokens = self._within_budget(items)
         desk = self._history.desk.read()
         alive = self._alive(desk)

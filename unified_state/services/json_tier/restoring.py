@@ -16,7 +16,7 @@ from unified_state.rules.timestamps import to_milliseconds, to_text
 from unified_state.services.health import health_line
 from unified_state.services.json_tier.carrying import carried_items
 from unified_state.services.json_tier.projecting import JsonProjection, open_notes
-from unified_state.services.json_tier.reading import count_turns, last_outlines
+from unified_state.services.json_tier.reading import compaction_numbers, count_turns, last_outlines
 from unified_state.services.restore import restored_text
 from unified_state.storage.ledger import ACTIVE
 from unified_state.storage.sessions import LOCAL_SESSION
@@ -107,5 +107,5 @@ def _newest_other(desk: dict[str, Any], session_id: str) -> str | None:
 
 def _compaction(history: JsonHistory, session_id: str | None) -> int | None:
     """The number of the session's newest compaction."""
-    numbers = [number for number, one in enumerate(history.store.compactions(), 1) if one.session_id == session_id]
+    numbers = [number for number, one in compaction_numbers(history).items() if one.session_id == session_id]
     return numbers[-1] if numbers else None

@@ -11,8 +11,9 @@ from unified_state.errors import NotFoundError, StorageError, TierError, UsageEr
 from unified_state.records.history import StoredItem, StoredLink
 from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, QUESTION
 from unified_state.rules.binding import may_decide
+from unified_state.rules.newer import time_behind
 from unified_state.rules.short_form import short_form
-from unified_state.rules.timestamps import to_milliseconds, to_text
+from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
 from unified_state.services.json_tier.carrying import carried_items, highest_number
 from unified_state.services.json_tier.history import open_history
@@ -96,8 +97,8 @@ class JsonWriter:
             return self._change(ref, CONSTRAINT, now, said, status=RESOLVED, paged_out_at=to_text(now))
 
     def accept(self, ref: str) -> Entry:
-        """There are no proposals without an archive."""
-        message = f"{ref} cannot be accepted or dismissed: nothing is proposed without the SQLite archive"
+        """What came as a proposal waits for an archive."""
+        message = f"{ref} cannot be accepted or dismissed without the SQLite archive"
         raise TierError(message, "docs/explanation/tiers.md tells what works without")
 
     dismiss = accept
@@ -111,14 +112,27 @@ class JsonWriter:
         item: dict[str, Any] = self._history.desk.read()[WORK][self._session]["work_item"]
         return item
 
-    def save(self, trigger: str, highlights: Sequence[str], actions: Sequence[str] | None) -> Projected:
+    def note(self, highlights: Sequence[str], actions: Sequence[str] | None) -> None:
+        """Record highlights, and actions in place of those that are open; None leaves these as they are."""
+        mask, at, owner = self._workspace.masker.text, to_text(current_time()), self._workspace.session_id
+
+        def change(desk: dict[str, Any]) -> None:
+            if actions is not None:
+                for note in desk[NOTES]:
+                    if note["kind"] == "action" and note.get("session_id") in {None, self._session}:
+                        note.setdefault("done_at", at)
+            for kind, texts in (("highlight", highlights), ("action", actions or ())):
+                desk[NOTES] += [{"session_id": owner, "kind": kind, "text": mask(text), "at": at} for text in texts]
+
+        self._history.desk.change(change)
+
+    def save(self, trigger: str) -> Projected:
         """Save with the git state of this moment."""
         from unified_state.settings import environment
         from unified_state.sources.git_python import read_git_with_gitpython
 
         git, now = read_git_with_gitpython(self._workspace.place.repository.worktree, environment()), current_time()
         self._note_work(now, git.branch, git.commit, {})
-        self._add_notes(now, highlights, actions)
         return Projected(JsonProjection(self._history, self._workspace, now).save(trigger, git))
 
     def refresh(self, leaves: Callable[[str], bool] | None = None) -> Projected:
@@ -159,7 +173,7 @@ class JsonWriter:
         return found
 
     def _replaced(self, older: StoredItem, newer: StoredItem, now: int) -> list[StoredItem | StoredLink]:
-        at = _moment(older, now)
+        at = time_behind(older.changed_at, to_text(now))
         changed = older.replace(status=SUPERSEDED, superseded_by=newer.uuid, changed_at=at, estimate=None)
         return [changed, StoredLink(newer.uuid, older.uuid, "supersedes", at)]
 
@@ -167,7 +181,10 @@ class JsonWriter:
         with self._history.files:
             found = self._find(ref, kind)
             changed = found.replace(
-                body={**found.body, **said}, changed_at=_moment(found, now), estimate=None, **fields
+                body={**found.body, **said},
+                changed_at=time_behind(found.changed_at, to_text(now)),
+                estimate=None,
+                **fields,
             )
             self._store.append([changed])
         return self._shown(changed, now)
@@ -183,19 +200,6 @@ class JsonWriter:
 
         self._history.desk.change(change)
 
-    def _add_notes(self, now: int, highlights: Sequence[str], actions: Sequence[str] | None) -> None:
-        mask, at, owner = self._workspace.masker.text, to_text(now), self._workspace.session_id
-
-        def change(desk: dict[str, Any]) -> None:
-            if actions is not None:
-                for note in desk[NOTES]:
-                    if note["kind"] == "action" and note.get("session_id") in {None, self._session}:
-                        note.setdefault("done_at", at)
-            for kind, texts in (("highlight", highlights), ("action", actions or ())):
-                desk[NOTES] += [{"session_id": owner, "kind": kind, "text": mask(text), "at": at} for text in texts]
-
-        self._history.desk.change(change)
-
     def _shown(self, item: StoredItem, now: int) -> Entry:
         self._show(now)
         return short_form(item)
@@ -206,11 +210,3 @@ class JsonWriter:
             JsonProjection(self._history, self._workspace, now).refresh()
         except StorageError as error:
             self._workspace.report(f"recorded, but {error}")
-
-
-def _moment(item: StoredItem, now: int) -> str:
-    """When an item changes: behind its last change, as the later of two versions counts, also where the clock went
-    back.
-    """
-    last = to_milliseconds(item.changed_at)
-    return to_text(now if last is None else max(now, last + 1))

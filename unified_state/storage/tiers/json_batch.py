@@ -76,7 +76,8 @@ class Batch:
         now = session if known is None else joined(known, session)
         if now != known:
             if session.session_id not in numbers:
-                numbers[session.session_id] = self._tables.next_number()
+                self._tables.last_number += 1
+                numbers[session.session_id] = self._tables.last_number
             sessions[session.session_id] = now
             self._write(SESSIONS, line_of(now, n=numbers[session.session_id]))
 
@@ -169,8 +170,15 @@ class Batch:
             return
         self._number(compaction.session_id)
         self._tables.compactions[compaction.boundary_uuid] = compaction
-        self._write(COMPACTIONS, line_of(compaction))
+        self._write(COMPACTIONS, line_of(compaction, n=self._cut(compaction.boundary_uuid)))
         self.count += known is None
+
+    def _cut(self, boundary_uuid: str) -> int:
+        """The number of a compaction, also of a new one."""
+        if boundary_uuid not in self._tables.cuts:
+            self._tables.last_cut += 1
+            self._tables.cuts[boundary_uuid] = self._tables.last_cut
+        return self._tables.cuts[boundary_uuid]
 
     def _add_tombstone(self, tombstone: Tombstone) -> None:
         key = (tombstone.what, tombstone.key)

@@ -92,7 +92,7 @@ def _rewrite_tables(files: LineFiles) -> None:
     tables_by_name = {
         ITEMS: items + [line_of(item) for item in tables.items.values()],
         LINKS: [line_of(link) for link in tables.links.values()],
-        COMPACTIONS: [line_of(compaction) for compaction in tables.compactions.values()],
+        COMPACTIONS: _compaction_lines(tables),
         SESSIONS: _session_lines(tables),
     }
     for name, lines in tables_by_name.items():
@@ -106,6 +106,12 @@ def _remove_unfinished(files: LineFiles) -> None:
     for name in os.listdir(files.folder):
         if name.endswith(UNFINISHED):
             files.remove(name)
+
+
+def _compaction_lines(tables: Tables) -> list[bytes]:
+    """A number is never given twice, whichever of them were forgotten."""
+    kept = [line_of(compaction, n=tables.cuts[name]) for name, compaction in tables.compactions.items()]
+    return [line_of({TAKEN: tables.last_cut}), *kept] if tables.last_cut else kept
 
 
 def _session_lines(tables: Tables) -> list[bytes]:

@@ -79,13 +79,20 @@ def _is_message(one: object) -> bool:
 
 
 def _is_work(one: object) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("seen_at", 0), int)
+    texts = ("worktree", "branch", "commit")
+    return (
+        isinstance(one, dict)
+        and isinstance(one.get("seen_at", 0), int)
+        and isinstance(one.get("pid"), int | None)
+        and isinstance(one.get("work_item"), dict | None)
+        and all(isinstance(one.get(name), str | None) for name in texts)
+    )
 
 
 def _is_note(one: object) -> bool:
     match one:
         case {"kind": str(), "text": str(), "at": str()}:
-            return True
+            return isinstance(one, dict) and isinstance(one.get("session_id"), str | None)
     return False
 
 

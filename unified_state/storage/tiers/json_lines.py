@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import NewerVersionError
+from unified_state.errors import NewerVersionError, StorageError
 from unified_state.records.history import Counts
 from unified_state.storage.tiers.json_batch import Batch
 from unified_state.storage.tiers.json_cleaning import clean
 from unified_state.storage.tiers.json_files import LineFiles
 from unified_state.storage.tiers.json_forms import key_of, line_of, readable_fields
 from unified_state.storage.tiers.json_steps import steps_behind
-from unified_state.storage.tiers.json_tables import Tables
+from unified_state.storage.tiers.json_tables import CLEANING, Tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +63,16 @@ class JsonStore:
                 if not self.files.read(_FORMAT):
                     additions[_FORMAT] = line_of({"version": VERSION, "project": self._project})
                 self.files.append(additions)
-                clean(self.files)
+            self._clean(is_asked=CLEANING in additions or not additions)
         return batch.count
+
+    def _clean(self, *, is_asked: bool) -> None:
+        """Who forgets is told where it fails. Whatever else was added is there, and the next one tries again."""
+        try:
+            clean(self.files)
+        except StorageError:
+            if is_asked:
+                raise
 
     def sessions(self) -> Iterator[StoredSession]:
         """All sessions, in the order in which they were first heard of."""

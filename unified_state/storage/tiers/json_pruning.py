@@ -14,17 +14,14 @@ from unified_state.storage.tiers.json_cleaning import clean
 from unified_state.storage.tiers.json_desk import NOTES, Desk
 from unified_state.storage.tiers.json_files import split_lines
 from unified_state.storage.tiers.json_forms import key_in, key_of, readable_fields
-from unified_state.storage.tiers.json_steps import steps_behind
+from unified_state.storage.tiers.json_steps import steps_of_turn
 from unified_state.storage.tiers.json_tables import CLEANING, GONE, Tables, session_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unified_state.records.history import StoredStep
     from unified_state.storage.tiers.json_files import LineFiles
-
-_AT_ONCE = 2_000  # steps of a turn that are read at once
 
 
 def choose_older(files: LineFiles, before: int) -> tuple[Prunable, list[bytes]]:
@@ -72,20 +69,5 @@ def _named(files: LineFiles, tables: Tables) -> Iterator[bytes]:
             key, _, number = tables.keys[place - 1].rpartition(b" ")
             yield key
             if kind == TURN and number.isdigit() and int(number) in tables.names:
-                yield from (key_of(step.uuid, step.block) for step in _turn_at(files, tables, int(number), place))
-
-
-def _turn_at(files: LineFiles, tables: Tables, number: int, first: int) -> Iterator[StoredStep]:
-    """The steps of the turn that begins with a step of a session: all, where recall gives no more than some."""
-    behind, agent = first - 1, None
-    while page := steps_behind(files, tables, tables.names[number], number, behind, _AT_ONCE):
-        for place, step in page:
-            if behind < first:
-                behind, agent = place, step.agent
-                if place != first:  # it is gone, and the ref names nothing any more
-                    return
-            elif step.agent == agent and step.starts_turn:
-                return
-            if step.agent == agent:
-                yield step
-        behind = page[-1][0]
+                turn = steps_of_turn(files, tables, int(number), place)
+                yield from (key_of(step.uuid, step.block) for _, step in turn)

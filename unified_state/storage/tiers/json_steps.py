@@ -12,7 +12,7 @@ from unified_state.storage.tiers.json_tables import KEYS, Tables, session_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from unified_state.storage.tiers.json_files import LineFiles
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PLACE, _BEGIN = "n", len(b'{"n":')
 COPY, _HEAD = b',"of":[', 40  # what a copy's line has in its first bytes
+_AT_ONCE = 2_000  # steps of a turn that are read at once
 
 
 def place_of(line: bytes) -> int:
@@ -124,10 +125,26 @@ def _original_lines(files: LineFiles, origins: Iterable[Origin]) -> dict[Origin,
     return found
 
 
-def find_place(files: LineFiles, place: int) -> str | None:
-    """The session of the step at a position; None where there is none."""
+def steps_of_turn(files: LineFiles, tables: Tables, number: int, first: int) -> Iterator[tuple[int, StoredStep]]:
+    """The steps of the turn that begins with a step of a session; none where that is gone."""
+    behind, agent = first - 1, None
+    while page := steps_behind(files, tables, tables.names[number], number, behind, _AT_ONCE):
+        for place, step in page:
+            if behind < first:
+                behind, agent = place, step.agent
+                if place != first:  # it is gone, and the ref names nothing any more
+                    return
+            elif step.agent == agent and step.starts_turn:
+                return
+            if step.agent == agent:
+                yield place, step
+        behind = page[-1][0]
+
+
+def find_place(files: LineFiles, tables: Tables, place: int) -> int | None:
+    """The number of the session of the step at a position; None where there is none."""
     _, _, number = _pair_at(files, place).rpartition(b" ")
-    return Tables(files).names.get(int(number)) if number.isdigit() else None
+    return int(number) if number.isdigit() and int(number) in tables.names else None
 
 
 def is_gone(files: LineFiles, place: int) -> bool:

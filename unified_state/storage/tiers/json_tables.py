@@ -34,19 +34,21 @@ COMPACTIONS, TOMBSTONES, GONE = "compactions.jsonl", "tombstones.jsonl", "gone"
 # Holds something while what was forgotten is still to be taken out of the files; steps that are to be put in the place
 # of those that were not masked yet.
 CLEANING = "cleaning"
-NUMBER = "n"  # of a session, in its line
-TAKEN = "taken"  # aliases of items that were forgotten
+NUMBER = "n"  # of a session or a compaction, in its line
+TAKEN = "taken"  # aliases of items that were forgotten; the highest number that a compaction had
 
 
 class Tables:
     """What is known. `numbers` name the files of sessions, and `names` are the sessions of the numbers. `keys` are
     all pairs of a step and a session that holds it, `places` their positions, `owners` the sessions that had a step
     first; `gone` are steps that were forgotten, `masked` those that wait to be put in place of what stands in the
-    files, `taken` aliases that are or were in use.
+    files, `taken` aliases that are or were in use, `cuts` the numbers of all compactions, `last_number` and `last_cut`
+    the highest numbers that sessions and compactions have or had.
     """
 
     sessions: dict[str, StoredSession]
     numbers: dict[str, int]
+    last_number: int
     names: dict[int, str]
     keys: list[bytes]
     places: dict[bytes, int]
@@ -57,6 +59,8 @@ class Tables:
     taken: set[str]
     links: dict[tuple[str, str, str], StoredLink]
     compactions: dict[str, StoredCompaction]
+    cuts: dict[str, int]
+    last_cut: int
     tombstones: dict[tuple[str, str], Tombstone]
 
     def __init__(self, files: LineFiles) -> None:
@@ -70,8 +74,7 @@ class Tables:
         return made
 
     def _sessions(self) -> dict[str, StoredSession]:
-        told = ({name: value for name, value in one.items() if name != NUMBER} for one in self._fields(SESSIONS))
-        found = readable_records(StoredSession, told)
+        found = readable_records(StoredSession, self._unnumbered(SESSIONS))
         return {session.session_id: session for session in found}  # one that is told again keeps its place
 
     def _numbers(self) -> dict[str, int]:
@@ -84,6 +87,11 @@ class Tables:
             if name in self.sessions:
                 numbers.setdefault(name, number if isinstance(number, int) else len(numbers) + 1)
         return numbers
+
+    def _last_number(self) -> int:
+        """Also of a session whose line the disk has changed."""
+        used = {pair[pair.rfind(b" ") + 1 :] for pair in self.keys}
+        return max(*self.numbers.values(), *(int(number) for number in used if number.isdigit()), 0, 0)
 
     def _names(self) -> dict[int, str]:
         return {number: name for name, number in self.numbers.items()}
@@ -136,17 +144,27 @@ class Tables:
         }
 
     def _compactions(self) -> dict[str, StoredCompaction]:
-        found = readable_records(StoredCompaction, self._fields(COMPACTIONS))
+        found = readable_records(StoredCompaction, self._unnumbered(COMPACTIONS))
         return {one.boundary_uuid: one for one in found if not self.is_forgotten_compaction(one)}
+
+    def _cuts(self) -> dict[str, int]:
+        """Each line tells its compaction's, so that one that was forgotten moves no other. Lines of an earlier time do
+        not: those count.
+        """
+        numbers: dict[str, int] = {}
+        for fields in self._fields(COMPACTIONS):
+            name, number = fields.get("boundary_uuid"), fields.get(NUMBER)
+            if isinstance(name, str):
+                numbers.setdefault(name, number if isinstance(number, int) else len(numbers) + 1)
+        return numbers
+
+    def _last_cut(self) -> int:
+        told = (fields.get(TAKEN) for fields in self._fields(COMPACTIONS))
+        return max(*self.cuts.values(), *(number for number in told if isinstance(number, int)), 0, 0)
 
     def _tombstones(self) -> dict[tuple[str, str], Tombstone]:
         found = readable_records(Tombstone, self._fields(TOMBSTONES))
         return {(one.what, one.key): one for one in found}
-
-    def next_number(self) -> int:
-        """A number that no session has, nor had whose line the disk has changed."""
-        used = {pair[pair.rfind(b" ") + 1 :] for pair in self.keys}
-        return 1 + max(*self.numbers.values(), *(int(number) for number in used if number.isdigit()), 0, 0)
 
     def is_forgotten_step(self, step: StoredStep, key: bytes) -> bool:
         """Whether a step was forgotten, by itself or with its session."""
@@ -164,6 +182,9 @@ class Tables:
     def _is_before_forgetting(self, session_id: str, at: int) -> bool:
         forgotten = self.tombstones.get((SESSION, session_id))
         return forgotten is not None and at <= forgotten.at
+
+    def _unnumbered(self, name: str) -> Iterator[dict[str, Any]]:
+        return ({name: value for name, value in one.items() if name != NUMBER} for one in self._fields(name))
 
     def _fields(self, name: str) -> Iterator[dict[str, Any]]:
         return readable_fields(self._lines(name))

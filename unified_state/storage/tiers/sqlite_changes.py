@@ -76,7 +76,9 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
 
 
 def keep_link(archive: Archive, link: StoredLink) -> bool:
-    """Keep a link between items, once."""
+    """Keep a link between items, once; none of an item that was forgotten."""
+    if _is_buried(archive, ITEM, link.from_uuid) or _is_buried(archive, ITEM, link.to_uuid):
+        return False
     return archive.run("INSERT OR IGNORE INTO item_link VALUES (?, ?, ?, ?)", *link.as_dict().values()) > 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unified_state.records.history import Counts, HistoryQuery, StoredCompaction, Tombstone
+from unified_state.records.history import Counts, HistoryQuery, StoredCompaction, StoredLink, Tombstone
 from unified_state.storage.tiers.contracts.contract import (
     PROJECT,
     START,
@@ -42,10 +42,12 @@ def a_forgotten_step_is_gone_and_stays_gone(open_store: OpenStore) -> None:
 def a_forgotten_item_is_gone_and_stays_gone(open_store: OpenStore) -> None:
     """With its links; and its alias is not given again."""
     tombstone = Tombstone("item", uuid(1_000_001), START)
+    link = StoredLink(uuid(1_000_002), uuid(1_000_001), "supersedes", "2026-01-01T00:00:00.000Z")
     with open_store(PROJECT) as store:
-        store.append([decision(1, "D1", "swordfish"), decision(2, "D2")])
+        store.append([decision(1, "D1", "swordfish"), decision(2, "D2"), link])
         same(store.append([tombstone]), 1)
-        same(store.append([decision(1, "D1", "swordfish", changed_at="2027-01-01T00:00:00.000Z")]), 0)
+        same(store.append([decision(1, "D1", "swordfish", changed_at="2027-01-01T00:00:00.000Z"), link]), 0)
+        same(list(store.links()), [])
         same([item.alias for item in store.items()], ["D2"])
         same(store.find_items("D1") + store.find_items(uuid(1_000_001)), [])
         store.append([decision(3, "D1", "another one")])

@@ -1,0 +1,58 @@
+"""Removing the vectors of a model that is wanted no longer. That needs no model, and none of the packages of one."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import StorageError
+from unified_state.records.record import Record
+from unified_state.services.forgetting import tidy
+from unified_state.sources.models import MODEL_NAMES
+from unified_state.storage.lock import FileLock
+from unified_state.storage.vector_models import drop_model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+_LOCK = "embed.lock"
+
+
+class RemovedVectors(Record):
+    """How many vectors of a model were removed, and the size of the archive's file now."""
+
+    model: str
+    removed: int
+    archive_bytes: int
+
+
+class VectorLock(FileLock):
+    """Held by the one run that makes or removes vectors of a repository."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(os.path.join(workspace.place.folder, _LOCK), 0)
+
+    def __enter__(self) -> None:
+        try:
+            super().__enter__()
+        except StorageError as error:
+            if not isinstance(error.__cause__, TimeoutError):
+                raise
+            message = "another process is making vectors for this repository"
+            raise StorageError(message, "it goes on where one was ended; wait for it") from error
+
+
+def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
+    """Remove the vectors of a model, in all its versions, and what was made of them. Raises StorageError where a run is
+    making some.
+    """
+
+    def action(archive: Archive) -> RemovedVectors:
+        removed = drop_model(archive, MODEL_NAMES[name])
+        if removed:
+            tidy(archive)
+        return RemovedVectors(MODEL_NAMES[name], removed, os.path.getsize(archive.path))
+
+    with VectorLock(workspace):
+        return workspace.use(action)
