@@ -25,6 +25,7 @@ from benchmarks.lean_uses import uses
 from unified_state.rules.shortening.levels import LEVELS
 
 LEFT_WHOLE = "left whole"
+_TAKEN = f"{OTHERS.capitalize()} that the client takes"
 METHODS = {
     "as it was": whole,
     **{f"unified-state, level {level}": short_forms(level) for level in LEVELS},
@@ -75,9 +76,11 @@ def _measure(stretch: Stretch, tables: Tables, by_session: Tables, half: str, *,
             stretch.outputs, groups, forms, measure(stretch, used, forms, tokens), strict=True
         ):
             tables["All output"][name].add(sums)
-            tables[group[:1].upper() + group[1:]][name].add(sums)
+            tables[group.capitalize()][name].add(sums)
+            if group == OTHERS and output.is_taken:
+                tables[_TAKEN][name].add(sums)
             if half:
-                tables[f"{group[:1].upper() + group[1:]}, {half}"][name].add(sums)
+                tables[f"{group.capitalize()}, {half}"][name].add(sums)
             if group == OTHERS and name.startswith("unified-state"):
                 tables[f"By tool: {name}"][output.tool].add(sums)
                 tables[f"By kind: {name}"][_kind(form)].add(sums)

@@ -125,4 +125,5 @@ def test_the_tables_of_a_folder_are_printed(folder: Path, capsys: pytest.Capture
     assert (
         printed.index("All output") < printed.index("Other output") < printed.index("By kind: unified-state, level 2")
     )
+    assert "\nOther output that the client takes\n" in printed
     assert lean.main([str(folder / "session.jsonl")]) == 1
