@@ -78,7 +78,8 @@ def call(identity: str, tool: str, **arguments: Any) -> Entry:
 def result(number: int, identity: str, content: Any, *, is_error: bool = False, **fields: Any) -> Entry:
     """What a tool gave back."""
     block = {"type": "tool_result", "tool_use_id": identity, "content": content, "is_error": is_error}
-    return entry(number, "user", message={"role": "user", "content": [block]}, toolUseResult="a copy", **fields)
+    said = {"message": {"role": "user", "content": [block]}, "toolUseResult": "a copy"}
+    return entry(number, "user", **(said | fields))
 
 
 def boundary(number: int, **fields: Any) -> Entry:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     entries = [
         builders.prompt(0, "Please see to it"),
         builders.answer(1, builders.call("toolu_1", "Bash", command="./run.sh")),
-        builders.result(2, "toolu_1", TESTS),
+        builders.result(2, "toolu_1", TESTS, toolUseResult={"stdout": TESTS}),
         builders.answer(3, builders.call("toolu_2", "Read", file_path="/p/a.py")),
         builders.result(4, "toolu_2", FILE),
         builders.answer(5, "pool_size_limit it is", builders.call("toolu_3", "Edit", **edit)),
@@ -92,14 +91,6 @@ def test_head_and_tail_has_the_size_of_ours(stretch: Stretch) -> None:
 
 
 def test_what_the_client_takes_from_no_hook_is_told_apart(folder: Path) -> None:
-    path = folder / "session.jsonl"
-    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    answers = {"toolu_1": {"stdout": TESTS}}
-    for entry in entries:
-        for block in entry["message"]["content"] if entry["type"] == "user" else []:
-            if isinstance(block, dict) and block.get("tool_use_id") in answers:
-                entry["toolUseResult"] = answers[block["tool_use_id"]]
-    builders.write_transcript(path, *entries)
     command, *_ = next(stretches(folder)).outputs
     stretch = Stretch("s", [command])
     assert command.is_taken
