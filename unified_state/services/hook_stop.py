@@ -21,11 +21,11 @@ _STOP_SECONDS = 20.0
 def on_stop(call: HookCall, archive: Archive) -> str:
     """Keep the message that ended the turn, and behind the user's back archive to the turn's end."""
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
-    call.let_client_go_on()
     if call.settings.postgres_enabled and call.settings.sync_in_background:
         from unified_state.services.background_sync import start_sync
 
-        start_sync(call, archive)
+        start_sync(call, archive)  # a client that ends right behind the answer would end this hook before it
+    call.let_client_go_on()
     call.capture(archive, _STOP_SECONDS)
     if call.settings.context_autopilot:
         from unified_state.services.context_autopilot import watch_context
