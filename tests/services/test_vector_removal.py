@@ -10,7 +10,7 @@ import pytest
 from tests.builders import prompt
 from unified_state.errors import StorageError
 from unified_state.services.embedding import embed
-from unified_state.services.vector_removal import VectorLock, remove_vectors
+from unified_state.services.vector_removal import remove_vectors, vector_lock
 from unified_state.services.workspace import Workspace
 from unified_state.storage.archive import Archive
 from unified_state.storage.vector_models import vector_counts
@@ -47,7 +47,7 @@ def test_the_vectors_of_another_model_stay(workspace: Workspace, archive: Archiv
 def test_who_makes_vectors_is_not_disturbed(workspace: Workspace, archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "fix it"))
     make_static_vectors(workspace)
-    with VectorLock(workspace), pytest.raises(StorageError, match="another process is making vectors"):
+    with vector_lock(workspace), pytest.raises(StorageError, match="another process is making vectors"):
         remove_vectors(workspace, "static")
     assert vector_counts(archive) != ()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from unified_state.records.record import Record
-from unified_state.services.vector_removal import VectorLock
+from unified_state.services.vector_removal import vector_lock
 from unified_state.sources.models import open_model
 from unified_state.storage.vector_index import refresh
 from unified_state.storage.vector_models import count_embeddable, drop_other_versions
@@ -48,7 +48,7 @@ def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[i
     model stay until all steps have one of this version. Raises StorageError where another run is at it.
     """
     model = open_model(name)
-    with VectorLock(workspace):
+    with vector_lock(workspace):
         return workspace.use(lambda archive: _embed(archive, model, limit, begin))
 
 

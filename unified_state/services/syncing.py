@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import AlreadyRunningError, StorageError, UnifiedStateError
+from unified_state.errors import AlreadyRunningError, UnifiedStateError
 from unified_state.records.record import Record
 from unified_state.rules.masking import mask_text
 from unified_state.services.health import SYNC_RUN, HookRun, forget_run, note_run
@@ -67,7 +67,7 @@ class Limits(Record):
 def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
     """Tell the server what it does not have. Raises UnifiedStateError, and keeps why, where that fails."""
     limits = limits or Limits()
-    with _Lock(workspace.place.folder, limits.wait):
+    with _lock(workspace.place.folder, limits.wait):
         return workspace.use(lambda archive: _Run(workspace, archive, server, clock, limits).run())
 
 
@@ -147,22 +147,11 @@ class _Run:
         _note(self._workspace, HookRun(SYNC_RUN, self._began, now - self._began, problem))
 
 
-class _Lock(FileLock):
+def _lock(folder: str, seconds: float) -> FileLock:
     """Held by the one run that is at work on an archive."""
-
-    def __init__(self, folder: str, seconds: float) -> None:
-        super().__init__(os.path.join(folder, LOCK), seconds)
-
-    def __enter__(self) -> None:
-        try:
-            super().__enter__()
-        except StorageError as error:
-            if not isinstance(error.__cause__, TimeoutError):
-                raise
-            message = "another sync of this archive is at work"
-            raise AlreadyRunningError(
-                message, "it sends what there is; `unified-state status` shows the rest"
-            ) from error
+    message = "another sync of this archive is at work"
+    busy = AlreadyRunningError(message, "it sends what there is; `unified-state status` shows the rest")
+    return FileLock(os.path.join(folder, LOCK), seconds, busy)
 
 
 def _no_tag(_secret: str) -> str:

@@ -27,20 +27,11 @@ class RemovedVectors(Record):
     archive_bytes: int
 
 
-class VectorLock(FileLock):
+def vector_lock(workspace: Workspace) -> FileLock:
     """Held by the one run that makes or removes vectors of a repository."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(os.path.join(workspace.place.folder, _LOCK), 0)
-
-    def __enter__(self) -> None:
-        try:
-            super().__enter__()
-        except StorageError as error:
-            if not isinstance(error.__cause__, TimeoutError):
-                raise
-            message = "another process is making vectors for this repository"
-            raise StorageError(message, "it goes on where one was ended; wait for it") from error
+    message = "another process is making vectors for this repository"
+    busy = StorageError(message, "it goes on where one was ended; wait for it")
+    return FileLock(os.path.join(workspace.place.folder, _LOCK), 0, busy)
 
 
 def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
@@ -54,5 +45,5 @@ def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
             tidy(archive)
         return RemovedVectors(MODEL_NAMES[name], removed, os.path.getsize(archive.path))
 
-    with VectorLock(workspace):
+    with vector_lock(workspace):
         return workspace.use(action)

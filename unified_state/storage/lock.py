@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.errors import StorageError
+from unified_state.errors import StorageError, UnifiedStateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,14 @@ _PAUSE = 0.005  # seconds between two tries; a holder needs about a millisecond
 
 
 class FileLock:
-    """`with FileLock(path, seconds): …`; raises StorageError when the lock does not come free in time."""
+    """`with FileLock(path, seconds): …`; raises StorageError when the lock does not come free in time, or what `busy`
+    says of its holder.
+    """
 
-    def __init__(self, path: str, seconds: float) -> None:
+    def __init__(self, path: str, seconds: float, busy: UnifiedStateError | None = None) -> None:
         self._path = path
         self._seconds = seconds
+        self._busy = busy
         self._held: Any = None
 
     def __enter__(self) -> None:
@@ -40,6 +43,8 @@ class FileLock:
         try:
             self._held = self._flock() if _HAS_FLOCK else self._filelock()
         except TimeoutError as error:
+            if self._busy is not None:
+                raise self._busy from error
             message = f"{self._path} stayed locked by another process for {self._seconds:g} seconds"
             raise StorageError(message, "try again, or look for a process that hangs") from error
         except OSError as error:
