@@ -1,17 +1,19 @@
 """Runs the examples of a page, from its beginning to its end, in a home and a project of its own.
 
-    python -m tests.docs.examples PAGE…        write what the commands print today into the pages
+    python -m tests.docs.examples PAGE…            write what the commands print today into the pages
+    python -m tests.docs.examples --check PAGE…    only print how the pages differ from what the commands print
 
 `console` blocks hold commands behind `$ ` (further lines behind `> `), each followed by what it prints. The `python`
 blocks of a page are one interactive session (`>>> `), which runs where the first of them stands. A `setup` comment is
 shell that readers need not see, a `client` comment says what the client does meanwhile (see `played_client.py`).
 
-What differs from run to run (times, ids, sizes, hashes) is not compared, and a line that is nothing but `…` stands for
+What differs from run to run (dates, times, ids, sizes, hashes) is not compared, and a line that is nothing but `…` stands for
 any number of lines.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shlex
@@ -30,6 +32,7 @@ RUNNING_KINDS = {"console", "python", "setup", "client"}
 _ANY_LINES = "…"
 _UNSTEADY = [
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?Z)?"), "TIME"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "DATE"),
     (re.compile(r"just now|\d+ (min|h|days) ago"), "AGE"),
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"(stop/UUID/)\d+"), r"\1MOMENT"),
@@ -39,6 +42,8 @@ _UNSTEADY = [
     (re.compile(r"\b(Python|SQLite|git version) \d[\w.]*"), r"\1 VERSION"),
     (re.compile(r'("(score|tokens)": ?)[\d.]+'), r"\1NUMBER"),
 ]
+# The world that the examples run in, where the caller gives another one (`test_elsewhere.py`).
+_WORLD = ("LD_PRELOAD", "CLOCK_OFFSET", "TZ", "LC_ALL", "LANGUAGE", "LOCPATH", "USER", "LOGNAME")
 _PYTHON_SESSION = """
 import doctest, sys
 options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
@@ -70,6 +75,7 @@ class Scratch:
             "GIT_CONFIG_NOSYSTEM": "1",
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",  # the order of stdout and stderr is that of a terminal
+            **{name: os.environ[name] for name in _WORLD if name in os.environ},
         }
         (self._home / ".gitconfig").write_text(
             "[user]\n\tname = Ada\n\temail = ada@example.invalid\n[init]\n\tdefaultBranch = main\n", encoding="utf-8"
@@ -182,8 +188,18 @@ def steady(line: str) -> str:
     return line.rstrip()
 
 
+def differences(name: str) -> str:
+    """How a page differs from what its examples print now, as a diff; empty if it does not."""
+    page = Path(name).read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        printed = run_page(page, Path(folder))
+    return "".join(difflib.unified_diff(page.splitlines(True), printed.splitlines(True), name, "what it prints"))
+
+
 def main(names: list[str]) -> None:
     """Bring the pages up to date. Of a page that changed all examples are renewed, so that ids and times agree."""
+    if names[:1] == ["--check"]:
+        sys.exit("".join(map(differences, names[1:])) or None)
     for name in names:
         page = Path(name)
         before = page.read_text(encoding="utf-8")

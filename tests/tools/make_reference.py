@@ -260,16 +260,20 @@ def _text(documented: object) -> str:
     return text.split("\n\n>>> ")[0].strip()
 
 
-def main() -> None:
-    """Bring all pages up to date, the generated blocks and then the examples."""
-    for page in PAGES:
-        before = page.read_text(encoding="utf-8")
-        after = with_generated(before)
-        if after != before:
-            page.write_text(after, encoding="utf-8")
-            sys.stdout.write(f"{name_of(page)}: its generated blocks are others now\n")
+def main(arguments: list[str]) -> None:
+    """Bring all pages up to date, the generated blocks and then the examples.
+
+    With `--check` it only names the pages whose generated blocks are not up to date.
+    """
+    before = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    changed = {page: after for page, text in before.items() if (after := with_generated(text)) != text}
+    if arguments == ["--check"]:
+        sys.exit(" ".join(map(name_of, changed)) or None)
+    for page, after in changed.items():
+        page.write_text(after, encoding="utf-8")
+        sys.stdout.write(f"{name_of(page)}: its generated blocks are others now\n")
     examples.main([str(page) for page in PAGES])
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -82,8 +82,13 @@ class Archive:
         return self.execute(sql, values).fetchone()
 
     def run(self, sql: str, *values: Any) -> int:
-        """Run one statement; the number of rows it changed."""
-        return self.execute(sql, values).rowcount
+        """Run one statement; the number of rows it changed.
+
+        SQLite says the number itself, since `rowcount` is -1 for every INSERT in a Turkish locale: Python looks for
+        "insert" with that locale's small letters.
+        """
+        self.execute(sql, values)
+        return int(self.connection.execute("SELECT changes()").fetchone()[0])
 
     def meta(self, name: str) -> str | None:
         """A named value of the archive itself."""

@@ -143,8 +143,9 @@ class StepWriter:
         self._is_own_turn = self._owner(turn) == self._session
         if self._is_own_turn:
             return False
-        marked = self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
-        return bool(marked.rowcount) and kind is not None
+        self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
+        (marked,) = self._run("SELECT changes()").fetchone()  # `Archive.run` says why not `rowcount`
+        return bool(marked) and kind is not None
 
 
 def forget_step(run: Callable[..., Any], number: int) -> None:
