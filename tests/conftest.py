@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -11,11 +12,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.groups import mark
 from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
 # A machine that is busy makes any example late, and no test asserts a time: benchmarks measure.
 settings.register_profile("untimed", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=20)  # for `make check`
 settings.load_profile("untimed")
 
 _KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT")
@@ -40,17 +43,36 @@ def postgres(request: pytest.FixtureRequest) -> PostgresServer:
     return shared_server(programs_of(*([request.param] if hasattr(request, "param") else [])))
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test by its folder."""
+    mark(item)
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Path]]:
+    """Paths for the homes of this worker's tests, in an environment without anything of the user's."""
+    folder = tmp_path_factory.mktemp("homes")
+    config = folder / "gitconfig"
+    config.write_text("[user]\n\tname = Tester\n\temail = tester@example.invalid\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name not in _KEPT and not name.startswith(_KEPT_PREFIXES):
+                patch.delenv(name)
+        patch.setenv("HOME", str(folder / "nobody"))
+        patch.setenv("GIT_CONFIG_GLOBAL", str(config))
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home and a clean environment: no test ever meets the user's own files or settings."""
-    folder = tmp_path_factory.mktemp("home")
-    for name in list(os.environ):
-        if name not in _KEPT and not name.startswith(_KEPT_PREFIXES):
-            monkeypatch.delenv(name)
+def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home and a clean environment: no test ever meets the user's own files or settings.
+
+    Not by `tmp_path`, which reads the folder of all tests before it makes one.
+    """
+    folder = next(homes)
+    folder.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    (folder / ".gitconfig").write_text("[user]\n\tname = Tester\n\temail = tester@example.invalid\n", encoding="utf-8")
     return folder
 
 

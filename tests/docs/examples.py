@@ -7,8 +7,8 @@
 blocks of a page are one interactive session (`>>> `), which runs where the first of them stands. A `setup` comment is
 shell that readers need not see, a `client` comment says what the client does meanwhile (see `played_client.py`).
 
-What differs from run to run (dates, times, ids, sizes, hashes) is not compared, and a line that is nothing but `…` stands for
-any number of lines.
+What differs from run to run (dates, times, ids, sizes, hashes) is not compared, and a line that is nothing but `…`
+stands for any number of lines.
 """
 
 from __future__ import annotations

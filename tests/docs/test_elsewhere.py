@@ -8,7 +8,7 @@ failure.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ from tests.docs.pages import PAGES, ROOT, blocks, name_of
 
 _REQUIRED = "UNIFIED_STATE_REQUIRE_ELSEWHERE"
 _CLOCK = Path(__file__).with_name("clock.c")
-_MOMENT = datetime.datetime(2031, 12, 31, 23, 30, tzinfo=datetime.UTC)  # no digit group as on any page; a year ends
+_MOMENT = dt.datetime(2031, 12, 31, 23, 30, tzinfo=dt.UTC)  # no digit group as on any page; a year ends
 _ZONE, _LOCALE, _USER = "Pacific/Kiritimati", "tr_TR.UTF-8", "grace"  # there it is the next year already
 WITH_EXAMPLES = [
     page

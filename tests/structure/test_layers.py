@@ -1,49 +1,130 @@
-"""The order of the folders is the order of dependence: nothing imports upward, and sources and storage do not meet."""
+"""Who may import whom: as the table of CONTRIBUTING says, never in a circle, and nothing impure in a room of rules.
+
+All imports count: those at the top, those in functions, and those for types alone. Each test lists every offender.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "unified_state"
-# What each layer may import beside itself; the modules below all (errors, settings, assets, interpreter) are open to
-# all.
-BELOW_ALL = {"errors", "settings", "setting_table", "assets", "interpreter"}
-ALLOWED = {
-    "records": set(),
-    "rules": {"records"},
-    "sources": {"records", "rules"},
-    "storage": {"records", "rules"},
-    "services": {"records", "rules", "sources", "storage"},
-    "interfaces": {"records", "rules", "sources", "storage", "services"},
+from tests.structure.package import arrows, circles, expect_none, imported, modules
+
+CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+MOST_FILES = 15
+# Known offenders. Nothing is added here; what no longer offends has to be taken out.
+KNOWN_CIRCLES = [
+    {"__init__", "interfaces/agent_sdk", "interfaces/bug_report", "interfaces/mcp"},
+    {"records/record", "records/validation"},
+    {"services/json_tier/places", "services/masking", "services/place"},
+    {"services/lean_archiving", "services/lean_output"},
+    {
+        *("services/archive_writing", "services/enforcement", "services/enforcement_hook", "services/finding"),
+        *("services/forgetting", "services/forgetting_told", "services/json_tier", "services/projection"),
+        *("services/rules_file", "services/state_files", "services/state_writing", "services/workspace"),
+    },
+    {"sources/models"},
+    {"storage/tiers/postgres"},
+]
+KNOWN_FULL_FOLDERS = {
+    *("interfaces", "interfaces/commands", "records", "rules", "rules/shortening", "services", "sources", "storage"),
+    *("storage/tiers", "storage/tiers/postgres"),
 }
+# Of other packages, what computes and does nothing else.
+PURE = {
+    *("__future__", "bisect", "collections", "dataclasses", "enum", "functools", "hashlib", "heapq", "itertools"),
+    *("json", "math", "operator", "re", "string", "struct", "tiktoken", "typing", "unicodedata", "zlib"),
+}
+IMPURE_CALLS = {"open", "input", "print", "exec", "eval"}
 
 
-def layer_of(path: Path) -> str:
-    first = path.relative_to(PACKAGE).parts[0]
-    return first.removesuffix(".py")
+def table() -> dict[str, set[str]]:
+    """The folders that each folder may import from, by the block of CONTRIBUTING that begins with `# may import`."""
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    block = text.partition("```text\n# may import\n")[2].partition("```")[0]
+    lines = [line.partition(":") for line in block.splitlines()]
+    return {folder.strip(): set(allowed.split()) for folder, _, allowed in lines}
 
 
-def imported_layers(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module] if node.module != "unified_state" else [f"unified_state.{a.name}" for a in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            top, _, rest = name.partition(".")
-            if top == "unified_state" and rest:
-                yield rest.split(".")[0]
+def is_within(place: str, pattern: str) -> bool:
+    """Whether a module is, or lies in, what a pattern names; `*` is any one folder."""
+    parts, wanted = place.split("/"), pattern.split("/")
+    return len(parts) >= len(wanted) and all(map(fnmatchcase, parts, wanted))
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_nothing_imports_upward(path: Path) -> None:
-    layer = layer_of(path)
-    if layer == "__init__":
-        return
-    allowed = BELOW_ALL | {"__version__"} if layer in BELOW_ALL else BELOW_ALL | ALLOWED[layer] | {layer, "__version__"}
-    assert set(imported_layers(path)) <= allowed
+def line_of(place: str, folders: set[str]) -> str | None:
+    """The line that counts for a module: that with the longest path."""
+    fitting = [folder for folder in folders if folder != "*" and is_within(place, folder)]
+    return max(fitting, key=lambda folder: (folder.count("/"), len(folder)), default=None)
+
+
+def test_every_import_is_one_that_contributing_allows() -> None:
+    allowed = table()
+    everywhere = allowed.get("*", set())
+    wrong = []
+    for place, targets in arrows().items():
+        line = line_of(place, set(allowed))
+        open_to_it = everywhere | (allowed[line] | {line} if line else set())
+        wrong += [
+            f"{place} imports {target}"
+            for target in sorted(targets)
+            if not any(is_within(target, folder) for folder in open_to_it)
+        ]
+    expect_none(wrong)
+
+
+def test_every_folder_has_a_line_in_the_table_and_every_line_a_folder() -> None:
+    allowed = table()
+    named = set(allowed).union(*allowed.values()) - {"*"}
+    expect_none(place for place in modules() if line_of(place, set(allowed)) is None)
+    expect_none(name for name in sorted(named) if not any(is_within(place, name) for place in modules()))
+
+
+def is_known(circle: frozenset[str], known: set[str]) -> bool:
+    return all(any(is_within(place, name) for name in known) for place in circle)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    found = circles()
+    expect_none(sorted(one) for one in found if not any(is_known(one, known) for known in KNOWN_CIRCLES))
+    expect_none(known for known in KNOWN_CIRCLES if not any(is_known(one, known) for one in found))
+
+
+def test_a_folder_has_no_more_than_15_files() -> None:
+    counted = Counter(module.folder for module in modules().values() if not module.is_package)
+    full = {folder: number for folder, number in counted.items() if number > MOST_FILES}
+    expect_none(f"{folder}: {number}" for folder, number in full.items() if folder not in KNOWN_FULL_FOLDERS)
+    expect_none(folder for folder in sorted(KNOWN_FULL_FOLDERS) if folder not in full)
+
+
+def test_a_room_of_rules_is_pure() -> None:
+    impure = []
+    for place, module in modules().items():
+        if "rules" not in module.folder.split("/"):
+            continue
+        names = {name.partition(".")[0] for name in imported(module)} - {"unified_state"} - PURE
+        impure += [f"{place} imports {name}" for name in sorted(names)]
+        impure += [
+            f"{place}:{node.lineno} calls {node.func.id}"
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS
+        ]
+    expect_none(impure)
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("storage/tiers/sqlite", "storage/tiers"),
+        ("storage/archive", "storage"),
+        ("search/rules/query", "*/rules"),
+        ("search/query", "search"),
+        ("storages/archive", None),
+    ],
+)
+def test_the_longest_path_decides_which_line_counts(place: str, line: str | None) -> None:
+    assert line_of(place, {"storage", "storage/tiers", "search", "*/rules", "*"}) == line

@@ -1,54 +1,49 @@
-"""Rooms one can live in: functions up to 40 lines, files up to 250, classes up to 12 public methods. No exceptions
-list.
-"""
+"""Limits of size, and names that say nothing. There is no list of exceptions; each test lists every offender."""
 
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+from collections.abc import Iterator
 
-import pytest
+from tests.structure.package import expect_none, modules
 
-PACKAGE = Path(__file__).parents[2] / "unified_state"
-MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_FUNCTION, LONGEST_FILE, MOST_METHODS = 40, 250, 12
+MEANINGLESS = {"utils", "helpers", "common", "base", "misc", "util"}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def relative(path: Path) -> str:
-    return str(path.relative_to(PACKAGE))
+def functions() -> Iterator[tuple[str, Function]]:
+    for place, module in modules().items():
+        yield from ((place, node) for node in ast.walk(module.tree) if isinstance(node, Function))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_a_file_is_no_longer_than_250_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    for place, module in modules().items():
+        yield from ((place, node) for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_a_function_is_no_longer_than_40_lines(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    long = {
-        node.name: node.end_lineno - node.lineno + 1
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        and node.end_lineno
-        and node.end_lineno - node.lineno + 1 > LONGEST_FUNCTION
-    }
-    assert long == {}
+def length(node: Function) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_a_class_has_no_more_than_12_public_methods(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    large = {
-        node.name: len(methods)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-        and len(methods := [m for m in node.body if isinstance(m, ast.FunctionDef) and not m.name.startswith("_")])
-        > MOST_METHODS
-    }
-    assert large == {}
+def public_methods(node: ast.ClassDef) -> int:
+    return sum(isinstance(one, Function) and not one.name.startswith("_") for one in node.body)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_no_module_is_a_room_for_everything(path: Path) -> None:
-    assert path.stem not in {"utils", "helpers", "common", "base", "misc", "util"}
+def test_a_file_is_no_longer_than_250_lines() -> None:
+    lengths = {place: len(module.text.splitlines()) for place, module in modules().items()}
+    expect_none(f"{place}: {number}" for place, number in lengths.items() if number > LONGEST_FILE)
+
+
+def test_a_function_is_no_longer_than_40_lines() -> None:
+    expect_none(f"{place}:{node.lineno} {node.name}" for place, node in functions() if length(node) > LONGEST_FUNCTION)
+
+
+def test_a_class_has_no_more_than_12_public_methods() -> None:
+    expect_none(
+        f"{place}:{node.lineno} {node.name}" for place, node in classes() if public_methods(node) > MOST_METHODS
+    )
+
+
+def test_no_folder_or_file_has_a_name_for_everything() -> None:
+    expect_none(place for place in modules() if MEANINGLESS.intersection(place.split("/")))

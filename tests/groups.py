@@ -1,0 +1,44 @@
+"""What a test needs, by the folder it is in. `make check` leaves out all that are marked here.
+
+A test that starts one process of its own (git, mostly) stays unmarked; the folders named here start one at every step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+_TESTS = Path(__file__).parent
+# The longest path that fits decides.
+MARKERS = {
+    "acceptance": "process",
+    "benchmarks": "process",
+    "docs": "process",
+    "interfaces": "process",
+    "other_hosts": "client",
+    "plugin": "process",
+    "real_client": "client",
+    "storage/tiers": "server",
+    "structure/test_start_up.py": "process",
+    "structure/test_wheel.py": "process",
+}
+# These take more than five seconds of one core.
+SLOW = {
+    "acceptance/test_killed.py",
+    "benchmarks/test_outbox.py",
+    "benchmarks/test_scale.py",
+    "storage/test_vector_index.py",
+}
+
+
+def mark(item: pytest.Item) -> None:
+    """Mark a test by its place, and as `server` if it asks for the PostgreSQL server."""
+    place = item.path.relative_to(_TESTS).as_posix()
+    folders = [folder for folder in MARKERS if place == folder or place.startswith(f"{folder}/")]
+    if folders:
+        item.add_marker(MARKERS[max(folders, key=len)])
+    if "postgres" in getattr(item, "fixturenames", ()):
+        item.add_marker("server")
+    if place in SLOW:
+        item.add_marker("slow")
