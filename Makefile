@@ -1,15 +1,26 @@
-# make demo and make test are all that a fresh clone needs; both create the environment first.
+# make demo and make test are all that a fresh clone needs; both create the environment first. The demo's has only what
+# the product needs, the others add what developers need.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
+PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
+# Many tests wait for processes of their own, so there are three workers for two cores.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
+# Folders whose tests are all marked: not even read by `make check`.
+WHOLE_PROGRAM := acceptance benchmarks docs interfaces other_hosts plugin real_client storage/tiers
 
-.PHONY: demo test lint structure real-client other-hosts bench outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
+.PHONY: demo check test lint structure real-client other-hosts bench outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
 
-demo: $(VENV)/installed
+demo: $(VENV)/product
 	@$(RUN)/unified-state demo
 
+# While one works: all that needs no process, server or client of its own. Random data is tried with fewer examples.
+check: $(VENV)/installed
+	$(RUN)/python -m pytest tests $(WHOLE_PROGRAM:%=--ignore=tests/%) -m 'not process and not server and not client and not slow' \
+		--hypothesis-profile=quick -n auto --dist worksteal -q
+
 test: $(VENV)/installed
-	$(RUN)/python -m pytest tests --ignore=tests/real_client --ignore=tests/other_hosts -n auto -q
+	$(RUN)/python -m pytest tests --ignore=tests/real_client --ignore=tests/other_hosts -n $(WORKERS) --dist worksteal -q
 
 lint: $(VENV)/installed
 	$(RUN)/ruff check .
@@ -90,13 +101,17 @@ generate: $(VENV)/installed
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/product: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp,postgres-local,vectors]'
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/installed: $(VENV)/product
+	$(PIP) --editable '.[dev,mcp,postgres-local,vectors]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check claude-agent-sdk==0.2.187
+	$(PIP) claude-agent-sdk==0.2.187
 	@touch $@
 
 # The oldest PostgreSQL that is promised; without it what `make test` would try there is skipped.

@@ -1,4 +1,4 @@
-"""What a test needs, by the folder it is in. `make check` leaves out all that are marked here.
+"""What a test needs, by the folder it is in. `make check` leaves out all that have a marker.
 
 A test that starts one process of its own (git, mostly) stays unmarked; the folders named here start one at every step.
 """
@@ -32,13 +32,16 @@ SLOW = {
 }
 
 
-def mark(item: pytest.Item) -> None:
-    """Mark a test by its place, and as `server` if it asks for the PostgreSQL server."""
-    place = item.path.relative_to(_TESTS).as_posix()
+def markers_of(place: str) -> list[str]:
+    """The markers of the tests of a file, by its path in `tests`."""
     folders = [folder for folder in MARKERS if place == folder or place.startswith(f"{folder}/")]
-    if folders:
-        item.add_marker(MARKERS[max(folders, key=len)])
+    found = [MARKERS[max(folders, key=len)]] if folders else []
+    return [*found, "slow"] if place in SLOW else found
+
+
+def mark(item: pytest.Item) -> None:
+    """Mark a test by its file, and as `server` if it asks for the PostgreSQL server."""
+    for marker in markers_of(item.path.relative_to(_TESTS).as_posix()):
+        item.add_marker(marker)
     if "postgres" in getattr(item, "fixturenames", ()):
         item.add_marker("server")
-    if place in SLOW:
-        item.add_marker("slow")

@@ -1,0 +1,56 @@
+"""What `make check` runs and what `make demo` installs."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.groups import MARKERS, SLOW, markers_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def would_run(target: str, tmp_path: Path) -> str:
+    """The commands that make would run for a target in a fresh clone."""
+    command = ["make", "--dry-run", "--directory", str(ROOT), target, f"VENV={tmp_path}/new"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_every_place_that_has_a_marker_exists() -> None:
+    assert [place for place in [*MARKERS, *SLOW] if not (ROOT / "tests" / place).exists()] == []
+
+
+def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path) -> None:
+    words = shlex.split(would_run("check", tmp_path))
+    ignored = {word.removeprefix("--ignore=tests/") for word in words if word.startswith("--ignore")}
+    assert ignored == {place for place in MARKERS if (ROOT / "tests" / place).is_dir()}
+    (chosen,) = (words[index + 1] for index, word in enumerate(words) if word == "-m" and "not" in words[index + 1])
+    assert chosen == "not process and not server and not client and not slow"
+
+
+@pytest.mark.parametrize(
+    ("place", "markers"),
+    [
+        ("rules/test_pages.py", set()),
+        ("storage/test_archive.py", set()),
+        ("storage/test_vector_index.py", {"slow"}),
+        ("storage/tiers/test_contracts.py", {"server"}),
+        ("acceptance/test_search.py", {"process"}),
+        ("acceptance/test_killed.py", {"process", "slow"}),
+        ("real_client/test_main_job.py", {"client"}),
+        ("structure/test_start_up.py", {"process"}),
+    ],
+)
+def test_a_test_is_marked_by_the_folder_it_is_in(place: str, markers: set[str]) -> None:
+    assert set(markers_of(place)) == markers
+
+
+def test_demo_installs_what_the_product_needs_and_test_the_rest(tmp_path: Path) -> None:
+    demo, test = would_run("demo", tmp_path), would_run("test", tmp_path)
+    assert "--editable .\n" in demo
+    assert "dev" not in demo
+    assert "--editable .\n" in test
+    assert "--editable '.[dev," in test
