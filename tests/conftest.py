@@ -110,9 +110,13 @@ def repository(tmp_path: Path, committed: Path) -> Path:
 
 @pytest.fixture
 def alarm() -> Iterator[None]:
-    """Ends a test that would otherwise never end."""
-    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it hangs"))
-    signal.alarm(5)
+    """Ends a test that would compute for ever, or wait: after 5 seconds of its own, or a minute of a busy machine."""
+    timers = {signal.ITIMER_PROF: (signal.SIGPROF, 5), signal.ITIMER_REAL: (signal.SIGALRM, 60)}
+    before = {number: signal.signal(number, lambda *_: pytest.fail("it hangs")) for number, _ in timers.values()}
+    for timer, (_, seconds) in timers.items():
+        signal.setitimer(timer, seconds)
     yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    for timer in timers:
+        signal.setitimer(timer, 0)
+    for number, handler in before.items():
+        signal.signal(number, handler)

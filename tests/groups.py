@@ -28,6 +28,8 @@ SLOW = {
     "acceptance/test_killed.py",
     "benchmarks/test_outbox.py",
     "benchmarks/test_scale.py",
+    "services/test_previewing.py",
+    "sources/models/test_minilm.py",
     "storage/test_vector_index.py",
 }
 
