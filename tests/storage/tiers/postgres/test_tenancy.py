@@ -252,7 +252,7 @@ def test_who_may_only_read_is_told_so_when_he_writes(
         owner.execute("SELECT unified_state.admit(%s, %s, 'ada')", [role, organisation])
         open_as("ada", user=role).append([step(1)])
         owner.execute("SELECT unified_state.admit(%s, %s, 'ada', false)", [role, organisation])
-    with pytest.raises(StorageError, match=r"'ada' may only read: .*row-level security") as raised:
+    with pytest.raises(StorageError, match=r"'ada' may only read: .*permission denied") as raised:
         open_as("ada", user=role).append([step(2)])
     assert "SELECT unified_state.admit" in raised.value.hint
     assert steps_of(open_as("ada", user=role)) == [step(1)]

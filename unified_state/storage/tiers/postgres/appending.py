@@ -1,7 +1,8 @@
 """Appending to the server: one COPY, then one transaction's few statements, whatever the number of steps.
 
-A project's row is locked while numbers are given, so that they only grow in the order in which they can be seen. What
-travels is copied before that, so that a slow client keeps nobody waiting.
+A project's row is locked while numbers are given, so that they only grow in the order in which they can be seen; the
+server gives them, and never one of them twice. What travels is copied before that, so that a slow client keeps nobody
+waiting.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from unified_state.records.history import (
 )
 from unified_state.storage.tiers.postgres.forgetting import Forgetting
 from unified_state.storage.tiers.postgres.keeping import keep_compactions, keep_items, keep_links, keep_sessions
-from unified_state.storage.tiers.postgres.replacing import WORDS, put_in_place
+from unified_state.storage.tiers.postgres.replacing import WORDS, place_guessed, put_in_place
 from unified_state.storage.tiers.postgres.values import to_body, to_json, to_key, to_number, to_text
 from unified_state.storage.tiers.postgres.words import searched_text
 
@@ -66,7 +67,7 @@ WITH added AS (
     JOIN unified_state.session ON session.project = %(project)s AND session.author = %(author)s
         AND session.session_id = incoming.session_id
     ORDER BY ordinal
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (project, author, uuid, block) DO NOTHING
     RETURNING number
 ), indexed AS (
     INSERT INTO unified_state.step_words (project, author, number, words)
@@ -86,7 +87,7 @@ JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author
     AND step.uuid = incoming.uuid AND step.block = incoming.block
 WHERE step.session <> session.number
 ORDER BY ordinal
-ON CONFLICT DO NOTHING
+ON CONFLICT (project, session, step, author) DO NOTHING
 """
 
 
@@ -113,26 +114,27 @@ def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryR
     connection.execute(_INCOMING)
     batch = _copy(connection, records)
     forgetting = Forgetting(connection, asker)
-    last = asker.lock(connection)
+    asker.lock(connection)
     connection.execute(_PLANNING)
     added = forgetting.note(batch.tombstones)
     forgetting.read(batch)
-    last = keep_sessions(connection, asker, batch, forgetting, last)
+    keep_sessions(connection, asker, batch, forgetting)
     steps = 0
     if batch.steps:
+        last = asker.take(connection, len(batch.steps))
         values = {"project": asker.project, "author": asker.author, "last": last}
         (steps,) = connection.execute(_INSERT, values).fetchone() or (0,)
-        added += steps + (connection.execute(_MARK_COPIES, values).rowcount if steps < len(batch.steps) else 0)
-        last += len(batch.steps)
+        if steps < len(batch.steps):
+            place_guessed(connection, asker)
+            added += connection.execute(_MARK_COPIES, values).rowcount
+        added += steps
         put_in_place(connection, asker, batch.masked)
     for keep in (keep_items, keep_links, keep_compactions):
-        new, last = keep(connection, asker, batch, forgetting, last)
-        added += new
+        added += keep(connection, asker, batch, forgetting)
     forgetting.apply(batch.tombstones)
     connection.execute(
         "SELECT unified_state.note_volume(%s, %s, %s)", [asker.project, asker.author, steps - forgetting.taken]
     )
-    asker.unlock(connection, last)
     return added
 
 

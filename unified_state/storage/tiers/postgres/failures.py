@@ -22,11 +22,16 @@ _HINTS = {
     "25006": "it is a standby or read-only: postgres_dsn has to name the primary",
     "53100": "free some space on the server's disk",
     "53300": "it has no connection left; try again, or raise max_connections",
-    "57014": "it took longer than it may; search with rarer words, or raise the role's statement_timeout",
+    "57014": "it took longer than it may; search with rarer words, or try again when the server has less to do",
     "57P03": "it is starting or recovering; try again",
     "XX001": _DAMAGED,
     "XX002": _DAMAGED,
 }
+_HELD_UP = ("55P03", "40P01")  # lock_timeout, and a deadlock
+_HOLDING = (
+    "nothing is lost, the next sync sends it; if it goes on, an administrator ends who holds it: "
+    "see docs/how-to/run-a-team-server.md"
+)
 _UNREACHABLE = "check postgres_dsn, and that the server runs; nothing is lost"
 # Before a connection stands libpq gives no code, only a message: the server's, or its own.
 _TOLD = {
@@ -67,5 +72,7 @@ def storage_error(error: Error, server: Server) -> StorageError:
     if error.sqlstate is None and isinstance(error, OperationalError):
         hint = next((hint for sign, hint in _TOLD.items() if sign in told), _UNREACHABLE)
         return StorageError(f"{server} cannot be reached: {told}", hint)
+    if error.sqlstate in _HELD_UP:
+        return StorageError(f"{server} is held up: another connection holds a lock there for too long", _HOLDING)
     hint = _HINTS.get(error.sqlstate or "", "the server's log has the details; nothing is lost")
     return StorageError(f"{server} cannot be used: {told}", hint)

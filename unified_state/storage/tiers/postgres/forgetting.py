@@ -30,15 +30,17 @@ _STEPS_OF_SESSION = """
 SELECT number FROM unified_state.step WHERE project = %s AND author = %s AND session = %s AND at <= %s
 UNION
 SELECT step.number FROM unified_state.step_copy
-JOIN unified_state.step ON step.project = step_copy.project AND step.number = step_copy.step
+JOIN unified_state.step ON step.project = step_copy.project AND step.author = step_copy.author
+    AND step.number = step_copy.step
 WHERE step_copy.project = %s AND step_copy.author = %s AND step_copy.session = %s AND at <= %s
 """
 _DROP_EMPTY_SESSION = """
 DELETE FROM unified_state.session WHERE project = %s AND author = %s AND number = %s
 AND NOT EXISTS (SELECT 1 FROM unified_state.step
-    WHERE step.project = session.project AND step.session = session.number)
+    WHERE step.project = session.project AND step.author = session.author AND step.session = session.number)
 AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy
-    WHERE step_copy.project = session.project AND step_copy.session = session.number)
+    WHERE step_copy.project = session.project AND step_copy.author = session.author
+        AND step_copy.session = session.number)
 """
 
 

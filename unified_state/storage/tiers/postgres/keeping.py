@@ -31,8 +31,8 @@ SELECT CASE WHEN coalesce(counted, 0) < 999999 THEN coalesce(counted, 0) + 1 ELS
 """
 
 
-def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int) -> int:
-    """Keep what was learned of sessions, and make those that records only name; the last number given."""
+def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> None:
+    """Keep what was learned of sessions, and make those that records only name."""
     told = forgetting.remaining_sessions(batch)
     own = [asker.project, asker.author]
     rows = connection.execute(
@@ -46,6 +46,7 @@ def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forge
         kept[session.session_id] = session if before is None else learned(before, session)
     made = [session for name, session in kept.items() if name not in known]
     changed = [session for name, session in kept.items() if name in known and session != known[name]]
+    last = asker.take(connection, len(made)) if made else 0
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO unified_state.session (project, author, number, session_id, record) "
@@ -59,7 +60,6 @@ def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forge
             f"UPDATE unified_state.session SET record = %s WHERE {_OWN} AND session_id = %s",
             [[encode(session), *own, to_text(session.session_id)] for session in changed],
         )
-    return last + len(made)
 
 
 def learned(before: StoredSession, now: StoredSession) -> StoredSession:
@@ -72,16 +72,15 @@ def learned(before: StoredSession, now: StoredSession) -> StoredSession:
     return before.replace(**{**fields, "unknown": {**before.unknown, **now.unknown}})
 
 
-def keep_items(
-    connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int
-) -> tuple[int, int]:
-    """Keep items, the newer version of each; how many are new, and the last number given."""
+def keep_items(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> int:
+    """Keep items, the newer version of each; how many are new."""
     items = [item for item in batch.items if not forgetting.of_item(item.uuid)]
     if not items:
-        return 0, last
+        return 0
     own = [asker.project, asker.author]
     added = 0
-    for item in items:
+    last = asker.take(connection, len(items))
+    for number, item in enumerate(items, last + 1):
         row = connection.execute(
             f"SELECT record FROM unified_state.item WHERE {_OWN} AND uuid = %s", [*own, to_text(item.uuid)]
         ).fetchone()
@@ -90,19 +89,18 @@ def keep_items(
             continue
         kept = _named(connection, own, item, before)
         added += before is None
-        last += before is None
         connection.execute(
             "INSERT INTO unified_state.item (project, author, number, uuid, alias, changed_at, record) "
             "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (project, author, uuid) DO UPDATE SET "
             "alias = excluded.alias, changed_at = excluded.changed_at, record = excluded.record",
-            [*own, last, to_text(kept.uuid), to_text(kept.alias), to_text(version(kept)), encode(kept)],
+            [*own, number, to_text(kept.uuid), to_text(kept.alias), to_text(version(kept)), encode(kept)],
         )
         with connection.cursor() as cursor:
             cursor.executemany(
                 "INSERT INTO unified_state.item_alias VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 [[*own, to_text(alias), to_text(kept.uuid)] for alias in (kept.alias, *kept.aliases)],
             )
-    return added, last
+    return added
 
 
 def version(item: StoredItem) -> str:
@@ -131,34 +129,32 @@ def _next_alias(connection: Connection[Any], own: list[int], item: StoredItem) -
     return f"{letter}{row[0] if row else 1}"
 
 
-def keep_links(
-    connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int
-) -> tuple[int, int]:
-    """Keep links; how many are new, and the last number given."""
+def keep_links(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> int:
+    """Keep links; how many are new."""
     added = 0
-    for link in batch.links:
+    last = asker.take(connection, len(batch.links)) if batch.links else 0
+    for number, link in enumerate(batch.links, last + 1):
         if not (forgetting.of_item(link.from_uuid) or forgetting.of_item(link.to_uuid)):
-            last += 1
             added += connection.execute(
                 "INSERT INTO unified_state.link (project, author, number, from_uuid, to_uuid, relation, at) "
-                "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                "VALUES (%s, %s, %s, %s, %s, %s, %s) "
+                "ON CONFLICT (project, author, from_uuid, to_uuid, relation) DO NOTHING",
                 [
                     asker.project,
                     asker.author,
-                    last,
+                    number,
                     *map(to_text, (link.from_uuid, link.to_uuid, link.relation, link.at)),
                 ],
             ).rowcount
-    return added, last
+    return added
 
 
-def keep_compactions(
-    connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting, last: int
-) -> tuple[int, int]:
-    """Keep compactions, each with its summary where one was told; how many are new, and the last number given."""
+def keep_compactions(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> int:
+    """Keep compactions, each with its summary where one was told; how many are new."""
     own = [asker.project, asker.author]
     added = 0
-    for compaction in batch.compactions:
+    last = asker.take(connection, len(batch.compactions)) if batch.compactions else 0
+    for number, compaction in enumerate(batch.compactions, last + 1):
         if forgetting.of_compaction(compaction):
             continue
         boundary = to_text(compaction.boundary_uuid)
@@ -167,13 +163,12 @@ def keep_compactions(
         ).fetchone()
         if row is None:
             added += 1
-            last += 1
             connection.execute(
                 "INSERT INTO unified_state.compaction (project, author, number, boundary, at, session_id, record) "
                 "VALUES (%s, %s, %s, %s, %s, %s, %s)",
                 [
                     *own,
-                    last,
+                    number,
                     boundary,
                     to_number(compaction.at),
                     to_text(compaction.session_id),
@@ -185,7 +180,7 @@ def keep_compactions(
                 f"UPDATE unified_state.compaction SET record = %s WHERE {_OWN} AND boundary = %s",
                 [to_body(encode(compaction)), *own, boundary],
             )
-    return added, last
+    return added
 
 
 def _is_better(told: StoredCompaction, known: StoredCompaction) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from psycopg.errors import InsufficientPrivilege, UndefinedFile
+from psycopg.errors import DuplicateSchema, InsufficientPrivilege, UndefinedFile, UniqueViolation
 
 from unified_state.errors import NewerVersionError, StorageError
 from unified_state.storage.tiers.postgres.schema import (
@@ -13,6 +13,7 @@ from unified_state.storage.tiers.postgres.schema import (
     VERSION,
     distribution,
     migrations,
+    nearest,
     vectors,
 )
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from unified_state.storage.tiers.postgres.server import Server
 
 _OLDEST = 140000  # PostgreSQL 14
-_LOCK = 0x756E6966  # the advisory lock under which the schema changes: "unif"
+# Members cannot take this lock, as they could an advisory one. What they hold keeps no migration waiting for longer.
+_LOCK = "LOCK TABLE unified_state.version IN SHARE ROW EXCLUSIVE MODE"
+_CAREFULLY = "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL lock_timeout = '1min'"
 
 
 _WANTING = """
@@ -48,6 +51,7 @@ _EXTENSION = """
 SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'
     AND to_regtype(extnamespace::regnamespace || '.halfvec') IS NOT NULL  -- from version 0.7 on
 """
+_EXTENSION_IN_USE = f"{_EXTENSION} AND to_regclass('unified_state.step_vector') IS NOT NULL"
 
 
 def migrate(connection: Connection[Any], server: Server) -> None:
@@ -63,17 +67,28 @@ def migrate(connection: Connection[Any], server: Server) -> None:
 
 
 def _apply(connection: Connection[Any], server: Server) -> None:
-    known = 0
+    known = schema_version(connection, server)
     try:
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-            known = schema_version(connection, server)
-            if known < SCHEMA_VERSION:
-                _bring_up_to_date(connection, known)
+        try:
+            _apply_under_lock(connection, server)
+        except (DuplicateSchema, UniqueViolation):
+            if known:
+                raise
+            _apply_under_lock(connection, server)  # somebody else made the schema at the same time
     except InsufficientPrivilege as error:
         lacks = f"has schema version {known}, which is too old" if known else "has no schema of ours yet"
         message = f"{server} {lacks}, and this user may not make it: {server.scrubbed(str(error))}"
         raise StorageError(message, "its owner opens it once with this version, and admits the others") from None
+
+
+def _apply_under_lock(connection: Connection[Any], server: Server) -> None:
+    with connection.transaction():
+        connection.execute(_CAREFULLY)
+        if schema_version(connection, server):
+            connection.execute(_LOCK)
+        known = schema_version(connection, server)
+        if known < SCHEMA_VERSION:
+            _bring_up_to_date(connection, known)
 
 
 def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
@@ -85,6 +100,9 @@ def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
             connection.execute(migration)
             connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
     connection.execute(FUNCTIONS)
+    row = connection.execute(_EXTENSION_IN_USE).fetchone()
+    if row is not None:
+        connection.execute(nearest(row[0]))
     if distributed:
         connection.execute(distribution(known))
 
@@ -95,9 +113,10 @@ def _add_vectors(connection: Connection[Any]) -> None:
     if not wanting:
         return
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        connection.execute(_LOCK)
         with suppress(InsufficientPrivilege, UndefinedFile), connection.transaction():
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute(_CAREFULLY)
         (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
         row = connection.execute(_EXTENSION).fetchone()
         if wanting and row is not None:

@@ -79,15 +79,15 @@ class Reader:
     def steps(self, session_id: str, after: int, limit: int) -> list[tuple[int, StoredStep]]:
         """A page of a session's steps: its own, and those of others that it holds too."""
         rows = self.rows(
-            f"SELECT number FROM unified_state.session WHERE {_HERE} AND session_id = %s",
+            f"SELECT author, number FROM unified_state.session WHERE {_HERE} AND session_id = %s",
             [*self._here, to_text(session_id)],
         )
         if not rows:
             return []
         given = {
             "project": self._project,
-            "readable": self._readable,
-            "sessions": [number for (number,) in rows],
+            "authors": [author for author, _ in rows],
+            "sessions": [number for _, number in rows],
             "after": after,
             "limit": limit,
         }
@@ -139,19 +139,21 @@ class Reader:
         return Counts(found["session"], found["step"], found["item"], found["compaction"])
 
 
+# A row counts for a session of its own author alone: nobody puts steps into another one's.
+_OF_SESSIONS = """
+    project = %(project)s AND session = ANY(%(sessions)s)
+    AND (author, session) IN (SELECT * FROM unnest(%(authors)s::integer[], %(sessions)s::bigint[]))
+    AND number > %(after)s ORDER BY number LIMIT %(limit)s
+"""
 _STEPS_OF_SESSION = f"""
 WITH place AS (
-    (SELECT number, number AS step FROM unified_state.step
-        WHERE project = %(project)s AND author = ANY(%(readable)s) AND session = ANY(%(sessions)s)
-            AND number > %(after)s ORDER BY number LIMIT %(limit)s)
+    (SELECT author, number, number AS step FROM unified_state.step WHERE {_OF_SESSIONS})
     UNION ALL
-    (SELECT number, step FROM unified_state.step_copy
-        WHERE project = %(project)s AND author = ANY(%(readable)s) AND session = ANY(%(sessions)s)
-            AND number > %(after)s ORDER BY number LIMIT %(limit)s)
+    (SELECT author, number, step FROM unified_state.step_copy WHERE {_OF_SESSIONS})
     ORDER BY number LIMIT %(limit)s
 )
 SELECT place.number, {STEP_COLUMNS} FROM place
-JOIN unified_state.step ON step.project = %(project)s AND step.number = place.step
+JOIN unified_state.step ON step.project = %(project)s AND step.number = place.step AND step.author = place.author
 ORDER BY place.number
 """
 

@@ -35,6 +35,33 @@ _INDEX = f"""
 INSERT INTO unified_state.step_words (project, author, number, words)
 VALUES (%(project)s, %(author)s, %(number)s, {WORDS.format(searched="%(searched)s::text", number="%(number)s")})
 """
+# Steps whose session the server only guessed: see `schema_numbers`.
+_PLACE = """
+UPDATE unified_state.step SET session = session.number, session_guessed = false
+FROM pg_temp.unified_state_incoming AS incoming, unified_state.session
+WHERE step.project = %(project)s AND step.author = %(author)s AND step.session_guessed
+    AND step.uuid = incoming.uuid AND step.block = incoming.block
+    AND session.project = %(project)s AND session.author = %(author)s AND session.session_id = incoming.session_id
+RETURNING step.number
+"""
+_INDEX_PLACED = f"""
+INSERT INTO unified_state.step_words (project, author, number, words)
+SELECT DISTINCT ON (step.number) %(project)s, %(author)s, step.number,
+    {WORDS.format(searched="searched", number="step.number")}
+FROM pg_temp.unified_state_incoming AS incoming
+JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author)s
+    AND step.uuid = incoming.uuid AND step.block = incoming.block
+WHERE step.number = ANY(%(numbers)s) AND searched <> ''
+"""
+
+
+def place_guessed(connection: Connection[Any], asker: Asker) -> None:
+    """Put the incoming steps that the server knows, and has put into a session by a guess, into their own."""
+    given: dict[str, Any] = {"project": asker.project, "author": asker.author}
+    numbers = [number for (number,) in connection.execute(_PLACE, given).fetchall()]
+    if numbers:
+        take_words(connection, asker, numbers)
+        connection.execute(_INDEX_PLACED, {**given, "numbers": numbers})
 
 
 def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredStep]) -> None:

@@ -15,9 +15,10 @@ from unified_state.storage.tiers.postgres.schema_history import (
     PARTITIONED_TABLES,
     REPLICAS,
 )
+from unified_state.storage.tiers.postgres.schema_numbers import NUMBERED_TABLES, TAKING, safe_numbers
 from unified_state.storage.tiers.postgres.schema_search import PASSES, SEARCH, SEARCHING
-from unified_state.storage.tiers.postgres.schema_tenancy import AS_STEPS, ENTERING, NUMBERING, TENANTS
-from unified_state.storage.tiers.postgres.schema_vectors import INDEXED_DIMENSIONS, VECTOR_INDEX, VECTORS
+from unified_state.storage.tiers.postgres.schema_tenancy import AS_STEPS, CALLING, ENTERING, NUMBERING, TENANTS
+from unified_state.storage.tiers.postgres.schema_vectors import INDEXED_DIMENSIONS, NEAREST, VECTOR_INDEX, VECTORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +34,13 @@ CREATE SCHEMA unified_state;
 CREATE TABLE unified_state.version (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
 """
 
-FUNCTIONS = SEARCHING.replace("{passes}", PASSES) + ENTERING.replace(
-    "{history}", ", ".join(f"unified_state.{table}" for table in DISTRIBUTED_TABLES)
+FUNCTIONS = "".join(
+    (
+        SEARCHING.replace("{passes}", PASSES),
+        TAKING,
+        ENTERING.replace("{history}", ", ".join(f"unified_state.{table}" for table in DISTRIBUTED_TABLES)),
+        CALLING,
+    )
 )
 
 
@@ -53,26 +59,31 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
         NUMBERING + policies("numbering", distributed=distributed) + AS_STEPS.replace("{table}", "numbering"),
         MASKING,
         REPLICAS + policies("replica", distributed=distributed) + AS_STEPS.replace("{table}", "replica"),
+        safe_numbers("".join(map(_given_numbers, NUMBERED_TABLES)), distributed=distributed),
     )
 
 
 def vectors(schema: str, *, distributed: bool) -> str:
     """The table of vectors, with the extension in a schema."""
+    return "".join(
+        (
+            _laid_out(VECTORS, ["step_vector"], distributed=distributed).replace("{schema}", schema),
+            *(VECTOR_INDEX.format(schema=schema, dimensions=dimensions) for dimensions in INDEXED_DIMENSIONS),
+            policies("step_vector", distributed=distributed),
+            AS_STEPS.replace("{table}", "step_vector"),
+            nearest(schema),
+            _distribute("step_vector") if distributed else "",
+        )
+    )
+
+
+def nearest(schema: str) -> str:
+    """The function that searches the table of vectors, with the extension in a schema."""
     asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
     passes = PASSES
     for name, place in asked.items():
         passes = sub(rf"(?<![.\w]){name}\b", place, passes)
-    return "".join(
-        (
-            _laid_out(VECTORS, ["step_vector"], distributed=distributed)
-            .replace("{schema}", schema)
-            .replace("{passes}", passes),
-            *(VECTOR_INDEX.format(schema=schema, dimensions=dimensions) for dimensions in INDEXED_DIMENSIONS),
-            policies("step_vector", distributed=distributed),
-            AS_STEPS.replace("{table}", "step_vector"),
-            _distribute("step_vector") if distributed else "",
-        )
-    )
+    return NEAREST.replace("{schema}", schema).replace("{passes}", passes) + CALLING
 
 
 def distribution(known: int) -> str:
@@ -115,6 +126,19 @@ CREATE POLICY readable ON unified_state.{table} FOR SELECT USING ({seen});
 CREATE POLICY insertable ON unified_state.{table} FOR INSERT WITH CHECK ({changed});
 CREATE POLICY changeable ON unified_state.{table} FOR UPDATE USING ({changed}) WITH CHECK ({changed});
 CREATE POLICY deletable ON unified_state.{table} FOR DELETE USING ({changed});
+"""
+
+
+def _given_numbers(table: str) -> str:
+    """What a row has to be besides: one whose number was given. Else a member could take the next ones."""
+    own = (
+        "project = (SELECT unified_state.project()) AND author = (SELECT unified_state.author()) "
+        "AND (SELECT unified_state.may_write())"
+    )
+    checked = f"WITH CHECK ({own} AND number <= (SELECT unified_state.given()))"
+    return f"""
+ALTER POLICY insertable ON unified_state.{table} {checked};
+ALTER POLICY changeable ON unified_state.{table} {checked};
 """
 
 

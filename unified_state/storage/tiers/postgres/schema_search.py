@@ -12,8 +12,8 @@ PASSES = """(of_kind IS NULL OR s.kind = of_kind)
     AND (since IS NULL OR s.at >= since) AND (until IS NULL OR s.at < until)
     AND (of_tool IS NULL OR lower(s.tool) = lower(of_tool) OR EXISTS (
         SELECT 1 FROM unified_state.step AS call
-        WHERE call.project = s.project AND call.session = s.session AND call.number < s.number
-            AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
+        WHERE call.project = s.project AND call.author = s.author AND call.session = s.session
+            AND call.number < s.number AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
             AND lower(call.tool) = lower(of_tool)))"""
 
 # Words are stemmed, none is dropped. They come in lower case and without signs: see `words.py`.
@@ -103,17 +103,17 @@ BEGIN
                 SELECT * FROM unified_state.step WHERE project = here AND session = ANY (sessions)
                 UNION ALL
                 SELECT shared.* FROM unified_state.step_copy AS c JOIN unified_state.step AS shared
-                    ON shared.project = here AND shared.number = c.step
+                    ON shared.project = here AND shared.number = c.step AND shared.author = c.author
                     WHERE c.project = here AND c.session = ANY (sessions)
             ) AS s
-            JOIN unified_state.step_words AS w ON w.project = here AND w.number = s.number
+            JOIN unified_state.step_words AS w ON w.project = here AND w.number = s.number AND w.author = s.author
             WHERE {passes}
             ORDER BY s.number + 0 DESC LIMIT most) AS of_sessions;
         RETURN coalesce(found, '{}');
     ELSIF coalesce(of_kind, of_tool, since::text, until::text) IS NOT NULL THEN
         SELECT array_agg(number) INTO found FROM (
             SELECT w.number FROM unified_state.step_words AS w
-            JOIN unified_state.step AS s ON s.project = here AND s.number = w.number
+            JOIN unified_state.step AS s ON s.project = here AND s.number = w.number AND s.author = w.author
             WHERE w.project = here AND {passes}
             ORDER BY w.number + 0 DESC LIMIT most) AS passing;
         RETURN coalesce(found, '{}');
@@ -130,7 +130,7 @@ BEGIN
             RETURN found;
         END IF;
     END IF;
-    WHILE touched > 5000 AND 4 * few < latest LOOP
+    WHILE touched > 5000 AND 4 * few < least(latest, 16777216) LOOP  -- no more than 4,096 eras
         PERFORM unified_state.tell('unified_state.wanted', (query && string_agg(
             quote_literal(unified_state.era(here, number)), ' | ')::tsquery)::text)
             FROM generate_series(latest - few::bigint, latest + 4095, 4096) AS number;
@@ -153,7 +153,7 @@ END $$;
 -- that hold the rarest.
 CREATE OR REPLACE FUNCTION unified_state.matching(
     asked text[], sessions bigint[], of_kind text, of_tool text, since bigint, until bigint, most integer
-) RETURNS TABLE (step bigint, score double precision) LANGUAGE plpgsql AS $$
+) RETURNS TABLE (step bigint, author integer, score double precision) LANGUAGE plpgsql AS $$
 DECLARE
     here bigint := unified_state.project();
     tenant tsquery := quote_literal(unified_state.tenant(here))::tsquery;
@@ -212,18 +212,23 @@ BEGIN
             until, most);
     END IF;
     PERFORM unified_state.tell('unified_state.wanted', tenant::text);
-    RETURN QUERY SELECT w.number, (
+    RETURN QUERY SELECT w.number, w.author, (
             SELECT sum(ln(1 + total / (each_likely + 0.5)) * ts_rank(w.words, query, 1))
             FROM unnest(queries, likely) AS word (query, each_likely))
         FROM unified_state.step_words AS w WHERE w.project = here AND w.number = ANY (found);
 END $$;
 
--- Say who asks; the authors whose history is readable.
+-- Say who asks, for this transaction; the authors whose history is readable. Another member's locks hold it up for 20
+-- seconds each and no longer, and nothing that others made takes the place of PostgreSQL's own functions.
 CREATE OR REPLACE FUNCTION unified_state.ask(organisation text, project text, member text) RETURNS integer[]
     LANGUAGE plpgsql AS $$
 BEGIN
+    SET LOCAL search_path = pg_catalog, pg_temp;
     PERFORM unified_state.tell('unified_state.organisation', organisation),
         unified_state.tell('unified_state.project', project), unified_state.tell('unified_state.member', member);
+    SET LOCAL lock_timeout = '20s';
+    SET LOCAL statement_timeout = '10min';
+    SET LOCAL idle_in_transaction_session_timeout = '1min';
     RETURN unified_state.readable();
 END $$;
 """

@@ -95,7 +95,7 @@ DECLARE
 BEGIN
     FOR given IN SELECT grantee, privilege_type FROM information_schema.role_table_grants
         WHERE table_schema = 'unified_state' AND table_name = 'step'
-            AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> current_user
+            AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee NOT IN (current_user, 'PUBLIC')
     LOOP
         EXECUTE format('GRANT %s ON unified_state.{table} TO %I', given.privilege_type, given.grantee);
     END LOOP;
@@ -105,7 +105,8 @@ END $$;
 # Who opens a project the first time makes it; where members are bound to roles nobody makes a member but `admit`. A
 # member's number is a random one: it is nobody's in another organisation, so that no policy can take one for the other.
 ENTERING = """
-CREATE OR REPLACE FUNCTION unified_state.random_number() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+CREATE OR REPLACE FUNCTION unified_state.random_number() RETURNS bigint LANGUAGE sql VOLATILE
+    SET search_path = pg_catalog, pg_temp AS $$
     SELECT ('x' || substr(md5(gen_random_uuid()::text), 1, 16))::bit(64)::bigint
 $$;
 
@@ -149,7 +150,9 @@ BEGIN
     EXECUTE format('GRANT SELECT ON unified_state.version, {history} TO %I', of_role);
     IF may_write THEN
         EXECUTE format('GRANT INSERT, UPDATE, DELETE ON {history} TO %I', of_role);
+        EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON unified_state.numbering FROM %I', of_role);
     END IF;
+    PERFORM unified_state.let_call(of_role);
     IF to_regclass('unified_state.step_vector') IS NOT NULL THEN
         EXECUTE format('GRANT SELECT ON unified_state.step_vector TO %I', of_role);
         IF may_write THEN
@@ -158,7 +161,14 @@ BEGIN
     END IF;
 END $$;
 
-REVOKE ALL ON FUNCTION unified_state.admit FROM PUBLIC;
+-- Let a role call the functions that members call.
+CREATE OR REPLACE FUNCTION unified_state.let_call(of_role name) RETURNS void LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA unified_state TO %I', of_role);
+    EXECUTE format('REVOKE ALL ON FUNCTION unified_state.admit, unified_state.let_call, unified_state.random_number '
+        'FROM %I', of_role);
+END $$;
 
 -- Whether the others of one's organisation may read one's history: everybody's own word.
 CREATE OR REPLACE FUNCTION unified_state.share(whether boolean) RETURNS void LANGUAGE sql SECURITY DEFINER
@@ -166,4 +176,13 @@ CREATE OR REPLACE FUNCTION unified_state.share(whether boolean) RETURNS void LAN
     UPDATE unified_state.member SET shares = whether
     WHERE organisation = current_setting('unified_state.organisation', true) AND id = unified_state.author()
 $$;
+"""
+
+# Nobody but the owner and those who may use the steps calls a function of ours: to run after functions are made.
+CALLING = """
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA unified_state FROM PUBLIC;
+SELECT unified_state.let_call(grantee::name) FROM (
+    SELECT DISTINCT grantee FROM information_schema.role_table_grants
+    WHERE table_schema = 'unified_state' AND table_name = 'step' AND privilege_type = 'SELECT'
+        AND grantee NOT IN (current_user, 'PUBLIC')) AS members;
 """

@@ -28,23 +28,24 @@ SELECT coalesce(array_agg(number), '{}') FROM unified_state.session
 WHERE project = %s AND author = ANY(%s) AND session_id = %s
 """
 _MATCHED = """
-    SELECT step AS number, score FROM unified_state.matching(%(words)s::text[], %(sessions)s::bigint[],
+    SELECT step AS number, author, score FROM unified_state.matching(%(words)s::text[], %(sessions)s::bigint[],
         %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
 """
 _NEAR = """
-    SELECT step AS number, score FROM unified_state.nearest(%(vector)s, %(dimensions)s, %(model)s,
+    SELECT step AS number, author, score FROM unified_state.nearest(%(vector)s, %(dimensions)s, %(model)s,
         %(sessions)s::bigint[], %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
 """
 _SCALED = """
-    SELECT number, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1)
-        AS score FROM ({}) AS found
+    SELECT number, author,
+        coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS score
+    FROM ({}) AS found
 """
 _BEST = """
-SELECT number, sum(score) AS score FROM ({}) AS scaled
-GROUP BY number ORDER BY score DESC, number DESC LIMIT %(limit)s
+SELECT number, author, sum(score) AS score FROM ({}) AS scaled
+GROUP BY number, author ORDER BY score DESC, number DESC LIMIT %(limit)s
 """
 _STEPS = f"""
-SELECT step.number, session_id, unified_state.name_of(step.author), {STEP_COLUMNS}
+SELECT step.number, step.author, session_id, unified_state.name_of(step.author), {STEP_COLUMNS}
 FROM unified_state.step
 JOIN unified_state.session ON session.project = step.project AND session.author = step.author
     AND session.number = step.session
@@ -53,7 +54,9 @@ WHERE step.project = %s AND step.number = ANY(%s)
 
 
 def search(connection: Connection[Any], asker: Asker, readable: list[int], query: HistoryQuery) -> list[HistoryHit]:
-    """The steps that match best, best first, at most 1,000."""
+    """The steps that match best, best first, at most 1,000. One that was forgotten meanwhile is left out, and so are
+    words and vectors that a member gave to another one's step.
+    """
     limit = min(query.limit, _MOST)
     words, vector = searched_words(query.text), query.vector if asker.has_vectors else None
     parts = ([_MATCHED] if words else []) + ([] if vector is None else [_NEAR])
@@ -75,9 +78,9 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
         "limit": limit,
     }
     best = connection.execute(_BEST.format(" UNION ALL ".join(map(_SCALED.format, parts))), given).fetchall()
-    rows = connection.execute(_STEPS, [asker.project, [number for number, _ in best]]).fetchall()
-    found = {number: told for number, *told in rows}
-    return [_hit(query, score, *found[number]) for number, score in best if number in found]  # forgotten meanwhile
+    rows = connection.execute(_STEPS, [asker.project, [number for number, _, _ in best]]).fetchall()
+    found = {(number, author): told for number, author, *told in rows}
+    return [_hit(query, score, *found[which]) for *place, score in best if (which := tuple(place)) in found]
 
 
 def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], session_id: str) -> list[int]:

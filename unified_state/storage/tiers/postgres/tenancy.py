@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _HAS_VECTORS = "SELECT to_regclass('unified_state.step_vector') IS NOT NULL"
 _ASK = "SELECT unified_state.ask(%s, %s, %s)"
-_LOCK = "SELECT last FROM unified_state.numbering WHERE project = %s FOR UPDATE"
-_BEGIN = "INSERT INTO unified_state.numbering (project) VALUES (%s) ON CONFLICT DO NOTHING"
+_TAKE = "SELECT unified_state.take_numbers(%s)"
+_MOST = 1_000_000  # numbers that the server gives at a time
 
 
 class Asker:
@@ -59,20 +59,19 @@ class Asker:
         row = connection.execute(_ASK, self._names).fetchone()
         return list(row[0]) if row else []
 
-    def lock(self, connection: Connection[Any]) -> int:
-        """Wait for one's turn to write in this project; the last number that was given. Raises StorageError where one
-        may only read.
+    def lock(self, connection: Connection[Any]) -> None:
+        """Wait for one's turn to write in this project; it ends with the transaction. Raises StorageError where one may
+        only read.
         """
+        self.take(connection, 0)
+
+    def take(self, connection: Connection[Any], many: int) -> int:
+        """Take the next numbers of the project, as many as that; returns the last one before them. Raises as `lock`."""
         try:
-            row = connection.execute(_LOCK, [self.project]).fetchone()
-            if row is None:
-                connection.execute(_BEGIN, [self.project])
-                row = connection.execute(_LOCK, [self.project]).fetchone()
+            (before,) = connection.execute(_TAKE, [min(many, _MOST)]).fetchone() or (0,)
+            for begun in range(_MOST, many, _MOST):  # nobody else takes any meanwhile: they follow on
+                connection.execute(_TAKE, [min(many - begun, _MOST)])
         except InsufficientPrivilege as error:
             message = f"{self._place}: {self.member!r} may only read: {error.diag.message_primary}"
             raise StorageError(message, "an administrator lets members write: SELECT unified_state.admit(…)") from None
-        return int(row[0]) if row else 0
-
-    def unlock(self, connection: Connection[Any], last: int) -> None:
-        """Note the last number that was given; others go on when the transaction ends."""
-        connection.execute("UPDATE unified_state.numbering SET last = %s WHERE project = %s", [last, self.project])
+        return int(before)

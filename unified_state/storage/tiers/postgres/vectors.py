@@ -27,7 +27,7 @@ SELECT step.project, step.author, step.number, %(model)s, dimensions, embedding:
 FROM pg_temp.unified_state_vectors AS incoming
 JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author)s
     AND step.uuid = incoming.uuid AND step.block = incoming.block
-ON CONFLICT DO NOTHING
+ON CONFLICT (project, number, model, author) DO NOTHING
 """
 _TAKE_OTHER_VERSIONS = """
 DELETE FROM unified_state.step_vector AS other USING unified_state.step, pg_temp.unified_state_vectors AS incoming
