@@ -41,6 +41,11 @@ REFUSALS = {
         "statement timeout",
         "ALTER ROLE {user} RESET statement_timeout",
     ),
+    "a lock": (
+        "BEGIN; UPDATE unified_state.numbering SET last = last",
+        "held up: another connection holds a lock",
+        "ROLLBACK",
+    ),
 }
 # Prints how many steps the server has.
 COUNT = """

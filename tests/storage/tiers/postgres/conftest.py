@@ -28,11 +28,21 @@ def open_as(postgres: PostgresServer, organisation: str) -> Iterator[OpenAs]:
     with ExitStack() as stack:
 
         def opened(
-            member: str = "ada", project: str = "p", of: str = "", dsn: str = "", **parameters: Any
+            member: str = "ada",
+            project: str = "p",
+            of: str = "",
+            dsn: str = "",
+            *,
+            own_only: bool = False,
+            **parameters: Any,
         ) -> PostgresStore:
             return stack.enter_context(
                 open_postgres(
-                    dsn or postgres.dsn(**parameters), project, organisation=of or organisation, member=member
+                    dsn or postgres.dsn(**parameters),
+                    project,
+                    organisation=of or organisation,
+                    member=member,
+                    own_only=own_only,
                 )
             )
 

@@ -22,7 +22,7 @@ _HINTS = {
     "25006": "it is a standby or read-only: postgres_dsn has to name the primary",
     "53100": "free some space on the server's disk",
     "53300": "it has no connection left; try again, or raise max_connections",
-    "57014": "it took longer than it may; search with rarer words, or try again when the server has less to do",
+    "57014": "it took longer than it may; search with rarer words, or raise the role's statement_timeout",
     "57P03": "it is starting or recovering; try again",
     "XX001": _DAMAGED,
     "XX002": _DAMAGED,

@@ -158,7 +158,12 @@ CREATE UNIQUE INDEX session_by_number ON unified_state.session (project, number)
 CREATE UNIQUE INDEX item_by_number ON unified_state.item (project, number);
 CREATE UNIQUE INDEX compaction_by_number ON unified_state.compaction (project, number);
 """
-_NO_WRITING = AS_STEPS.replace("GRANT %s", "REVOKE %s").replace(" TO %I", " FROM %I").replace("{table}", "numbering")
+_NO_WRITING = (
+    AS_STEPS.replace("GRANT %s", "REVOKE %s")
+    .replace(" TO %I", " FROM %I")
+    .replace("'SELECT', ", "")
+    .replace("{table}", "numbering")
+)
 
 
 def safe_numbers(policies: str, *, distributed: bool) -> str:

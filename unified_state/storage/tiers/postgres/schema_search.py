@@ -218,17 +218,21 @@ BEGIN
         FROM unified_state.step_words AS w WHERE w.project = here AND w.number = ANY (found);
 END $$;
 
--- Say who asks, for this transaction; the authors whose history is readable. Another member's locks hold it up for 20
--- seconds each and no longer, and nothing that others made takes the place of PostgreSQL's own functions.
+-- Say who asks, for this transaction; the authors whose history is readable. Another member's lock holds it up for 20
+-- seconds and no longer, unless the user or an administrator set another time, and nothing that others made takes the
+-- place of PostgreSQL's own functions.
 CREATE OR REPLACE FUNCTION unified_state.ask(organisation text, project text, member text) RETURNS integer[]
     LANGUAGE plpgsql AS $$
 BEGIN
     SET LOCAL search_path = pg_catalog, pg_temp;
     PERFORM unified_state.tell('unified_state.organisation', organisation),
         unified_state.tell('unified_state.project', project), unified_state.tell('unified_state.member', member);
-    SET LOCAL lock_timeout = '20s';
-    SET LOCAL statement_timeout = '10min';
-    SET LOCAL idle_in_transaction_session_timeout = '1min';
+    IF current_setting('lock_timeout') = '0' THEN
+        SET LOCAL lock_timeout = '20s';
+    END IF;
+    IF current_setting('statement_timeout') = '0' THEN
+        SET LOCAL statement_timeout = '10min';
+    END IF;
     RETURN unified_state.readable();
 END $$;
 """
