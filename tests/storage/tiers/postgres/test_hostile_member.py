@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 
     from tests.postgres_server import PostgresServer
     from tests.storage.tiers.postgres.conftest import OpenAs
+    from unified_state.records.history import HistoryRecord
     from unified_state.storage.tiers.postgres.store import PostgresStore
 
 pytestmark = on_every_server
-HERS = [*SECRET, *turn(100, "three"), step(300, "…", session_id="three"), decision(5, "D5")]
-HIS = [session("his"), *turn(900, "his"), decision(9, "D9"), StoredCompaction("his", uuid(8), 1)]
+HERS: list[HistoryRecord] = [*SECRET, *turn(100, "three"), step(300, "…", session_id="three"), decision(5, "D5")]
+HIS: list[HistoryRecord] = [session("his"), *turn(900, "his"), decision(9, "D9"), StoredCompaction("his", uuid(8), 1)]
+# The last key is the one that was once used while the schema changes.
 _ADVISORY = (
     "SELECT pg_advisory_lock(n), pg_advisory_lock(0, n) FROM generate_series(0, 999) AS n",
     "SELECT pg_advisory_lock(1970170214)",
-)  # the key that was once used while the schema changes
+)
 _NAMED = "SELECT unified_state.project(), unified_state.author()"
 
 
@@ -47,7 +49,7 @@ class Team(Record):
     carol: str
 
     def as_bob(self, member: str = "bob", organisation: str = "") -> psycopg.Connection[Any]:
-        connection = self.server.connect(self.database, self.bob)
+        connection: psycopg.Connection[Any] = self.server.connect(self.database, self.bob)
         claim(connection, organisation or self.organisation, "p", member)
         return connection
 

@@ -128,6 +128,17 @@ UPDATE unified_state.step_copy AS c SET step = new FROM pg_temp.unified_state_st
     WHERE new IS NOT NULL AND alike = 1 AND c.project = n.project AND c.author = n.author AND c.step = n.old;
 UPDATE unified_state.step_words AS w SET number = new FROM pg_temp.unified_state_steps AS n
     WHERE new IS NOT NULL AND alike = 1 AND w.project = n.project AND w.author = n.author AND w.number = n.old;
+DO $$
+BEGIN
+    IF to_regclass('unified_state.step_vector') IS NOT NULL THEN
+        ALTER TABLE unified_state.step_vector NO FORCE ROW LEVEL SECURITY;
+        DELETE FROM unified_state.step_vector WHERE (project, author, number) IN (
+            SELECT project, author, old FROM pg_temp.unified_state_steps WHERE alike > 1);
+        UPDATE unified_state.step_vector AS v SET number = new FROM pg_temp.unified_state_steps AS n
+            WHERE new IS NOT NULL AND alike = 1 AND v.project = n.project AND v.author = n.author AND v.number = n.old;
+        ALTER TABLE unified_state.step_vector FORCE ROW LEVEL SECURITY;
+    END IF;
+END $$;
 UPDATE unified_state.numbering AS known SET last = greatest(last, (SELECT max(number) FROM (
         SELECT new AS number FROM pg_temp.unified_state_sessions WHERE project = known.project
         UNION ALL SELECT new FROM pg_temp.unified_state_steps WHERE project = known.project) AS given));
