@@ -1,5 +1,13 @@
 # A hook of the plugin while no program is known: look for one; where there is none, say so once and do nothing.
-if program=$(sh "$CLAUDE_PLUGIN_ROOT/hooks/find.sh"); then
+#
+# No program is looked up in the folder of the session, which a relative or empty part of the PATH leads into.
+IFS=: clean=
+set -f
+for folder in $PATH; do case $folder in /*) clean=$clean${clean:+:}$folder ;; esac; done
+set +f
+unset IFS
+PATH=${clean:-/dev/null}
+if program=$(/bin/sh "$CLAUDE_PLUGIN_ROOT/hooks/find.sh"); then
     rm -f "$CLAUDE_PLUGIN_DATA/told"
     exec "$program" hook --plugin "$@"
 fi

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -46,10 +47,6 @@ def broken(folder: Path) -> None:
     path.chmod(0o755)
 
 
-def ignored(repository: Path, name: str) -> None:
-    (repository / ".gitignore").write_text(f"/{name}/\n")
-
-
 def test_where_there_is_none_it_says_nothing(find: Callable[..., str]) -> None:
     assert find() == ""
 
@@ -75,42 +72,81 @@ def test_it_is_found_where_installers_put_it(
     assert find(**({variable: value.format(home=home)} if variable else {})) == path
 
 
-@pytest.mark.parametrize("name", [".venv", "venv"])
-def test_it_is_found_in_an_environment_of_the_project_that_git_ignores(
-    find: Callable[..., str], repository: Path, name: str
+def plant(folder: Path, mark: Path) -> None:
+    """A program that leaves a mark when it is run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "unified-state").write_text(f"#!/bin/sh\ntouch {mark}\n")
+    (folder / "unified-state").chmod(0o755)
+
+
+@pytest.mark.parametrize("place", [".venv/bin", "venv/bin", "node_modules/.bin", "home/.local/bin"])
+@pytest.mark.parametrize("session", [".", "pkg", "sub/module"])
+def test_none_is_taken_from_the_repository_of_the_session_whatever_the_environment_says(
+    find: Callable[..., str], repository: Path, tmp_path: Path, place: str, session: str
 ) -> None:
-    ignored(repository, name)
-    path = put(repository / name / "bin")
-    assert find() == path
+    (repository / ".gitignore").write_text(f"/{place}/\n")
+    (repository / session).mkdir(parents=True, exist_ok=True)
+    (repository / "sub" / "module" / ".git").parent.mkdir(parents=True, exist_ok=True)
+    (repository / "sub" / "module" / ".git").write_text("gitdir: ../../.git/modules/module\n")
+    (tmp_path / "link").symlink_to(repository)
+    plant(repository / place, tmp_path / "ran")
+    for variables in (
+        {},
+        {"PATH": f"{repository}/{place}:{SYSTEM}"},
+        {"PATH": f"{tmp_path}/link/{place}:{SYSTEM}"},
+        {"PATH": f"{place}::.:../{place}:{SYSTEM}"},
+        {"VIRTUAL_ENV": str((repository / place).parent)},
+        {"HOME": f"{repository}/home"},
+    ):
+        assert find(**{"CLAUDE_PROJECT_DIR": str(repository / session), **variables}) == ""
+    assert not (tmp_path / "ran").exists()
 
 
-def test_what_a_repository_brings_along_is_not_run(
+def test_none_is_taken_from_a_folder_of_a_clone_that_looks_like_a_bare_repository(
     find: Callable[..., str], repository: Path, git: Callable[..., str], tmp_path: Path
 ) -> None:
-    folder = repository / ".venv" / "bin"
-    folder.mkdir(parents=True)
-    (folder / "unified-state").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
-    (folder / "unified-state").chmod(0o755)
-    assert find() == ""
-    ignored(repository, ".venv")
+    folder = repository / "pkg"
+    for name, content in {
+        "HEAD": "ref: refs/heads/main\n",
+        "config": "[core]\n\tbare = false\n\tworktree = .\n",
+        "objects/keep": "",
+        "refs/heads/keep": "",
+        "info/exclude": ".venv\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    plant(folder / ".venv" / "bin", tmp_path / "ran")
     git("add", "--force", ".")
-    assert find() == ""
-    assert find(CLAUDE_PROJECT_DIR=str(tmp_path)) == ""
-    assert find(PATH=f".venv/bin:{SYSTEM}") == ""
+    git("commit", "--quiet", "--message", "a package")
+    git("clone", "--quiet", str(repository), str(tmp_path / "clone"))
+    assert (tmp_path / "clone" / "pkg" / ".venv" / "bin" / "unified-state").exists()
+    assert find(CLAUDE_PROJECT_DIR=str(tmp_path / "clone" / "pkg")) == ""
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_repository_that_holds_the_plugin_too_is_no_strangers(home: Path) -> None:
+    """A home folder under git, with the plugin and the program where installers put them."""
+    (home / ".git").mkdir()
+    (home / "work").mkdir()
+    shutil.copytree(ROOT / "hooks", home / ".claude" / "plugins" / "unified-state" / "hooks")
+    path = put(home / ".local" / "bin")
+    environ = {"HOME": str(home), "PATH": SYSTEM, "CLAUDE_PROJECT_DIR": str(home / "work")}
+    script = home / ".claude" / "plugins" / "unified-state" / "hooks" / "find.sh"
+    done = subprocess.run(["sh", script], env=environ, cwd="/", capture_output=True, text=True, check=True)
+    assert done.stdout == f"{path}\n"
+
+
+def test_an_active_environment_outside_the_repository_is_taken(
+    find: Callable[..., str], repository: Path, home: Path
+) -> None:
+    path = put(home / "work" / ".venv" / "bin")
+    assert find(VIRTUAL_ENV=str(home / "work" / ".venv"), CLAUDE_PROJECT_DIR=str(repository)) == path
 
 
 def test_a_program_that_does_not_run_gives_way_to_the_next(find: Callable[..., str], home: Path) -> None:
     broken(home / "first")
     path = put(home / ".local" / "bin")
     assert find(PATH=f"{home}/first:{SYSTEM}") == path
-
-
-def test_the_users_own_comes_before_that_of_a_project(find: Callable[..., str], home: Path, repository: Path) -> None:
-    ignored(repository, ".venv")
-    put(repository / ".venv" / "bin")
-    path = put(home / ".local" / "bin")
-    assert find() == path
 
 
 def test_the_one_that_is_known_comes_first_unless_it_has_gone(find: Callable[..., str], home: Path) -> None:

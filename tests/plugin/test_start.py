@@ -120,6 +120,25 @@ def test_without_a_program_one_line_is_said_once_and_nothing_done(plugin: Plugin
     assert [path.name for path in plugin.data.iterdir()] == ["program"]  # what was said is said again, should it vanish
 
 
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("path", [".:{system}", ":{system}", "{system}:", "bin::{system}"])
+def test_no_program_of_the_folder_of_the_session_is_run(
+    plugin: Plugin, home: Path, repository: Path, tmp_path: Path, path: str, installed: bool
+) -> None:
+    for name in ("sh", "rm", "mkdir", "cat", "git", "python3", "unified-state", "bin/unified-state"):
+        (repository / name).parent.mkdir(exist_ok=True)
+        (repository / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (repository / name).chmod(0o755)
+    if installed:
+        (home / ".local" / "bin").mkdir(parents=True)
+        (home / ".local" / "bin" / "unified-state").symlink_to(PROGRAM)
+    for handler in (START, PROMPT):
+        command = {"command": f"cd '{repository}' && {handler['command']}"}
+        plugin.run(command, PATH=path.format(system=SYSTEM))
+    assert worked(home, "UserPromptSubmit") == installed
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "told"), [("two words", "'{root}[mcp]'"), ('we"ird\\', "the plugin's folder"), ("$(id)", "'{root}[mcp]'")]
 )
