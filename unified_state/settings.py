@@ -95,6 +95,19 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
+def absolute_folders(environ: Mapping[str, str]) -> str:
+    """The PATH without its relative and empty entries: those lead into whatever folder we are in, which may be a
+    stranger's repository.
+    """
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH is the folder we are in
+
+
+def leave_relative_path() -> None:
+    """Make that the PATH of this process, so that no library looks for a program anywhere else."""
+    os.environ["PATH"] = absolute_folders(os.environ)
+
+
 def user_file() -> str:
     """The user's own settings file. XDG variables do not move it: a project may set them for the client's commands."""
     folder = os.environ.get("APPDATA", "~") if sys.platform == "win32" else "~/.config"

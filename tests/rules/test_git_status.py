@@ -12,6 +12,7 @@ from unified_state.rules.git_status import (
     LISTED,
     PATH_LIMIT,
     SUBJECT_LIMIT,
+    FilterReader,
     StatusReader,
     head_place,
     recent_commits,
@@ -197,3 +198,26 @@ def test_what_git_says_is_its_reason_in_one_line(complaint: bytes, said: str) ->
 
 def test_what_git_says_is_bounded() -> None:
     assert len(what_git_says(b"fatal: " + b"x" * 5000)) <= 300
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_the_answer_about_attributes_may_come_in_any_pieces(size: int) -> None:
+    answer = b"".join(
+        b"\0".join((path, b"filter", value, b""))
+        for path, value in ((b"a", b"lfs"), (b"b c\n", b"unspecified"), (b"\xff", b"lfs"), (b"d", b"other"))
+    )
+    reader = FilterReader({b"lfs"})
+    for start in range(0, len(answer), size):
+        reader.feed(answer[start : start + size])
+    assert reader.filtered == {b"a", b"\xff"}
+
+
+def test_of_thousands_of_filtered_files_the_changed_ones_are_listed_and_all_are_counted() -> None:
+    reader = StatusReader(filters=True)
+    for number in range(5000):
+        reader.feed(b"1 .M N... 100644 100644 100644 1 1 %05d.%s\0" % (number, b"py" if number % 100 == 99 else b"bin"))
+    reader.feed(b"? xM Not a status\0")
+    reader.leave_out({path for path in reader.unsure() if path.endswith(b".bin")})
+    assert (reader.changed_count, reader.filtered_count) == (51, 4950)
+    assert reader.modified_files == tuple(f"{number:05d}.py" for number in range(99, 2000, 100))
+    assert len(reader.filtered) == 20

@@ -109,15 +109,18 @@ def test_a_submodule_is_a_repository_and_one_changed_path(
     assert (inner.status, inner.commit) == (" M alpha.txt", git(repository, "rev-parse", "HEAD"))
 
 
-def test_a_bare_repository_has_commits_and_no_worktree(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:
+def test_a_bare_repository_is_not_used(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:
     git(tmp_path, "clone", "--quiet", "--bare", "repository", "bare")
-    state = read(tmp_path / "bare")
-    assert state == GitState(
-        branch="main",
-        commit=git(repository, "rev-parse", "HEAD"),
-        recent_commits=tuple(git(repository, "log", "--format=%h %s").splitlines()),
-        error="this operation must be run in a work tree",
-    )
+    error = f"cannot use bare repository '{tmp_path / 'bare'}' (safe.bareRepository is 'explicit')"
+    assert read(tmp_path / "bare") == GitState(error=error)
+
+
+def test_a_worktree_of_a_bare_repository_is_told_like_any_other(
+    repository: Path, tmp_path: Path, git: Git, read: Read
+) -> None:
+    git(tmp_path, "clone", "--quiet", "--bare", "repository", "bare")
+    git(tmp_path / "bare", "worktree", "add", "--quiet", "../linked", "main")
+    assert read(tmp_path / "linked") == read(repository)
 
 
 def test_no_repository(tmp_path: Path, read: Read) -> None:
@@ -151,10 +154,14 @@ def test_a_git_in_the_working_folder_is_never_run(
     assert not (repository / "ran").exists()
 
 
-def test_a_git_that_cannot_be_started(repository: Path, environment: dict[str, str], read: Read) -> None:
-    (repository / "git").write_text("#!/missing/interpreter\n")
-    (repository / "git").chmod(0o755)
-    environment["PATH"] = str(repository)
+def test_a_git_that_cannot_be_started(
+    repository: Path, tmp_path: Path, environment: dict[str, str], read: Read
+) -> None:
+    program = tmp_path / "programs" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/missing/interpreter\n")
+    program.chmod(0o755)
+    environment["PATH"] = str(program.parent)
     assert str(read(repository).error).startswith("git could not be started: ")
 
 

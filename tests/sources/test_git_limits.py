@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from unified_state.records.state import GitState
-from unified_state.sources.git import REPOSITORY_VARIABLES, read_git, start_git
+from unified_state.sources.git import read_git, start_git
+from unified_state.sources.git_command import REPOSITORY_VARIABLES
 from unified_state.sources.git_python import read_git_with_gitpython
 
 Git = Callable[..., str]
@@ -203,6 +204,22 @@ def test_gitpython_is_not_needed_where_it_cannot_find_git(
     with pytest.raises(ImportError):
         importlib.import_module("git")
     assert read_git_with_gitpython(str(repository), environment).branch == "main"
+
+
+def test_gitpython_is_loaded_with_no_git_of_the_folder_we_are_in(repository: Path, tmp_path: Path) -> None:
+    for folder in (repository, repository / "bin"):
+        folder.mkdir(exist_ok=True)
+        (folder / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (folder / "git").chmod(0o755)
+    program = (
+        "import os, sys; from unified_state.sources.git_python import read_git_with_gitpython as read\n"
+        "print(read(os.getcwd(), os.environ).branch, 'git' in sys.modules)"
+    )
+    environ = {"PATH": f".::{repository}/bin:{os.environ['PATH']}", "GIT_PYTHON_GIT_EXECUTABLE": "./git"}
+    environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run([sys.executable, "-c", program], cwd=repository, env=environ, capture_output=True, check=True)
+    assert done.stdout.decode().split() == ["main", "True"]
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("reader", [read_git, read_git_with_gitpython])

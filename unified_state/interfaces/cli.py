@@ -14,6 +14,7 @@ import sys
 
 from unified_state import __version__
 from unified_state.errors import UnifiedStateError
+from unified_state.settings import leave_relative_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
+    leave_relative_path()
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -23,8 +23,10 @@ class GitState(Record):
 
     `branch` is None on a detached HEAD, `commit` before the first commit. `status` holds lines as `git status --short`
     prints them (`M  file`, `?? file`), conflicts first, control characters escaped; `modified_files` the paths of the
-    same entries as they are. `staged_changes` is the one line of `git diff --cached --shortstat`. `operation` is a
-    merge, rebase, am, cherry-pick, revert or bisect under way. `error` says what git refused or did not tell in time;
+    same entries as they are. `filtered_files` are files under a filter of git (Git LFS, git-crypt), of which only the
+    filter could tell whether they changed, and `filtered_count` is their whole number: no filter is ever run.
+    `staged_changes` is the one line of `git diff --cached --shortstat`. `operation` is a merge, rebase, am,
+    cherry-pick, revert or bisect under way. `error` says what git refused or did not tell in time;
     what is known beside it stays.
     """
 
@@ -35,6 +37,8 @@ class GitState(Record):
     modified_files: tuple[str, ...] = ()
     staged_changes: str = ""
     changed_count: int = 0
+    filtered_files: tuple[str, ...] = ()
+    filtered_count: int = 0
     operation: str | None = None
     error: str | None = None
     unknown: dict[str, Any] = {}

@@ -146,6 +146,9 @@ def _git(known: Known) -> Iterator[Section]:
     lines = [f"[GIT] {branch}{at}, {git.changed_count} changed paths{under_way}"]
     if git.modified_files:
         lines.append(f"  changed: {cut(harmless(', '.join(git.modified_files)), _USUAL_CHARACTERS)}")
+    if git.filtered_files:
+        names = cut(harmless(", ".join(git.filtered_files)), _USUAL_CHARACTERS)
+        lines.append(f"  filtered (git would have to run a filter to tell whether they changed): {names}")
     if git.recent_commits:
         lines.append(f"  latest commit: {cut(harmless(git.recent_commits[0]), _ESSENTIAL_CHARACTERS)}")
     yield "", lines, _GIT

@@ -11,8 +11,10 @@ PATH_LIMIT = 200
 SUBJECT_LIMIT = 100
 _ERROR_LIMIT = 300
 _BRANCHES = b"refs/heads/"
+_MOST_UNSURE = 1 << 20  # bytes of entries whose content a filter may have changed; those behind count as changed
 
 # How many fields stand before the path, by the letter that opens an entry: git-status(1), "Porcelain Format Version 2".
+_WORKTREE = 3  # where an entry tells of the worktree
 _FIELDS = {"1": 8, "2": 9, "u": 10, "?": 1}
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
     ord("\t"): "\\t",
@@ -28,14 +30,21 @@ class StatusReader:
 
     `branch` is None on a detached HEAD, `commit` before the first commit; `changed_count` counts every changed and
     untracked path, while at most LISTED of them are kept: conflicts first, then in git's own order.
+
+    Where filters are switched off, git calls a file changed whose content differs from what the filter would make of
+    it. So with `filters` those paths are `unsure`, until `leave_out` says which of them are under a filter.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, filters: bool = False) -> None:
         self.branch: str | None = None
         self.commit: str | None = None
         self.changed_count = 0
+        self.filtered: list[str] = []
+        self.filtered_count = 0
         self._conflicts: list[bytes] = []
-        self._changes: list[bytes] = []
+        self._changes: list[tuple[int, bytes]] = []
+        self._unsure: list[tuple[int, bytes]] = []
+        self._room = _MOST_UNSURE if filters else 0
         self._renamed = b""
         self._unfinished = b""
 
@@ -44,21 +53,27 @@ class StatusReader:
         *entries, self._unfinished = (self._unfinished + piece).split(b"\0")
         for entry in entries:
             if self._renamed:
-                self._keep(self._changes, self._renamed + b"\0" + entry)
+                self._keep(self._renamed + b"\0" + entry)
                 self._renamed = b""
             elif entry.startswith((b"1 ", b"? ")):
-                self._keep(self._changes, entry)
+                self._keep(entry)
             elif entry.startswith(b"2 "):
                 self._renamed = entry  # the name it had follows as an entry of its own
             elif entry.startswith(b"u "):
-                self._keep(self._conflicts, entry)
+                self.changed_count += 1
+                if len(self._conflicts) < LISTED:
+                    self._conflicts.append(entry)
             elif entry.startswith(b"# branch."):
                 self._read_head(entry)
 
-    def _keep(self, kept: list[bytes], entry: bytes) -> None:
+    def _keep(self, entry: bytes) -> None:
         self.changed_count += 1
-        if len(kept) < LISTED:
-            kept.append(entry)
+        is_content = entry[_WORKTREE : _WORKTREE + 3] == b"M N" and entry[:1] != b"?"  # N: it is no submodule
+        if is_content and self._room >= len(entry):
+            self._room -= len(entry)
+            self._unsure.append((self.changed_count, entry))
+        elif len(self._changes) < LISTED:
+            self._changes.append((self.changed_count, entry))
 
     def _read_head(self, header: bytes) -> None:
         _, name, value = header.decode(errors="replace").split(" ", 2)
@@ -66,6 +81,27 @@ class StatusReader:
             self.commit = value
         elif name == "branch.head" and value != "(detached)":
             self.branch = value
+
+    def unsure(self) -> list[bytes]:
+        """The paths of which only a filter could tell whether they changed."""
+        return [_path(entry) for _, entry in self._unsure]
+
+    def leave_out(self, filtered: set[bytes]) -> None:
+        """Take the paths that are under a filter out of the changes. Of one with a staged change that change stays."""
+        sure: list[tuple[int, bytes]] = []
+        for number, entry in self._unsure:
+            path = _path(entry)
+            if path not in filtered:
+                sure.append((number, entry))
+                continue
+            self.filtered_count += 1
+            if len(self.filtered) < LISTED:
+                self.filtered.append(_cut_front(path.decode(errors="replace")))
+            if entry[_WORKTREE - 1 : _WORKTREE] == b".":
+                self.changed_count -= 1
+            else:
+                sure.append((number, entry[:_WORKTREE] + b"." + entry[_WORKTREE + 1 :]))
+        self._unsure = sure
 
     @property
     def status(self) -> str:
@@ -81,7 +117,26 @@ class StatusReader:
         return tuple(_cut_front(path) for _, path, _ in self._listed())
 
     def _listed(self) -> list[tuple[str, str, str]]:
-        return [_change(entry) for entry in (self._conflicts + self._changes)[:LISTED]]
+        changes = [entry for _, entry in sorted(self._changes + self._unsure)]
+        return [_change(entry) for entry in (self._conflicts + changes)[:LISTED]]
+
+
+class FilterReader:
+    """Reads what `git check-attr -z filter` tells: `filtered` are the paths under one of some filters."""
+
+    def __init__(self, filters: set[bytes]) -> None:
+        self.filtered: set[bytes] = set()
+        self._filters = filters
+        self._unfinished: list[bytes] = []
+
+    def feed(self, piece: bytes) -> None:
+        """Take in the next piece of the output: path, attribute and value, each with a NUL behind it."""
+        fields = (b"\0".join(self._unfinished) + piece).split(b"\0")
+        whole = (len(fields) - 1) // 3 * 3
+        for at in range(0, whole, 3):
+            if fields[at + 2] in self._filters:
+                self.filtered.add(fields[at])
+        self._unfinished = fields[whole:]
 
 
 def recent_commits(log: bytes) -> tuple[str, ...]:
@@ -121,6 +176,10 @@ def _change(entry: bytes) -> tuple[str, str, str]:
     fields = text.split(" ", _FIELDS[text[0]])
     path, _, former = fields[-1].partition("\0")
     return "??" if text[0] == "?" else fields[1].replace(".", " "), path, former
+
+
+def _path(entry: bytes) -> bytes:
+    return entry.split(b" ", _FIELDS[entry[:1].decode()])[-1].partition(b"\0")[0]
 
 
 def _short_line(code: str, path: str, former: str) -> str:

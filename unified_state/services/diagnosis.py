@@ -21,6 +21,7 @@ from unified_state.services.json_tier.places import FOLDER, waiting_folders
 from unified_state.services.meaning_check import check_meaning
 from unified_state.services.server_check import check_servers
 from unified_state.services.workspace import JSON_TIER
+from unified_state.sources.git_command import find_git
 from unified_state.storage.damage import is_healthy
 from unified_state.storage.tiers.json_damage import damaged_lines
 
@@ -53,7 +54,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
         *check_enforcement(place),
         *check_meaning(place, settings),
         *check_servers(place, settings, environ),
-        _versions(),
+        _versions(place, environ),
     ]
 
 
@@ -166,8 +167,8 @@ def _settings(settings: Settings) -> Iterator[Check]:
         yield Check("settings", ok=False, message=problem, hint="`unified-state config` shows all settings")
 
 
-def _versions() -> Check:
-    git = shutil.which("git")
+def _versions(place: Place, environ: Mapping[str, str]) -> Check:
+    git = find_git(environ, place.repository.worktree)
     told = (
         subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
         if git

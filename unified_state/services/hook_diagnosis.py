@@ -7,18 +7,20 @@ written, the older one may refuse.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 
 from unified_state import __version__
+from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UnifiedStateError
 from unified_state.records.check import Check
 from unified_state.rules.shortening.levels import NAMES
 from unified_state.services.client_settings import config_folder, settings_files
 from unified_state.services.hook_table import (
     BEGIN,
+    HOOK_MODULE,
     archives_in,
+    called_root,
     is_output_handler,
     is_tool_handler,
     lean_level,
@@ -28,6 +30,8 @@ from unified_state.services.host_installation import called_programs, installed_
 from unified_state.services.installation import read_settings
 from unified_state.services.own_program import own_program
 from unified_state.services.plugin import PLUGIN, is_enabled, known_program
+from unified_state.sources.processes import find_program
+from unified_state.sources.repository import find_repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
                 calls.add(str([handler for handler in handlers if not _is_by_itself(handler)]))
-            yield _check_settings(scope, path, handlers, data_dir)
+            yield _check_settings(scope, path, handlers, data_dir, project)
             yield from _check_lean(lean_level(settings), handlers, environ)
     if len(calls) > 1:  # the client runs what is the same once
         told = f"those of the scopes {' and '.join(found)} call different programs, so that each event is handled twice"
@@ -64,7 +68,7 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
     yield from hosts
     if not found and not enabled and not hosts:
         yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
-    yield from _check_path(environ)
+    yield from _check_path(project, environ)
 
 
 def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -86,15 +90,20 @@ def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
             yield Check(f"hooks ({host.name})", ok=True, message=f"in {path}; {seen}")
 
 
-def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]], data_dir: str) -> Check:
+def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]], data_dir: str, project: str) -> Check:
     """Whether the hooks' interpreter lives and finds the package, and whether they archive where commands look."""
     for command in {str(handler.get("command")) for handler in handlers}:
         if not os.access(command, os.X_OK):
             return Check(
                 f"hooks ({scope})", ok=False, message=f"{command} in {path} is no program any more", hint=_AGAIN
             )
-    code = next(argument for argument in handlers[0]["args"] if "import" in argument)
-    version, problem = _version_run_by(handlers[0]["command"], code.replace(";main()", ""))
+    interpreter, root = str(handlers[0].get("command")), called_root(handlers[0])
+    if root is None or not _may_be_tried(interpreter, root, project):
+        told = (
+            f"the hooks in {path} were not tried: `install` writes no such handler, or it calls a file of the project"
+        )
+        return Check(f"hooks ({scope})", ok=False, message=told, hint=f"look at the file; to replace them, {_AGAIN}")
+    version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r});import {HOOK_MODULE}")
     if problem:
         return Check(f"hooks ({scope})", ok=False, message=f"the hooks in {path} do not start: {problem}", hint=_AGAIN)
     if version != __version__:
@@ -105,6 +114,20 @@ def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]], data_
         told = f"the hooks in {path} archive in {elsewhere}, but commands look in {data_dir}"
         return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
     return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
+
+
+def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
+    """Whether what a handler calls is this program, or one outside the project: a project's settings may be a
+    stranger's.
+    """
+    if (interpreter, root) == (sys.executable, PACKAGE_ROOT):
+        return True
+    worktree = os.path.join(find_repository(project, ".claude").worktree, "")
+    return all(
+        os.path.isabs(path) and not spelling.startswith(worktree)
+        for path in (interpreter, root)
+        for spelling in (os.path.normpath(path), os.path.realpath(path))
+    )
 
 
 def _is_by_itself(handler: dict[str, Any]) -> bool:
@@ -143,9 +166,9 @@ def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
     return Check("plugin", ok=True, message=f"{work}; it starts {root}")
 
 
-def _check_path(environ: Mapping[str, str]) -> Iterator[Check]:
-    """Whether the agent's commands are of this version too."""
-    program = shutil.which(PLUGIN, path=environ.get("PATH"))
+def _check_path(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Whether the agent's commands are of this version too. What lies in the project is not run to ask it."""
+    program = find_program(PLUGIN, environ, outside=find_repository(project, ".claude").worktree)
     if program is None or os.path.dirname(os.path.realpath(program)) == os.path.dirname(
         os.path.abspath(sys.executable)
     ):

@@ -26,7 +26,7 @@ LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # of others nothing
 # A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _ISOLATED = ("-I", "-S", "-c")
-_RUN = f"from {HOOK_MODULE} import main;main()"
+_FIND = f"{BEGIN}sys.path.append("
 # Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
 TIMEOUTS = {
     "SessionStart": 15,
@@ -43,8 +43,7 @@ TOOL_TIMEOUT = 10
 
 def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> HookGroups:
     """The entries by event that `install` adds, for the package that lies in the folder `root`."""
-    code = f"{BEGIN}sys.path.append({root!r});{_RUN}"
-    return _groups(interpreter, [code], None if data_dir == default_data_dir() else data_dir)
+    return _groups(interpreter, [_code(root, HOOK_MODULE)], None if data_dir == default_data_dir() else data_dir)
 
 
 def tool_hook_group(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> dict[str, Any]:
@@ -107,6 +106,20 @@ def is_output_handler(handler: Any) -> bool:
     return any(OUTPUT_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
 
 
+def called_root(handler: Any) -> str | None:
+    """The folder of the package that a handler of ours calls; None where it is not as `install` writes it."""
+    from ast import literal_eval  # slow to load
+
+    arguments = handler["args"]
+    code = str(arguments[len(_ISOLATED)]) if len(arguments) > len(_ISOLATED) else ""
+    try:
+        root = str(literal_eval(code.removeprefix(_FIND).partition(");from ")[0]))
+    except (ValueError, SyntaxError):
+        return None
+    written = [[*_ISOLATED, _code(root, module)] for module in (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE)]
+    return root if arguments[: len(_ISOLATED) + 1] in written else None
+
+
 def archives_in(handler: Any) -> str:
     """The data folder that a handler of ours was installed with."""
     arguments = handler["args"][len(_ISOLATED) + 1 :]  # behind the code: the event, the part, the folder
@@ -115,10 +128,13 @@ def archives_in(handler: Any) -> str:
     return str(folder[0]) if folder else default_data_dir()
 
 
+def _code(root: str, module: str) -> str:
+    return f"{_FIND}{root!r});from {module} import main;main()"
+
+
 def _light_group(module: str, words: list[str], data_dir: str, interpreter: str, root: str) -> dict[str, Any]:
     """A hook with a process of its own that loads hardly anything."""
-    code = f"{BEGIN}sys.path.append({root!r});from {module} import main;main()"
-    arguments = [*_ISOLATED, code, *words, *([] if data_dir == default_data_dir() else [data_dir])]
+    arguments = [*_ISOLATED, _code(root, module), *words, *([] if data_dir == default_data_dir() else [data_dir])]
     return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": TOOL_TIMEOUT}]}
 
 

@@ -14,11 +14,14 @@ from unified_state.rules.fence import fenced
 from unified_state.rules.timestamps import to_text
 from unified_state.services.created_files import remove_if_empty
 from unified_state.services.git_exclude import exclude_from_git
+from unified_state.settings import environment
 from unified_state.storage.atomic_file import write_note
 from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from unified_state.services.place import Place
     from unified_state.services.workspace import Workspace
     from unified_state.settings import Settings
@@ -37,7 +40,7 @@ def begin_rules_file(workspace: Workspace, now: int) -> str:
     """
     place, path = workspace.place, rules_path(workspace.place)
     exclude_from_git(place, [_NAME.replace(os.sep, "/")])
-    if place.repository.git_dir is not None and not _is_ignored(path, place.repository.worktree):
+    if place.repository.git_dir is not None and not _is_ignored(path, place.repository.worktree, environment()):
         message = f"git tracks {path}, or a .gitignore says that it should"
         raise UnifiedStateError(message, "others would see what is recorded here; `git rm --cached` it first")
     workspace.use(lambda archive: write_rules_file(archive, place, workspace.settings, now))
@@ -121,9 +124,17 @@ def _is_ours(path: str) -> bool:
         return False
 
 
-def _is_ignored(path: str, worktree: str) -> bool:
-    """Whether git leaves the file out: it is ignored, and not tracked all the same."""
+def _is_ignored(path: str, worktree: str, environ: Mapping[str, str]) -> bool:
+    """Whether git leaves the file out: it is ignored, and not tracked all the same. Raises UnifiedStateError."""
     import subprocess
 
-    done = subprocess.run(["git", "-C", worktree, "check-ignore", "--quiet", path], capture_output=True, check=False)  # noqa: S607  # git is found on the PATH, as everywhere
+    from unified_state.sources.git_command import GitNotCalledError, prepare_git
+
+    try:
+        git, _ = prepare_git(worktree, environ)
+    except GitNotCalledError as error:
+        message = f"whether git leaves {path} out is not known: {error}"
+        raise UnifiedStateError(message, "see `git status` in this folder, and try again") from error
+    question = git.arguments("check-ignore", "--quiet", path)
+    done = subprocess.run(question, env=git.environment, capture_output=True, check=False)
     return done.returncode == 0

@@ -2,7 +2,8 @@
 longer than a deadline.
 
 All questions are put at once, so the answer takes as long as the slowest of them, and what one cannot tell does not
-keep back the others.
+keep back the others. Filters are switched off, so where there are any, git is asked once more: which of the files that
+it calls changed are under one.
 """
 
 from __future__ import annotations
@@ -11,52 +12,34 @@ import os
 import time
 
 from unified_state.records.state import GitState
-from unified_state.rules.git_status import StatusReader, head_place, recent_commits, staged_changes, what_git_says
+from unified_state.rules.git_status import (
+    FilterReader,
+    StatusReader,
+    head_place,
+    recent_commits,
+    staged_changes,
+    what_git_says,
+)
+from unified_state.sources.git_command import GitNotCalledError, prepare_git
 from unified_state.sources.processes import Excerpt, Program, start_programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import IO
 
-    from unified_state.sources.processes import Processes
+    from unified_state.sources.git_command import GitCommand
+    from unified_state.sources.processes import Processes, Reader
 
     StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
 
 DEADLINE = 5.0
 
-# What git sets for its own hooks and aliases, and what would point us at another repository, index or set of objects:
-# what `git rev-parse --local-env-vars` names, but GIT_CONFIG_COUNT, through which machines set safe.directory.
-REPOSITORY_VARIABLES = frozenset(
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_CONFIG",
-        "GIT_CONFIG_PARAMETERS",
-        "GIT_DIR",
-        "GIT_GRAFT_FILE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
-)
-_ENVIRONMENT = {
-    "GIT_OPTIONAL_LOCKS": "0",  # no refreshed index is written back, and no lock taken from the user's own git
-    "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches nothing
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
-# An empty core.fsmonitor turns it off in every version of git: a daemon that we started would outlive us.
-_OPTIONS = ("--no-pager", "-c", "core.quotePath=off", "-c", "core.fsmonitor=")
 _STATUS = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--no-ahead-behind")
 _LOG = ("log", "-5", "-z", "--format=%h %s", "--encoding=UTF-8", "--no-decorate", "--no-show-signature", "--no-color")
 _STAGED = ("diff", "--cached", "--shortstat", "--no-ext-diff", "--no-color")
 _HEAD = ("rev-parse", "--absolute-git-dir", "HEAD", "--symbolic-full-name", "HEAD")
+_ATTRIBUTES = ("check-attr", "-z", "--stdin", "filter")
 _SMALL_OUTPUT = 1 << 16
 _NOT_STARTED = (OSError, ValueError)  # ValueError: a path that no file system can have
 
@@ -92,14 +75,15 @@ def start_git(
     start: StartPrograms = start_programs,
 ) -> Callable[[], GitState]:
     """Sets git to work and gives the function that waits for the answer, so that other work can be done meanwhile."""
-    git = _find_git(environment)
-    if git is None:
-        return lambda: GitState(error="there is no git on the PATH")
-    end = time.monotonic() + deadline
-    questions = _Questions(git, worktree)
-    ours = {name: value for name, value in environment.items() if name not in REPOSITORY_VARIABLES} | _ENVIRONMENT
     try:
-        processes = start(questions.programs, ours)
+        git, may_descend = prepare_git(worktree, environment)
+    except GitNotCalledError as error:
+        not_called = GitState(error=str(error))
+        return lambda: not_called
+    end = time.monotonic() + deadline
+    questions = _Questions(git, may_descend=may_descend)
+    try:
+        processes = start(questions.programs, git.environment)
     except _NOT_STARTED as error:
         failed = GitState(error=f"git could not be started: {error}")
         return lambda: failed
@@ -107,6 +91,7 @@ def start_git(
     def finish() -> GitState:
         try:
             processes.finish(end)
+            questions.ask_for_filtered(start, end)
         except _NOT_STARTED as error:
             return GitState(error=f"git could not be started: {error}")
         return questions.answer(deadline)
@@ -114,27 +99,33 @@ def start_git(
     return finish
 
 
-def _find_git(environment: Mapping[str, str]) -> str | None:
-    """The path of git. A relative entry of the PATH is passed over: it would run what lies in the user's repository."""
-    name = "git.exe" if os.name == "nt" else "git"
-    for folder in environment.get("PATH", os.defpath).split(os.pathsep):
-        path = os.path.join(folder, name)
-        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    return None
-
-
 class _Questions:
     """What git is asked about a worktree, the slowest question first, and what it has answered."""
 
-    def __init__(self, git: str, worktree: str) -> None:
-        self._changes = StatusReader()
+    def __init__(self, git: GitCommand, *, may_descend: bool) -> None:
+        self._git = git
+        self._changes = StatusReader(filters=bool(git.filters))
         self._commits, self._summary, self._place = (Excerpt(_SMALL_OUTPUT) for _ in range(3))
-        asked = ((_STATUS, self._changes), (_LOG, self._commits), (_STAGED, self._summary), (_HEAD, self._place))
-        self.programs = [
-            Program(f"git {question[0]}", [git, "-C", worktree, *_OPTIONS, *question], reader)
-            for question, reader in asked
-        ]
+        status = _STATUS if may_descend else (*_STATUS, "--ignore-submodules=dirty")
+        asked = ((status, self._changes), (_LOG, self._commits), (_STAGED, self._summary), (_HEAD, self._place))
+        self.programs = [_program(git, question, reader) for question, reader in asked]
+
+    def ask_for_filtered(self, start: StartPrograms, end: float) -> None:
+        """Ask which changed files are under a filter, where there are filters and changed files at all. This runs none,
+        and the answer comes in milliseconds.
+        """
+        unsure = self._changes.unsure()
+        if not unsure:
+            return
+        told = FilterReader({os.fsencode(name) for name in self._git.filters})
+        question = _program(self._git, _ATTRIBUTES, told)
+        with _unnamed_file() as file:
+            file.write(b"\0".join([*unsure, b""]))
+            file.seek(0)
+            question.stdin = file.fileno()
+            start([question], self._git.environment).finish(end)
+        self._changes.leave_out(told.filtered)
+        self.programs.append(question)
 
     def answer(self, deadline: float) -> GitState:
         """All that git has said; `deadline` is for the wording."""
@@ -147,22 +138,37 @@ class _Questions:
             status=changes.status,
             recent_commits=recent_commits(self._commits.content),
             modified_files=changes.modified_files,
+            filtered_files=tuple(changes.filtered),
             staged_changes="" if refused else staged_changes(self._summary.content),
             changed_count=changes.changed_count,
+            filtered_count=changes.filtered_count,
             operation=_operation(git_dir) if git_dir else None,
             error=self._error(deadline),
         )
 
     def _error(self, deadline: float) -> str | None:
-        status, log, staged, _ = self.programs
+        status, log, staged, _, *attributes = self.programs
         slow = [program.name for program in self.programs if program.exit_code is None]
         if slow:
             return f"{', '.join(slow)} took longer than {deadline:g} s"
         unborn = self._changes.commit is None
-        for program in (status, staged) if unborn else (status, log, staged):
+        for program in (status, staged, *attributes) if unborn else (status, log, staged, *attributes):
             if program.exit_code:
                 return what_git_says(program.complaint.content) or f"{program.name} ended with {program.exit_code}"
         return None
+
+
+def _program(git: GitCommand, question: Sequence[str], reader: Reader) -> Program:
+    return Program(f"git {question[0]}", git.arguments(*question), reader)
+
+
+def _unnamed_file() -> IO[bytes]:
+    """A file that nobody else sees, and that is gone when it is closed."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("paths"), "w+b")
+    from tempfile import TemporaryFile  # slow to load
+
+    return TemporaryFile()
 
 
 def _operation(git_dir: bytes) -> str | None:

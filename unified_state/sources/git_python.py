@@ -1,7 +1,7 @@
 """The git port through GitPython, for the command line and the API: the same questions, the same answer.
 
 GitPython is slow to load and runs git when it is imported, so nothing on a hook's path imports this module's library;
-it is loaded when the first question is put.
+it is loaded when the first question is put, and told which git to run: it would look through the whole PATH.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import sys
 import time
 from errno import ENOENT
 
-from unified_state.sources.git import DEADLINE, REPOSITORY_VARIABLES, read_git
+from unified_state.sources.git import DEADLINE, read_git
+from unified_state.sources.git_command import REPOSITORY_VARIABLES, find_git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from unified_state.records.state import GitState
     from unified_state.sources.processes import Program
 
+_CHOICE = "GIT_PYTHON_GIT_EXECUTABLE"
+
 
 def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadline: float = DEADLINE) -> GitState:
     """The git state of a folder, as `read_git` gives it.
@@ -27,13 +30,29 @@ def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadl
     GitPython hands git the whole environment of this process and cannot leave a variable out, and it cannot be imported
     where this process finds no git. In both cases, inside a git hook for one, the plain processes answer.
     """
-    if not REPOSITORY_VARIABLES.isdisjoint(environment):
-        return read_git(worktree, environment, deadline)
     try:
-        import git  # noqa: F401
-    except ImportError:
+        path = find_git(environment, worktree)
+    except ValueError:
+        path = None
+    if path is None or not REPOSITORY_VARIABLES.isdisjoint(environment) or not _is_loaded(path):
         return read_git(worktree, environment, deadline)
     return read_git(worktree, environment, deadline, start=_GitPythonProcesses)
+
+
+def _is_loaded(git: str) -> bool:
+    """Whether GitPython could be loaded with the git of this path."""
+    before = os.environ.get(_CHOICE)
+    os.environ[_CHOICE] = git
+    try:
+        import git as _  # noqa: F401
+    except ImportError:
+        return False
+    finally:
+        if before is None:
+            del os.environ[_CHOICE]
+        else:
+            os.environ[_CHOICE] = before
+    return True
 
 
 class _GitPythonProcesses:
@@ -54,6 +73,7 @@ class _GitPythonProcesses:
                 code, output, complaint = Git().execute(
                     program.arguments,
                     env=self._environment,
+                    istream=program.stdin,
                     with_extended_output=True,
                     with_exceptions=False,
                     stdout_as_string=False,

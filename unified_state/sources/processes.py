@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import time
 
+from unified_state.settings import absolute_folders
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +35,23 @@ _COMPLAINT_LIMIT = 1 << 12
 _SIGKILL = 9  # importing `signal` loads `enum`: 3 ms
 _LAST_CHANCE = 0.05  # seconds to hand over what has ended before the deadline, but after one that has not
 _PATIENCE = 1.0  # seconds for a killed program to go; one that hangs in the kernel (a dead network disk) may not
+
+
+def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> str | None:
+    """The path of a program, from the absolute folders of the PATH; one that lies in the folder `outside` is passed
+    over, unless that folder holds the user's home too.
+    """
+    name = f"{name}.exe" if os.name == "nt" else name
+    avoided = os.path.join(os.path.realpath(outside), "") if outside else ""
+    if avoided and os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(avoided):
+        avoided = ""
+    for folder in absolute_folders(environ).split(os.pathsep):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            if avoided and os.path.join(os.path.realpath(folder), "").startswith(avoided):
+                continue
+            return path
+    return None
 
 
 class Excerpt:

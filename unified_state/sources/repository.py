@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.records.record import Record
+from unified_state.sources.regular_files import open_regular, read_regular
 
 _SMALL = 1 << 16
 _REFLOG = 1 << 17  # bytes of the reflog that are read: some hundred movements of HEAD
@@ -28,10 +29,10 @@ def find_repository(folder: str, mark: str) -> Repository:
     """
     folder = os.path.realpath(folder)
     worktree = _ancestor_with(folder, ".git")
-    git_dir = _git_dir(worktree) if worktree else None
+    git_dir = git_dir_of(worktree) if worktree else None
     if worktree is None or git_dir is None:
         return Repository(worktree=_ancestor_with(folder, mark) or folder)
-    return Repository(worktree=worktree, git_dir=git_dir, common_dir=_common_dir(git_dir))
+    return Repository(worktree=worktree, git_dir=git_dir, common_dir=common_dir_of(git_dir))
 
 
 def read_head(repository: Repository) -> tuple[str | None, str | None]:
@@ -54,7 +55,7 @@ def visited_commits(repository: Repository) -> list[str]:
     if repository.git_dir is None:
         return []
     try:
-        with open(os.path.join(repository.git_dir, "logs", "HEAD"), "rb") as file:
+        with open_regular(os.path.join(repository.git_dir, "logs", "HEAD")) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG))
             lines = file.read().decode("ascii", "replace").split("\n")
     except OSError:
@@ -71,37 +72,46 @@ def _ancestor_with(folder: str, name: str) -> str | None:
     return folder
 
 
-def _git_dir(worktree: str) -> str | None:
+def git_dir_of(worktree: str) -> str | None:
     """The git dir: `.git` itself, or where the file `.git` of a worktree or submodule points to."""
     dot_git = os.path.join(worktree, ".git")
     if os.path.isdir(dot_git):
         return dot_git
-    pointer = _read(dot_git).strip()
+    pointer = _pointer(dot_git)
     if not pointer.startswith("gitdir: "):
         return None
     target = os.path.join(worktree, pointer[len("gitdir: ") :])
     return os.path.realpath(target) if os.path.isdir(target) else None
 
 
-def _common_dir(git_dir: str) -> str:
-    pointer = _read(os.path.join(git_dir, "commondir")).strip()
+def common_dir_of(git_dir: str) -> str:
+    """Where all worktrees of a repository meet: the git dir itself, or where its file `commondir` points to."""
+    pointer = _pointer(os.path.join(git_dir, "commondir"))
     return os.path.realpath(os.path.join(git_dir, pointer)) if pointer else git_dir
 
 
 def _packed(common_dir: str, ref: str) -> str | None:
     try:
-        with open(os.path.join(common_dir, "packed-refs"), encoding="utf-8", errors="replace") as lines:
+        with open_regular(os.path.join(common_dir, "packed-refs")) as lines:
+            wanted = f" {ref}\n".encode("utf-8", "replace")
             for line in lines:
-                if line.endswith(f" {ref}\n"):
-                    return line.split(" ", 1)[0]
+                if line.endswith(wanted):
+                    return line.split(b" ", 1)[0].decode("ascii", "replace")
     except OSError:
         return None
     return None
 
 
+def _pointer(path: str) -> str:
+    """The path that a file holds, as git reads it; empty where there is none."""
+    try:
+        return os.fsdecode(read_regular(path, _SMALL)).rstrip("\r\n")
+    except (OSError, ValueError):
+        return ""
+
+
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_SMALL)
+        return read_regular(path, _SMALL).decode("utf-8", "replace")
     except OSError:
         return ""
