@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from tests.groups import mark
+from tests.passwd import set_home
 from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
@@ -74,6 +75,7 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = next(homes)
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(folder))
+    set_home(folder)
     return folder
 
 

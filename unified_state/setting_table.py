@@ -40,6 +40,17 @@ class Setting:
         """The environment variable of the setting."""
         return PREFIX + self.name.upper()
 
+    def loosens(self, value: object) -> bool:
+        """Whether a value takes a protection away: of what counts only in the user's own file any but the default, and
+        switching all of it off.
+        """
+        if not (self.own_file_only or self.name == "enabled"):
+            return False
+        try:
+            return bool(self.parse(value) != self.default)
+        except SettingError:
+            return False  # it is not used
+
     def parse(self, value: object) -> Any:
         """The value in the setting's type; text is read as the environment gives it. Raises SettingError with what it
         takes.

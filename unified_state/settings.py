@@ -3,7 +3,8 @@
 A value comes from, strongest first: a `UNIFIED_STATE_*` variable, the project's `.claude/unified-state.toml`, the
 user's own `config.toml`, the default. A repository's files come from strangers, and so may the environment (a project's
 `.claude/settings.json` can set variables), so settings marked `own_file_only` count in the user's own file alone; set
-anywhere else they are ignored, and `unified-state config` says so.
+anywhere else they are ignored, and `unified-state config` says so. `HOME` is a variable too: where it is not the home
+in the password database, a setting that loosens counts only if the user's file in that home says the same.
 
 A bad value never stops a hook: the next weaker source counts, and the problem is reported.
 """
@@ -15,6 +16,7 @@ import sys
 
 from unified_state.errors import SettingError
 from unified_state.interpreter import dump_ascii_json, parse_json
+from unified_state.own_home import database_home, is_moved, own_home
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE
 
 TYPE_CHECKING = False
@@ -95,23 +97,10 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
-def absolute_folders(environ: Mapping[str, str]) -> str:
-    """The PATH without its relative and empty entries: those lead into whatever folder we are in, which may be a
-    stranger's repository.
-    """
-    folders = environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH is the folder we are in
-
-
-def leave_relative_path() -> None:
-    """Make that the PATH of this process, so that no library looks for a program anywhere else."""
-    os.environ["PATH"] = absolute_folders(os.environ)
-
-
-def user_file() -> str:
+def user_file(home: str | None = None) -> str:
     """The user's own settings file. XDG variables do not move it: a project may set them for the client's commands."""
     folder = os.environ.get("APPDATA", "~") if sys.platform == "win32" else "~/.config"
-    return os.path.join(_own_folder(folder), "config.toml")
+    return os.path.join(_own_folder(folder, home), "config.toml")
 
 
 def default_data_dir() -> str:
@@ -123,17 +112,18 @@ def default_data_dir() -> str:
     return _own_folder(folder)
 
 
-def _own_folder(folder: str) -> str:
+def _own_folder(folder: str, home: str | None = None) -> str:
     """Our folder in one of the user's; for a user without a home, one that cannot be made."""
-    path = os.path.expanduser(folder)
-    return os.path.join(path if os.path.isabs(path) else os.devnull, "unified-state")
+    if folder.startswith("~"):
+        folder = (own_home(os.environ) if home is None else home) + folder[1:]
+    return os.path.join(folder if os.path.isabs(folder) else os.devnull, "unified-state")
 
 
 def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
     """The settings in force in a worktree (None: outside any), from files and environment."""
     own, project = user_file(), os.path.join(worktree, PROJECT_FILE) if worktree else None
     settings = Settings()
-    settings.apply(_read_toml(own, settings), own, own_file=True)
+    settings.apply(_confirmed(_read_toml(own, settings), own, settings), own, own_file=True)
     if project:
         settings.apply(_read_toml(project, settings), project)
     apply_environment(settings, environ)
@@ -153,7 +143,7 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
         known = _read_compiled(cache, marks)
         compiled = known or {"marks": marks, "values": [_public(_read_toml(path, settings)) for path in paths]}
         own, project = compiled["values"]
-        settings.apply(own, paths[0], own_file=True)
+        settings.apply(_confirmed(own, paths[0], settings), paths[0], own_file=True)
         settings.apply(project, paths[1])
         if known is None and settings.enabled and os.path.isdir(os.path.dirname(cache)):
             _write_compiled(cache, compiled)
@@ -166,11 +156,12 @@ def hook_data_dir(cache: str) -> str:
     """Where the archives lie, for a hook that was not told: what the user's own file says is compiled into `cache`,
     where that can be written.
     """
-    mark = _mark(user_file())
-    if mark is None:
+    own = user_file()
+    if _mark(own) is None:
         return default_data_dir()
-    known = _read_compiled(cache, [mark])
-    compiled = known or {"marks": [mark], "data_dir": load_settings(None, {}).data_dir}
+    marks = [_mark(path) for path in (own, user_file(database_home()))]
+    known = _read_compiled(cache, marks)
+    compiled = known or {"marks": marks, "data_dir": load_settings(None, {}).data_dir}
     if known is None and os.access(os.path.dirname(cache), os.W_OK):
         _write_compiled(cache, compiled)
     return str(compiled["data_dir"])
@@ -179,6 +170,19 @@ def hook_data_dir(cache: str) -> str:
 def _public(values: dict[str, object]) -> dict[str, object]:
     """The values without the secret ones, of which there is no second copy on the disk."""
     return {name: value for name, value in values.items() if name not in _BY_NAME or not _BY_NAME[name].is_secret}
+
+
+def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[str, object]:
+    """What the user's own file says, without what loosens and is not said by that in the password database's home."""
+    names = [name for name, value in values.items() if name in _BY_NAME and _BY_NAME[name].loosens(value)]
+    if not names or not is_moved(os.environ):
+        return values
+    other = user_file(database_home())
+    confirming = _read_toml(other, settings)
+    unsaid = [name for name in names if confirming.get(name) != values[name]]
+    why = f"$HOME is not the home in the password database, and {other} does not say so too"
+    settings.ignored += [f"{own}: {name} is ignored; {why}" for name in unsaid]
+    return {name: value for name, value in values.items() if name not in unsaid}
 
 
 def _mark(path: str) -> list[int] | None:

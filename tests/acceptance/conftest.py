@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.passwd import need_own_passwd, set_home
+
 from .product import Project
 
 MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30  # bytes
@@ -30,6 +32,7 @@ def home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     shutil.copytree(home, folder)
     monkeypatch.setenv("HOME", str(folder))
+    set_home(folder)
     return folder
 
 
@@ -41,7 +44,8 @@ def project(repository: Path, home: Path) -> Project:
 
 @pytest.fixture
 def write_settings(home: Path) -> Callable[[str], None]:
-    """Writes the user's own settings file."""
+    """Writes the user's own settings file, in the home that is theirs by the password database."""
+    need_own_passwd()
 
     def write(text: str) -> None:
         path = home / ".config" / "unified-state" / "config.toml"

@@ -27,6 +27,7 @@ from typing import Any, Self
 NAMESPACES = ("--net", "--mount", "--pid")
 ROOT_OF_ITS_OWN = ("--user", "--map-root-user")
 MS_BIND, MS_REC = 0x1000, 0x4000  # linux/mount.h
+_OWN_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)  # read before tests replace the password database
 SIOCSIFFLAGS, IFF_UP = 0x8914, 0x1  # linux/sockios.h, linux/if.h
 
 
@@ -52,16 +53,20 @@ class Sandbox:
         self, command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], stdin: int = subprocess.DEVNULL
     ) -> subprocess.Popen[str]:
         """Start `command` inside, with `env` as its whole environment; its output goes to pipes."""
-        user = ["--user", "--preserve-credentials"] if _user_namespace() else []
-        enter = ["nsenter", "--target", str(self._first_process), *user, *NAMESPACES, "--", "env", "-C", str(cwd)]
         return subprocess.Popen(
-            [*enter, *map(str, command)],
+            self.entering(command, cwd),
             env=dict(env),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )
+
+    def entering(self, command: Sequence[str | Path], cwd: Path) -> list[str]:
+        """The command line that runs `command` inside."""
+        user = ["--user", "--preserve-credentials"] if _user_namespace() else []
+        enter = ["nsenter", "--target", str(self._first_process), *user, *NAMESPACES, "--", "env", "-C", str(cwd)]
+        return [*enter, *map(str, command)]
 
     def run(
         self, command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], stdin: str = "", timeout: float = 60
@@ -103,8 +108,7 @@ def unavailable() -> str | None:
 
 def private_folders() -> set[Path]:
     """What no program inside may see: the homes, others' temporary files, the machine's policy for the client."""
-    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
-    folders = {home, Path("/root"), Path("/home"), Path("/tmp"), Path("/etc/claude-code")}
+    folders = {_OWN_HOME, Path("/root"), Path("/home"), Path("/tmp"), Path("/etc/claude-code")}
     return {folder for folder in folders if folder.is_dir() and folder != Path("/")}
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
+from tests.passwd import set_home
+
 from .sandbox import Sandbox
 from .scripted_api import ScriptedApi
 
@@ -28,6 +30,7 @@ class World(Generic[Api]):
         self.home, self.project, self.temporary = folder / "home", folder / "project", folder / "tmp"
         for path in (self.home, self.project, self.temporary):
             path.mkdir(parents=True)
+        set_home(self.home)
         self.environment: dict[str, str] = {}
         """Variables for the programs on top of `variables()`."""
         self.sandbox = Sandbox(visible=[folder, CHECKOUT, Path(sys.prefix), Path(sys.base_prefix), *visible])

@@ -14,7 +14,7 @@ import sys
 
 from unified_state import __version__
 from unified_state.errors import UnifiedStateError
-from unified_state.settings import leave_relative_path
+from unified_state.program_path import leave_relative_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

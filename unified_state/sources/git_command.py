@@ -6,7 +6,7 @@ inside the worktree.
 
 from __future__ import annotations
 
-from unified_state.settings import absolute_folders
+from unified_state.program_path import absolute_folders
 from unified_state.sources.git_config import ConfigError
 from unified_state.sources.git_filters import read_filters
 from unified_state.sources.processes import find_program

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.settings import absolute_folders
+from unified_state.program_path import absolute_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
