@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
 _LOCK_SECONDS = 4.0
 _LONGEST_PATH = 4096
+_QUOTING = str.maketrans("", "", "'\"\\\n\r")
+_DISGUISE = (
+    "This runs unified-state with its environment changed, in which it may not know that an agent started it. "
+    "What weakens a rule is for the user to run, in a terminal of their own."
+)
 
 
 class ToolCheck:
@@ -53,6 +58,8 @@ class ToolCheck:
             Locator(self.place.repository.worktree, self._event.cwd, folds_case=_FOLDS_CASE).forms,
         )
         breaches = judge.breaches(constraints)
+        if not (breaches and breaches[0].mode in (ASK, DENY)) and _disguises_us(given):
+            return _decision(ASK, _DISGUISE)
         return _answer(breaches) if breaches else ""
 
     def _constraints(self) -> Sequence[Enforced]:
@@ -124,7 +131,20 @@ def _answer(breaches: Sequence[Breach]) -> str:
     output = {"hookEventName": TOOL_EVENT}
     if mode == WARN:
         return dump_ascii_json({"hookSpecificOutput": {**output, "additionalContext": text}, "systemMessage": text})
+    return _decision(mode, text)
+
+
+def _decision(mode: str, text: str) -> str:
     decision = {DENY: "deny", ASK: "ask"}[mode]
-    return dump_ascii_json(
-        {"hookSpecificOutput": {**output, "permissionDecision": decision, "permissionDecisionReason": text}}
-    )
+    output = {"hookEventName": TOOL_EVENT, "permissionDecision": decision, "permissionDecisionReason": text}
+    return dump_ascii_json({"hookSpecificOutput": output})
+
+
+def _disguises_us(given: object) -> bool:
+    """Whether a call runs our own program so that it may not know that an agent started it."""
+    line = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(line, str) or "unified" not in line.translate(_QUOTING):
+        return False
+    from unified_state.rules.enforcing.own_calls import runs_us_changed  # few calls name us
+
+    return runs_us_changed(line)

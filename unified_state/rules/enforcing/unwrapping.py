@@ -45,7 +45,9 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     """The command itself, and what it runs."""
     if depth > DEEPEST:
         raise UnreadableError
-    command.words = _from_program(command.words)
+    program = _from_program(command.words)
+    before = command.words[: len(command.words) - len(program)]
+    command.words, command.assigned = program, [word for word in before if _is_assignment(word)]
     yield command
     if not command.words:
         return

@@ -21,14 +21,16 @@ class SimpleCommand:
     """The words of one command, the files that it is redirected to and from, the text on its stdin, and the folder that
     `cd` led to.
 
-    `stdin` is None where it is not known.
+    `stdin` is None where it is not known. `assigned` are the assignments before the program, once the words begin with
+    that.
     """
 
-    __slots__ = ("feeder", "folder", "sources", "stdin", "targets", "words")
+    __slots__ = ("assigned", "feeder", "folder", "sources", "stdin", "targets", "words")
 
     def __init__(self, folder: str = "", words: list[str] | None = None, feeder: SimpleCommand | None = None) -> None:
         self.folder = folder
         self.words = [] if words is None else words
+        self.assigned: list[str] = []
         self.targets: list[str] = []
         self.sources: list[str] = []
         self.stdin: str | None = None
