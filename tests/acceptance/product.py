@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 
+from tests.terminal import run_at_terminal
 from unified_state.services.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
@@ -56,6 +57,12 @@ class Project:
     def run(self, *arguments: str, stdin: str | bytes = "", **environment: str) -> Done:
         """Run a command of ours."""
         return self.execute((*PROGRAM, *arguments), stdin, environment)
+
+    def at_terminal(self, *arguments: str, answer: str = "yes", **environment: str) -> Done:
+        """Run a command of ours as the user does at a terminal, who answers what it asks."""
+        variables = {**os.environ, "HOME": str(self.home), **environment}
+        done = run_at_terminal([*self.prefix, *PROGRAM, *arguments], self.folder, variables, answer=answer)
+        return Done(done.code, done.out.decode(), done.err.decode())
 
     def ask(self, *arguments: str) -> Any:
         """The value that a command prints with `--json`; it has to go well."""

@@ -65,14 +65,14 @@ def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path
     (proposal,) = project.ask("proposed", "list")
     assert (proposal["id"], proposal["quote"]) == ("C1", "From now on, ask before you push.")
     assert "From now on, ask before you push." in project.run("proposed").out
-    assert project.run("proposed", "accept", "C1").code == 0
+    assert project.at_terminal("proposed", "accept", "C1").code == 0
     assert project.ask("proposed", "list") == []
     assert "ask before you push" in restored(project, path, source="compact")["brief"]
     assert project.run("proposed", "dismiss", "C1").code == 2
 
 
 def test_a_dismissed_proposal_does_not_come_back(project: Project, path: Path) -> None:
-    assert project.run("proposed", "dismiss", "C1").code == 0
+    assert project.at_terminal("proposed", "dismiss", "C1").code == 0
     assert project.run("ingest", str(path)).code == 0
     assert project.ask("proposed", "list") == []
     assert "ask before you push" not in project.state_path.read_text(encoding="utf-8")

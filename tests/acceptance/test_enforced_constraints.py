@@ -83,7 +83,7 @@ def test_what_is_only_proposed_is_not_enforced_before_the_user_accepts_it(forbid
     forbidden.run("load")
     (proposal,) = [item for item in forbidden.ask("constraint", "list") if item.get("status") == "proposed"]
     assert decision(call(forbidden, command="npm publish")) is None
-    assert forbidden.run("proposed", "accept", proposal["id"]).code == 0
+    assert forbidden.at_terminal("proposed", "accept", proposal["id"]).code == 0
     assert decision(call(forbidden, command="npm publish")) == "deny"
 
 
@@ -100,7 +100,7 @@ def test_the_agent_cannot_take_a_constraint_of_the_user_away(forbidden: Project,
 def test_the_agent_does_not_forget_a_rule_of_the_user_that_is_only_told(project: Project) -> None:
     project.run("constraint", "add", "API v1 stays", "--source", "me", "--blocking")
     assert project.run("forget", "C1", **AGENT).code == 2
-    assert project.run("forget", "C1").code == 0
+    assert project.at_terminal("forget", "C1").code == 0
 
 
 @pytest.mark.parametrize("variable", AGENT_VARIABLES)
@@ -146,18 +146,18 @@ def test_the_user_switches_it_off(forbidden: Project, write_settings: Callable[[
     "command", [("constraint", "lift", "C1"), ("forget", "C1"), ("forget", "--match", "force-push")]
 )
 def test_a_constraint_that_is_taken_away_takes_its_hook_along(forbidden: Project, command: tuple[str, ...]) -> None:
-    assert forbidden.run(*command).code == 0
+    assert forbidden.at_terminal(*command).code == 0
     assert settings(forbidden.folder) == {}
     assert not (forbidden.folder / ".claude" / "settings.local.json").exists()
 
 
 def test_a_lifted_constraint_is_kept_and_leaves_the_state_file(forbidden: Project) -> None:
-    assert forbidden.run("constraint", "lift", "C1").out == "C1\n"
+    assert forbidden.at_terminal("constraint", "lift", "C1").out == "C1\n"
     assert forbidden.state()["constraints"] == []
     assert forbidden.ask("constraint", "list") == []
     (kept,) = forbidden.ask("constraint", "list", "--all")
     assert (kept["id"], kept["status"], kept["mode"]) == ("C1", "resolved", "deny")
-    assert told_in_usage_line(forbidden.run("constraint", "lift", "C1"))
+    assert told_in_usage_line(forbidden.at_terminal("constraint", "lift", "C1"))
 
 
 def test_where_nothing_is_enforced_no_hook_is_in_the_settings(project: Project) -> None:
@@ -171,7 +171,7 @@ def test_installing_again_keeps_the_hook_and_uninstalling_takes_it_out(forbidden
     for _ in range(2):
         assert forbidden.run("install").code == 0
         assert len(settings(forbidden.folder)["hooks"]["PreToolUse"]) == 1
-    done = forbidden.run("uninstall")
+    done = forbidden.at_terminal("uninstall")
     assert (done.code, "no longer enforced in this checkout: C1;" in done.err) == (0, True)
     assert "hooks" not in settings(forbidden.folder)
 
@@ -183,7 +183,7 @@ def test_the_users_own_settings_stay_byte_for_byte(project: Project) -> None:
     path.write_bytes(before.encode())
     project.run(*FORCE_PUSH)
     assert len(settings(project.folder)["hooks"]["PreToolUse"]) == 2
-    project.run("constraint", "lift", "C1")
+    project.at_terminal("constraint", "lift", "C1")
     assert path.read_bytes() == before.encode()
 
 
@@ -251,14 +251,14 @@ def test_the_hook_alone_does_not_look_like_an_installation(forbidden: Project) -
 
 
 def test_what_is_forgotten_leaves_the_table_too(forbidden: Project) -> None:
-    forbidden.run("forget", "C1")
+    forbidden.at_terminal("forget", "C1")
     assert b"force" not in table(forbidden).read_bytes()
 
 
 def test_an_archive_that_comes_back_from_a_copy_is_enforced_as_it_is(forbidden: Project) -> None:
     copy = forbidden.archive.with_suffix(".copy")
     shutil.copyfile(forbidden.archive, copy)
-    forbidden.run("constraint", "lift", "C1")
+    forbidden.at_terminal("constraint", "lift", "C1")
     os.replace(copy, forbidden.archive)
     restored(forbidden, forbidden.folder / "t.jsonl", source="startup")
     assert decision(call(forbidden, command="git push --force")) == "deny"
@@ -269,7 +269,7 @@ def test_a_new_worktree_enforces_from_its_first_session_on(forbidden: Project, g
     git("worktree", "add", "--quiet", str(other.folder), "-b", "other")
     restored(other, forbidden.folder / "t.jsonl", source="startup")
     assert decision(call(other, command="git push --force")) == "deny"
-    forbidden.run("constraint", "lift", "C1")
+    forbidden.at_terminal("constraint", "lift", "C1")
     restored(other, forbidden.folder / "t.jsonl", source="startup")
     assert "hooks" not in settings(other.folder)
 

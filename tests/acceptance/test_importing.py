@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.builders import SESSION, answer, boundary, call, prompt, result, summary, write_transcript
+from tests.passwd import need_own_passwd, set_home
 from tests.sources.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from unified_state.records.history import StoredCompaction, StoredLink, StoredStep
 from unified_state.rules.history_lines import to_record
@@ -157,7 +158,7 @@ def test_no_import_enforces_or_lifts_a_constraint(theirs: Project, project: Proj
         statuses = {item["status"] for item in items(project).values() if item["kind"] == "constraint"}
         assert statuses == {"proposed"}
         assert not (project.folder / ".claude" / "settings.local.json").exists()
-    assert theirs.run("constraint", "lift", "C1").code == 0
+    assert theirs.at_terminal("constraint", "lift", "C1").code == 0
     mine = project.ask("constraint", "add", "Mine", "--source", "me", "--scope", "command:rm", "--mode", "deny")
     imported(project, exported(theirs, path), "--own")
     assert items(project)[mine["id"]]["status"] == "active"
@@ -209,7 +210,7 @@ def test_an_export_of_this_very_repository_is_mine(project: Project, tmp_path: P
 def test_nobody_forgets_for_me(theirs: Project, make_project: Callable[[str], Project], tmp_path: Path) -> None:
     mine = make_project("mine")
     imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
-    assert theirs.run("forget", "--match", "login").code == 0
+    assert theirs.at_terminal("forget", "--match", "login").code == 0
     imported(mine, exported(theirs, tmp_path / "two.jsonl"))
     assert RULE in json.dumps(mine.export())
     imported(mine, tmp_path / "two.jsonl", "--own")
@@ -225,7 +226,7 @@ def test_what_i_forgot_elsewhere_leaves_every_byte_here(
     assert mine.run("ingest", str(path)).code == 0
     restored(mine, path)
     assert b"AssertionError" in every_byte(mine)
-    assert theirs.run("forget", "--match", "AssertionError").code == 0
+    assert theirs.at_terminal("forget", "--match", "AssertionError").code == 0
     (done,) = imported(mine, exported(theirs, tmp_path / "two.jsonl"), "--own")
     one, two = (
         [line for line in lines(tmp_path / name) if line["record"] == "tombstone"]
@@ -426,6 +427,8 @@ def test_a_history_goes_into_files_of_json_and_comes_back(
 ) -> None:
     one = exported(theirs, tmp_path / "one.jsonl")
     mine = make_project("mine")
+    need_own_passwd()
+    set_home(mine.home)
     settings = mine.home / ".config" / "unified-state"
     settings.mkdir(parents=True)
     (settings / "config.toml").write_text('tier = "json"\n', encoding="utf-8")

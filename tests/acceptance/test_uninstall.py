@@ -27,7 +27,7 @@ def test_purged_the_project_is_as_it_was_before(project: Project, git: Callable[
     project.run("constraint", "add", "No pushes", "--source", "the user", "--scope", "command:git push")
     project.decide("Use SQLite")
     assert everything_in(project.folder) != before
-    assert project.run("uninstall", "--host", host, "--purge").code == 0
+    assert project.at_terminal("uninstall", "--host", host, "--purge").code == 0
     assert everything_in(project.folder) == before
 
 

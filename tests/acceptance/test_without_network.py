@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.terminal import run_at_terminal
 
 from .namespaces import without_network
 from .product import Project, hook_command
@@ -68,7 +71,7 @@ def test_everything_works_where_there_is_no_network(project: Project, path: str)
         assert cut_off.hook(event, part, transcript_path=path, source="startup").code == 0
     assert cut_off.log() == ""
     assert kept(cut_off.export("s")) == said(Path(path).read_bytes())
-    assert {arguments: done for arguments in commands(path) if (done := cut_off.run(*arguments)).code} == {}
+    assert {arguments: done for arguments in commands(path) if (done := cut_off.at_terminal(*arguments)).code} == {}
 
 
 @pytest.mark.parametrize("model", ["static", "minilm"])
@@ -93,5 +96,5 @@ def test_nobody_ever_asks_for_a_socket(project: Project, path: str) -> None:
     assert project.log() == ""
     main = REFUSE + "from unified_state.interfaces.cli import main\nmain(sys.argv[1:])"
     for arguments in commands(path):
-        done = project.execute((sys.executable, "-c", main, *arguments), "", {})
-        assert (done.code, done.err.count("network")) == (0, 0), (arguments, done)
+        done = run_at_terminal((sys.executable, "-c", main, *arguments), project.folder, os.environ)
+        assert (done.code, done.err.count(b"network")) == (0, 0), (arguments, done)

@@ -23,6 +23,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.passwd import set_home
+from tests.terminal import run_at_terminal
+
 from .pages import ROOT, Block, blocks, name_of
 from .played_client import PlayedClient
 
@@ -67,6 +70,7 @@ class Scratch:
         self._home = folder.resolve() / "home"
         self._project = self._home / PROJECT
         self._project.mkdir(parents=True)
+        set_home(self._home)
         self._folder = self._project
         self._environment = {
             "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}",
@@ -84,20 +88,14 @@ class Scratch:
         self._client: PlayedClient | None = None
 
     def shell(self, command: str) -> list[str]:
-        """What a command prints, with the reader's home in place of ours; it runs where the one before it ended."""
+        """What a command prints, with the reader's home in place of ours; it runs where the one before it ended, at a
+        terminal whose user says yes.
+        """
         place = self._home.parent / "place"
-        done = subprocess.run(
-            ["bash", "-c", f"{command}\ncode=$?; pwd >{shlex.quote(str(place))}; exit $code"],
-            cwd=self._folder,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        script = f"exec 2>&1\n{command}\ncode=$?; pwd >{shlex.quote(str(place))}; exit $code"
+        done = run_at_terminal(["bash", "-c", script], self._folder, self._environment)
         self._folder = Path(place.read_text(encoding="utf-8").rstrip("\n"))
-        return done.stdout.replace(str(self._home), HOME).splitlines()
+        return done.out.decode().replace(str(self._home), HOME).splitlines()
 
     def play(self, script: str) -> None:
         """Let the client do something in the current folder."""

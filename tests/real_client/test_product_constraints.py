@@ -110,7 +110,7 @@ def test_a_constraint_holds_in_a_session_that_runs_already_and_no_longer_when_it
         while not stopped(scenario, client) and time.monotonic() < deadline:
             pass
         assert stopped(scenario, client)
-        product.run("constraint", "lift", "C1")
+        product.at_terminal("constraint", "lift", "C1")
         assert not stopped(scenario, client)
     assert "PreToolUse" not in (scenario.project / ".claude" / "settings.local.json").read_text(encoding="utf-8")
 

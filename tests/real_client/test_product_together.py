@@ -65,7 +65,7 @@ def test_a_constraint_is_enforced_once_beside_the_plugin_and_goes_with_its_lifti
     said = [step["text"] for step in product.export() if step["kind"] == "prompt"]
     assert said == ["push"]
     assert_healthy(product)
-    product.run("constraint", "lift", "C1")
+    product.at_terminal("constraint", "lift", "C1")
     settings = scenario.project / ".claude" / "settings.local.json"
     assert settings.exists() == with_install
     assert not with_install or "PreToolUse" not in json.loads(settings.read_text())["hooks"]

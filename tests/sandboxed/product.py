@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.terminal import run_at_terminal
+
 from .scripted_api import Json
 from .world import World
 
@@ -22,6 +24,13 @@ class Product:
     def run(self, *arguments: str, check: bool = True, stdin: str = "") -> str:
         """What a command prints."""
         return self._world.run_program(PROGRAM, *arguments, check=check, stdin=stdin).stdout
+
+    def at_terminal(self, *arguments: str) -> None:
+        """Run a command as the user does at a terminal, who says yes; it has to end well."""
+        world = self._world
+        command = world.sandbox.entering([PROGRAM, *arguments], world.project)
+        ended = run_at_terminal(command, None, world.variables())
+        assert ended.code == 0, ended
 
     def install(self) -> None:
         """Put the hooks into the project."""

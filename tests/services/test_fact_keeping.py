@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
+from tests.terminal import call_at_terminal
 from unified_state.records.item import LedgerItem
 from unified_state.rules.timestamps import to_text
 from unified_state.services.capture import Capture
@@ -141,7 +142,7 @@ def test_what_was_dismissed_stays_dismissed_in_a_fork(
     archive: Archive, capture: Keep, transcript: Path, tmp_path: Path
 ) -> None:
     (item,) = capture(prompt(1, "Always run make lint."))
-    dismiss(archive, item.alias, "user_said", NOW)
+    call_at_terminal(dismiss, archive.path, item.alias, "user_said", NOW)
     fork = tmp_path / "projects" / f"{FORK}.jsonl"
     fork.write_bytes(transcript.read_bytes().replace(SESSION.encode(), FORK.encode()))
     assert shown(capture(path=fork, session=FORK)) == [("standing rule", "dismissed")]
@@ -378,7 +379,7 @@ def test_a_subagent_asks_and_plans_nothing_in_the_users_name(capture: Keep) -> N
 
 def test_what_was_captured_goes_with_its_turn(archive: Archive, capture: Keep) -> None:
     capture(prompt(1, "begin"), *asked(2), prompt(4, "Never log the price."), *ran(5, "make", "no", fails=True))
-    forget_ref(archive, "T2")
+    call_at_terminal(forget_ref, archive.path, "T2")
     assert shown(list_items(archive)) == [("answer", "active")]
 
 

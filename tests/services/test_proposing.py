@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.builders import NOW, SESSION, item, prompt
+from tests.terminal import call_at_terminal
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.records.item import CONSTRAINT
 from unified_state.records.origin import INFERRED, USER_SAID
@@ -31,20 +32,21 @@ def told(archive: Archive, place: Place) -> list[str]:
 
 def test_an_accepted_proposal_is_a_fact_and_given_back(archive: Archive, place: Place, proposal: str) -> None:
     assert told(archive, place) == []
-    accepted = accept(archive, proposal, USER_SAID, NOW)
+    call_at_terminal(accept, archive.path, proposal, USER_SAID, NOW)
+    accepted = find_item(archive, proposal)
     assert (accepted.status, accepted.origin) == ("active", "user_said")
     assert told(archive, place) == [proposal]
 
 
 def test_a_dismissed_proposal_is_none(archive: Archive, place: Place, proposal: str) -> None:
-    dismiss(archive, proposal, USER_SAID, NOW)
+    call_at_terminal(dismiss, archive.path, proposal, USER_SAID, NOW)
     assert told(archive, place) == []
     assert find_item(archive, proposal).status == "dismissed"
 
 
 @pytest.mark.parametrize("decide", [accept, dismiss])
 def test_only_a_proposal_can_be_decided_on(archive: Archive, proposal: str, decide: Callable[..., object]) -> None:
-    dismiss(archive, proposal, USER_SAID, NOW)
+    call_at_terminal(dismiss, archive.path, proposal, USER_SAID, NOW)
     with pytest.raises(UsageError, match="C1 is dismissed, not proposed"):
         decide(archive, proposal, USER_SAID, NOW)
     with pytest.raises(NotFoundError):
@@ -56,7 +58,7 @@ def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive)
     for one in (older, newer):
         insert_item(archive, one)
     link_items(archive, newer, "changes", older, newer.created_at)
-    accept(archive, "C2", USER_SAID, NOW)
+    call_at_terminal(accept, archive.path, "C2", USER_SAID, NOW)
     assert (find_item(archive, "C1").status, find_item(archive, "C1").superseded_by) == ("superseded", newer.uuid)
 
 

@@ -64,6 +64,13 @@ class Context:
         place = locate(self.folder, data_dir, create=create)
         return place, load_settings(place.repository.worktree, environment())
 
+    def check_may_take_away(self, place: Place, settings: Settings, deed: str) -> None:
+        """Raises UsageError where a deed would end all rules that are in force, and is not for this caller to do."""
+        from unified_state.services.enforcement import check_may_take_away
+
+        origin = origin_of(environment())
+        check_may_take_away(Workspace(place, settings, report=self.say, origin=origin), deed)
+
     def show(self, value: Any, text: str) -> None:
         """Print a result: the value as JSON where that was asked for, else the text."""
         if self.as_json:

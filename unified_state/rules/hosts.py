@@ -152,3 +152,8 @@ def session_in(environ: Mapping[str, str]) -> str | None:
     """The session whose agent started a command with this environment; None where it does not tell."""
     told = (host.session_id(environ.get(host.session_variable, "")) for host in _HOSTS)
     return environ.get("CLAUDE_CODE_SESSION_ID") or next(filter(None, told), None)
+
+
+def is_agents(environ: Mapping[str, str]) -> bool:
+    """Whether an environment is that of an agent's command: it names an agent, or the session of one."""
+    return any(map(environ.get, AGENT_VARIABLES)) or session_in(environ) is not None

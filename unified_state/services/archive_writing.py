@@ -85,7 +85,8 @@ class ArchiveWriter:
 
     def lift(self, ref: str) -> Entry:
         """Lift a constraint."""
-        return short_form(self._write(lambda archive, now: lift(archive, ref, self._workspace.origin, now=now)))
+        author, masker = self._workspace.author(), self._workspace.masker
+        return short_form(self._write(lambda archive, now: lift(archive, ref, author, masker=masker, now=now)))
 
     def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Change the given fields of what the session works on; the whole work item as it is now."""

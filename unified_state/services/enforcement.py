@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import StorageError, UnifiedStateError, UsageError
+from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.interpreter import DatabaseError
 from unified_state.records.enforced import SCOPE_KINDS, Enforced
 from unified_state.records.item import CONSTRAINT
-from unified_state.records.origin import USER_SAID
-from unified_state.rules.binding import enforced_mode, may_decide
+from unified_state.rules.binding import enforced_mode
 from unified_state.rules.short_form import main_text, scope_in
+from unified_state.services.gate import pass_gate
 from unified_state.storage.atomic_file import write_atomically
 from unified_state.storage.enforcement import (
     Table,
@@ -128,23 +128,34 @@ def put_hook(workspace: Workspace, *, wanted: bool) -> None:
             workspace.report(f"{what} in {worktree}: {told}")
 
 
-def check_may_take_away(place: Place, origin: str, deed: str) -> None:
-    """Raises UsageError where somebody else than the user would do what ends the enforcement of all that the user
-    constrained here. A table that is missing or damaged is taken for one that holds something.
+def check_may_take_away(workspace: Workspace, deed: str) -> None:
+    """Pass the gate where something would end all rules that are in force here. A table or an archive that cannot be
+    read is taken for one that holds some.
     """
-    table = read_table(place.folder)
-    if table is None and not os.path.lexists(table_path(place.folder)):
-        return
-    binding = [entry.ref for entry in table.constraints if entry.origin == USER_SAID] if table else ["of theirs"]
-    if binding and not may_decide(origin):
-        message = f"only the user {deed} while constraint {binding[0]} is enforced"
-        raise UsageError(message, "ask them to run this in a terminal of their own")
+    rules = _rules(workspace)
+    if rules:
+        pass_gate(workspace.origin, f"{deed} while constraint {', '.join(rules)} is in force")
 
 
-def check_may_lift(items: Iterable[LedgerItem], origin: str) -> None:
-    """Raises UsageError where somebody else than the user would take a constraint of theirs away that holds."""
-    for item in items:
-        is_the_users = item.kind == CONSTRAINT and item.status == ACTIVE and item.origin == USER_SAID
-        if is_the_users and not may_decide(origin):
-            message = f"only the user takes constraint {item.alias} away"
-            raise UsageError(message, "ask them to run this in a terminal of their own")
+def _rules(workspace: Workspace) -> list[str]:
+    path = table_path(workspace.place.folder)
+    table = read_table(workspace.place.folder)
+    if table is None and os.path.lexists(path):
+        return ["(unknown)"]
+    refs = {entry.ref for entry in table.constraints} if table else set()
+    try:
+        refs.update(item.alias for item in _constraints(workspace) if item.status == ACTIVE)
+    except (UnifiedStateError, DatabaseError) as error:
+        workspace.report(f"what is in force cannot be read: {error}")
+        refs.add("(unknown)")
+    return sorted(refs)
+
+
+def _constraints(workspace: Workspace) -> Iterable[LedgerItem]:
+    if workspace.is_empty:
+        return ()
+    if workspace.no_archive is None:
+        return workspace.use(lambda archive: list_items(archive, CONSTRAINT, [ACTIVE]))
+    from unified_state.services.json_tier.history import open_history
+
+    return [item for item in open_history(workspace.place).store.items() if item.kind == CONSTRAINT]

@@ -16,8 +16,8 @@ from unified_state.records.record import Record
 from unified_state.rules.packing import unpack
 from unified_state.rules.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.rules.timestamps import to_milliseconds
-from unified_state.services.enforcement import check_may_lift
 from unified_state.services.forgetting_facts import captured_from, forget_lists, forget_titles, work_texts
+from unified_state.services.gate import is_in_force, pass_gate_for
 from unified_state.services.health import problem_files
 from unified_state.services.pending import forget_messages
 from unified_state.services.state_files import rewrite_state_files
@@ -87,7 +87,7 @@ def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten
     if kind == ITEM:
         return forget_found(archive, items=[find_item(archive, ref)], origin=origin)
     if kind == COMPACTION and find_compaction(archive, number) is not None:
-        return forget_found(archive, summaries=[number])
+        return forget_found(archive, summaries=[number], origin=origin)
     steps = []
     if kind == TURN:
         steps = [row[0] for row in archive.rows("SELECT id FROM step WHERE turn = ? AND kind NOT NULL", number)]
@@ -141,13 +141,14 @@ def forget_found(
     items: Sequence[LedgerItem] = (),
     summaries: Sequence[int] = (),
     free: Sequence[FreeText] = (),
-    origin: str = USER_SAID,
+    origin: str | None = None,
     now: int = 0,
 ) -> Forgotten:
-    """Forget what was found, with all that was taken from it."""
+    """Forget what was found, with all that was taken from it. Without an origin it was forgotten elsewhere: rules in
+    force that were taken from it stay then, for only the user at a terminal forgets a rule.
+    """
     captured = captured_from(archive, steps) if steps else []
-    items = list({item.uuid: item for item in (*items, *captured)}.values())
-    check_may_lift(items, origin)
+    items = _all_items(items, captured, origin)
     times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in steps]
     times += [to_milliseconds(item.created_at) or 0 for item in items]
     times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]
@@ -172,6 +173,16 @@ def forget_found(
     rebuild_working_sets(archive, sessions)
     tidy(archive)
     return Forgotten(len(steps), len(items), len(summaries), sum(not found.is_summary for found in free))
+
+
+def _all_items(items: Sequence[LedgerItem], captured: Sequence[LedgerItem], origin: str | None) -> list[LedgerItem]:
+    """The items with those that were captured, each once, if they may be forgotten."""
+    if origin is None:
+        captured = [item for item in captured if not is_in_force(item)]
+    every = list({item.uuid: item for item in (*items, *captured)}.values())
+    if origin is not None:
+        pass_gate_for(every, origin, "forgets")
+    return every
 
 
 def tidy(archive: Archive) -> None:

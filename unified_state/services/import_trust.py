@@ -20,6 +20,7 @@ from unified_state.records.origin import OBSERVED, USER_SAID
 from unified_state.records.step import NOTICE, PROMPT, TOOL_CALL
 from unified_state.rules.privacy import hide_private
 from unified_state.rules.quoting import text_hash
+from unified_state.services.gate import is_in_force
 from unified_state.storage.ledger import ACTIVE, PROPOSED
 
 TYPE_CHECKING = False
@@ -41,7 +42,9 @@ class Judge:
     def __init__(self, store: HistoryStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
         self._store, self._now = store, now
         self._is_own, self._sets_apart = is_own, sets_apart
-        self._constraints = {item.uuid for item in store.items() if item.kind == CONSTRAINT}
+        constraints = [item for item in store.items() if item.kind == CONSTRAINT]
+        self._constraints = {item.uuid for item in constraints}
+        self._in_force = {item.uuid for item in constraints if is_in_force(item)}
         self._boundaries = set() if is_own else {known.boundary_uuid for known in store.compactions()}
         self._kept: set[str] = set()
 
@@ -49,6 +52,8 @@ class Judge:
         """The record as it is taken in."""
         if isinstance(record, StoredItem):
             return self._item(record)
+        if isinstance(record, Tombstone) and record.key in self._in_force:
+            return None  # only the user at a terminal forgets a rule
         if self._is_own:
             return record
         is_about_mine = (

@@ -10,6 +10,7 @@ from unified_state.errors import UsageError
 from unified_state.records.origin import USER_SAID
 from unified_state.rules.binding import may_decide
 from unified_state.rules.timestamps import to_text
+from unified_state.services.gate import pass_gate_for
 from unified_state.storage.ledger import ACTIVE, DISMISSED, PROPOSED, SUPERSEDED, find_item, link_items, update_item
 from unified_state.storage.provenance import set_source
 
@@ -22,18 +23,19 @@ if TYPE_CHECKING:
 def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
     """A proposal is a fact from now on, and the user's word; an item that it proposed to change is superseded by it."""
     at = to_text(now)
+    proposal = _proposal(archive, ref, origin)
+    changed = _changed_by(archive, proposal)
+    pass_gate_for([proposal, *changed], origin, f"accepts {proposal.alias}, which confirms or replaces")
     with archive.transaction():
         item = _proposal(archive, ref, origin).replace(
             status=ACTIVE, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None
         )
         update_item(archive, item)
         set_source(archive, item)  # it is the user's word from now on
-        for (uuid,) in archive.rows(
-            "SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", item.uuid
-        ):
-            changed = find_item(archive, uuid)
-            if changed.status == ACTIVE:
-                older = changed.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at, estimate=None)
+        for one in changed:
+            older = find_item(archive, one.uuid)
+            if older.status == ACTIVE:
+                older = older.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at, estimate=None)
                 update_item(archive, older)
                 link_items(archive, item, "supersedes", older, at)
     return item
@@ -41,10 +43,17 @@ def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
 
 def dismiss(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
     """A proposal is none any more, and is not made again."""
+    pass_gate_for([_proposal(archive, ref, origin)], origin, "dismisses")
     with archive.transaction():
         item = _proposal(archive, ref, origin).replace(status=DISMISSED, changed_at=to_text(now))
         update_item(archive, item)
     return item
+
+
+def _changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
+    """The items that a proposal would change."""
+    rows = archive.rows("SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", proposal.uuid)
+    return [find_item(archive, uuid) for (uuid,) in rows]
 
 
 def _proposal(archive: Archive, ref: str, origin: str) -> LedgerItem:

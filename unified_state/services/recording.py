@@ -7,10 +7,11 @@ import os
 from unified_state.errors import UsageError
 from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.records.record import Record
-from unified_state.rules.binding import may_decide
 from unified_state.rules.mentions import mentioned_files
 from unified_state.rules.quoting import text_hash
+from unified_state.rules.short_form import main_text
 from unified_state.rules.timestamps import to_text
+from unified_state.services.gate import NotAtGateError, pass_gate_for
 from unified_state.services.relating import relate
 from unified_state.sources.file_versions import file_versions
 from unified_state.storage.ledger import (
@@ -64,6 +65,8 @@ def record_item(
     """Put a new item into the ledger, with a fresh alias, in place of the one it supersedes, if any. Texts are
     masked. It is linked to those that it repeats or contradicts.
     """
+    if supersedes is not None:
+        pass_gate_for([find_item(archive, supersedes)], author.origin, "replaces")
     body = {name: checked(name, value, masker) for name, value in body.items()}
     item = unnamed_item(kind, body, author, now).replace(status=status)
     item = item.replace(file_hashes=_versions(archive, item, author, now))
@@ -155,21 +158,50 @@ def _of_kind(item: LedgerItem, kind: str) -> LedgerItem:
     return item
 
 
-def lift(archive: Archive, ref: str, origin: str, *, now: int) -> LedgerItem:
-    """A constraint holds no more; it leaves the state file and stays in the ledger. Only the user lifts one."""
-    if not may_decide(origin):
-        message = f"only the user lifts {ref}"
-        raise UsageError(message, "ask them to run this in a terminal of their own")
+def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+    """A constraint holds no more; it leaves the state file and stays in the ledger. Raises NotAtGateError where it is
+    not the user who lifts it; that it be lifted is proposed then.
+    """
+    constraint = _in_force(archive, ref)
+    try:
+        pass_gate_for([constraint], author.origin, "lifts")
+    except NotAtGateError as error:
+        proposal = _propose_lift(archive, constraint, author, masker=masker, now=now)
+        error.hint += f" (`unified-state proposed accept {proposal.alias}` lifts it too)"
+        raise
     with archive.transaction():
-        constraint = _of_kind(find_item(archive, ref), CONSTRAINT)
-        if constraint.status not in (ACTIVE, PROPOSED):
-            message = f"{constraint.alias} is {constraint.status} already"
-            raise UsageError(message, "`unified-state constraint list` shows those that hold")
+        constraint = _in_force(archive, ref)
         at = to_text(now)
         body = {**constraint.body, "resolution": "lifted by the user", "resolvedAt": at}
         changed = constraint.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
         update_item(archive, changed)
     return changed
+
+
+def _in_force(archive: Archive, ref: str) -> LedgerItem:
+    constraint = _of_kind(find_item(archive, ref), CONSTRAINT)
+    if constraint.status not in (ACTIVE, PROPOSED):
+        message = f"{constraint.alias} is {constraint.status} already"
+        raise UsageError(message, "`unified-state constraint list` shows those that hold")
+    return constraint
+
+
+def _propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+    """The proposal to lift a constraint: a decision that supersedes it once the user accepts it. There is at most
+    one.
+    """
+    text = masker.text(f"Lift {constraint.alias}: {main_text(constraint)}"[:LONGEST_TEXT])
+    for (uuid,) in archive.rows(
+        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", constraint.uuid
+    ):
+        known = find_item(archive, uuid)
+        if known.status == PROPOSED and main_text(known) == text:
+            return known
+    body = {"decision": text, "rationale": "the constraint was to be lifted, and not by the user", "reversible": True}
+    proposal = record_item(archive, DECISION, body, author, masker=masker, now=now, status=PROPOSED)
+    with archive.transaction():
+        link_items(archive, proposal, "changes", constraint, to_text(now))
+    return proposal
 
 
 def checked(name: str, value: Any, masker: Masker) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from unified_state.interfaces.context import Context, origin_of
+from unified_state.interfaces.context import Context
 from unified_state.services.clock import current_time
-from unified_state.services.enforcement import check_may_take_away
 from unified_state.services.linking import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment
@@ -62,7 +61,7 @@ def _link(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     place, settings = context.here(create=False)
     if arguments.id:
-        check_may_take_away(place, origin_of(environment()), "links another archive")
+        context.check_may_take_away(place, settings, "links another archive")
         joined = link(place, settings.data_dir, arguments.id)
         old = f"; what was recorded under its own id stays in {place.folder}" if has_id(place) and place.id else ""
         context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")

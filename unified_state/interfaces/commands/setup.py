@@ -9,14 +9,14 @@ import shutil
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UsageError
 from unified_state.interfaces.commands.hosts import install_into, uninstall_from
-from unified_state.interfaces.context import Context, origin_of
+from unified_state.interfaces.context import Context
+from unified_state.own_home import is_moved
 from unified_state.rules.hosts import HOSTS
 from unified_state.rules.shortening.levels import NAMES
 from unified_state.services.agents_file import add_pointer, remove_pointer
 from unified_state.services.clock import current_time
 from unified_state.services.created_files import remove_if_empty
 from unified_state.services.diagnosis import network_file_system
-from unified_state.services.enforcement import check_may_take_away
 from unified_state.services.enforcement_hook import settings_path
 from unified_state.services.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.services.installation import (
@@ -176,8 +176,11 @@ def _keep_data_home(context: Context) -> None:
     path = user_file()
     if not folder or not os.path.isabs(folder) or load_settings(None, {}).origin["data_dir"] != "default":
         return
-    place, _ = context.here(create=False)
-    check_may_take_away(place, origin_of(environment()), "moves what is recorded")
+    if is_moved(environment()):  # what was written there would not count
+        context.say("XDG_DATA_HOME is not used: $HOME is not the home in the password database")
+        return
+    place, settings = context.here(create=False)
+    context.check_may_take_away(place, settings, "moves what is recorded")
     chosen = os.path.join(folder, "unified-state")
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "a", encoding="utf-8") as file:
@@ -210,7 +213,7 @@ def _uninstall(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     place, settings = context.here(create=False)
     if arguments.host == "claude" or arguments.purge:
-        check_may_take_away(place, origin_of(environment()), "uninstalls")
+        context.check_may_take_away(place, settings, "uninstalls")
     excluded = excluded_lines(place)
     if arguments.host == "claude":
         done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)

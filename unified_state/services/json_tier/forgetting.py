@@ -17,7 +17,7 @@ from unified_state.rules.refs import COMPACTION as COMPACTION_REF
 from unified_state.rules.refs import ITEM as ITEM_REF
 from unified_state.rules.refs import parse_ref
 from unified_state.rules.timestamps import to_milliseconds
-from unified_state.services.enforcement import check_may_lift
+from unified_state.services.gate import pass_gate_for
 from unified_state.services.json_tier.finding import recall_json
 from unified_state.services.json_tier.history import open_history
 from unified_state.services.json_tier.projecting import JsonProjection
@@ -50,7 +50,7 @@ def forget_json(
         tombstones, holds = _at_ref(workspace, history, ref, now)
     gone = {one.key for one in tombstones if one.what == ITEM}
     items = [item for item in history.store.items() if item.uuid in gone]
-    check_may_lift(items, workspace.origin)
+    pass_gate_for(items, workspace.origin, "forgets")
     before = history.store.counts()
     history.store.append(tombstones)
     forgotten = clean_desk(history, {} if session_id is None else {session_id: sys.maxsize}, holds)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from unified_state.errors import NotFoundError, StorageError, TierError, UsageError
 from unified_state.records.history import StoredItem, StoredLink
 from unified_state.records.item import ALIAS_LETTERS, CONSTRAINT, DECISION, QUESTION
-from unified_state.rules.binding import may_decide
 from unified_state.rules.newer import time_behind
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
 from unified_state.services.clock import current_time
+from unified_state.services.gate import pass_gate_for
 from unified_state.services.json_tier.carrying import carried_items, highest_number
 from unified_state.services.json_tier.history import open_history
 from unified_state.services.json_tier.projecting import JsonProjection
@@ -53,6 +53,8 @@ class JsonWriter:
         if source is not None:
             author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
         body = {name: checked(name, value, self._workspace.masker) for name, value in body.items()}
+        if supersedes is not None:
+            pass_gate_for(self._store.find_items(supersedes), author.origin, "replaces")
         if "scope" in body:
             self._workspace.advise("it is not enforced: that needs the SQLite archive")
         item = unnamed_item(kind, body, author, now)
@@ -84,17 +86,19 @@ class JsonWriter:
 
     def lift(self, ref: str) -> Entry:
         """Lift a constraint. Only the user does."""
-        if not may_decide(self._workspace.origin):
-            message = f"only the user lifts {ref}"
-            raise UsageError(message, "ask them to run this in a terminal of their own")
         now = current_time()
+        pass_gate_for([self._in_force(ref)], self._workspace.origin, "lifts")
         with self._history.files:
-            found = self._find(ref, CONSTRAINT)
-            if found.status not in (ACTIVE, PROPOSED):
-                message = f"{found.alias} is {found.status} already"
-                raise UsageError(message, "`unified-state constraint list` shows those that hold")
+            self._in_force(ref)
             said = {"resolution": "lifted by the user", "resolvedAt": to_text(now)}
             return self._change(ref, CONSTRAINT, now, said, status=RESOLVED, paged_out_at=to_text(now))
+
+    def _in_force(self, ref: str) -> StoredItem:
+        found = self._find(ref, CONSTRAINT)
+        if found.status not in (ACTIVE, PROPOSED):
+            message = f"{found.alias} is {found.status} already"
+            raise UsageError(message, "`unified-state constraint list` shows those that hold")
+        return found
 
     def accept(self, ref: str) -> Entry:
         """What came as a proposal waits for an archive."""

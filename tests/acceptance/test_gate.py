@@ -1,0 +1,214 @@
+"""What may take a rule away: the user at a terminal, and nobody else, by whatever way it is tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import ROOT
+from tests.terminal import run_at_terminal
+
+from .mcp_client import McpClient
+from .product import PROGRAM, Done, Project
+from .test_enforced_constraints import FORCE_PUSH, call, decision
+
+HIDDEN = ("env", "--unset", "CLAUDECODE", "--unset", "CLAUDE_CODE_SESSION_ID")
+AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
+# The ids of what `ruled` holds: C1 is enforced, C2 proposed by the state file, D1 a decision that would replace C1.
+PATHS: dict[str, tuple[str, ...]] = {
+    "lift": ("constraint", "lift", "C1"),
+    "accept": ("proposed", "accept", "C2"),
+    "drop": ("proposed", "dismiss", "C2"),
+    "change of scope, mode and text": ("proposed", "accept", "C3"),
+    "replacement by another kind": ("proposed", "accept", "D1"),
+    "forget": ("forget", "C1"),
+    "forget a proposal": ("forget", "C2"),
+    "forget by text": ("forget", "--match", "force-push"),
+    "uninstall": ("uninstall",),
+    "uninstall from all projects": ("uninstall", "--scope", "user"),
+    "purge": ("uninstall", "--purge"),
+    "purge beside another host": ("uninstall", "--host", "codex", "--purge"),
+    "another archive": ("link", "0123456789abcdef"),
+}
+
+
+def in_a_pipe(project: Project, command: tuple[str, ...]) -> Done:
+    """As an agent's shell runs it."""
+    return project.run(*command, **AGENT)
+
+
+def without_the_variable(project: Project, command: tuple[str, ...]) -> Done:
+    """As an agent's shell runs it that takes its variables out."""
+    return project.execute((*HIDDEN, *PROGRAM, *command), "yes\n", AGENT)
+
+
+def at_a_terminal(project: Project, command: tuple[str, ...]) -> Done:
+    """At a terminal that an agent made, with the agent's variables."""
+    return project.at_terminal(*command, **AGENT)
+
+
+def by_its_session(project: Project, command: tuple[str, ...]) -> Done:
+    """The same, where only the session's variable is left."""
+    return project.at_terminal(*command, CLAUDE_CODE_SESSION_ID="s")
+
+
+def below_an_agent(project: Project, command: tuple[str, ...]) -> Done:
+    """At a terminal, without the variables, but in a shell that has them."""
+    line = " ".join((*HIDDEN, *PROGRAM, *command, "; exit $?"))
+    done = run_at_terminal(["bash", "-c", line], project.folder, {**os.environ, "HOME": str(project.home), **AGENT})
+    return Done(done.code, done.out.decode(), done.err.decode())
+
+
+WAYS = [in_a_pipe, without_the_variable, at_a_terminal, by_its_session, below_an_agent]
+
+
+@pytest.fixture
+def ruled(project: Project) -> Iterator[Project]:
+    """A project with a rule that is in force, and proposals to change it; at the end all of it is as it was."""
+    assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
+    path = project.state_path
+    state = json.loads(path.read_text(encoding="utf-8"))
+    (rule,) = state["constraints"]
+    softer = {**rule, "constraint": "Push as you like", "mode": "warn", "scope": {"commands": ["git"]}}
+    state["constraints"] = [{**rule, "id": "C7", "constraint": "Never publish"}, softer]
+    path.write_text(json.dumps(state), encoding="utf-8")
+    project.ask("load")
+    state["constraints"] = []
+    state["decisions"] = [{"id": "C1", "decision": "Force-push", "rationale": "r", "timestamp": rule["timestamp"]}]
+    path.write_text(json.dumps(state), encoding="utf-8")
+    project.ask("load")
+    before = kept(project)
+    assert {ref: status for ref, (_, status) in before.items()} == {
+        "C1": "active", "C2": "proposed", "C3": "proposed", "D1": "proposed"
+    }  # fmt: skip
+    yield project
+    assert {ref: kept(project)[ref] for ref in before} == before
+    assert decision(call(project, command="git push --force")) == "deny"
+
+
+def kept(project: Project) -> dict[str, tuple[object, str]]:
+    """What is recorded of every item, by its id."""
+    done = project.run("export", "--items")
+    items = map(json.loads, done.out.splitlines())
+    return {item["alias"]: (item["body"], item["status"]) for item in items}
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_no_way_of_an_agent_takes_a_rule_away(ruled: Project, way: Callable[..., Done]) -> None:
+    for path, command in PATHS.items():
+        done = way(ruled, command)
+        assert (done.code, "only the user" in done.err, done.err.count("\n")) == (2, True, 1), (path, done)
+
+
+def test_no_option_and_no_pipe_answers_for_the_user(ruled: Project) -> None:
+    for command in PATHS.values():
+        assert ruled.run(*command, "--yes").code == 2
+        done = ruled.run(*command, stdin="yes\n")
+        assert (done.code, "this is no terminal" in done.err) == (2, True)
+
+
+def test_the_user_is_asked_and_nothing_happens_unless_they_say_yes(ruled: Project) -> None:
+    for command in PATHS.values():
+        done = ruled.at_terminal(*command, answer="y")
+        assert (done.code, "nothing was changed" in done.err) == (2, True), (command, done)
+
+
+def test_a_prune_takes_no_rule(ruled: Project) -> None:
+    assert ruled.run("prune", "--older-than", "2020-01-01", "--yes").code == 0
+
+
+def test_moving_the_archives_needs_the_user(ruled: Project, tmp_path: Path) -> None:
+    done = ruled.run("install", XDG_DATA_HOME=str(tmp_path / "elsewhere"))
+    assert (done.code, "only the user moves what is recorded" in done.err) == (2, True)
+
+
+def test_a_lift_that_an_agent_asks_for_is_proposed_once(ruled: Project) -> None:
+    for _ in range(2):
+        done = ruled.run("constraint", "lift", "C1", **AGENT)
+        assert "`unified-state proposed accept D2` lifts it too" in done.err, done
+    lifts = [item for item in ruled.ask("proposed", "list") if item.get("decision") == "Lift C1: Never force-push"]
+    assert [item["id"] for item in lifts] == ["D2"]
+
+
+def test_what_an_agent_proposed_lifts_the_rule_once_the_user_accepts_it(project: Project) -> None:
+    assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
+    assert project.run("constraint", "lift", "C1", **AGENT).code == 2
+    assert project.run("proposed", "accept", "D1", **AGENT).code == 2
+    assert project.at_terminal("proposed", "accept", "D1").code == 0
+    assert project.ask("constraint", "list") == []
+    assert not (project.folder / ".claude" / "settings.local.json").exists()
+
+
+_API = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from unified_state.errors import UsageError
+from unified_state.services.forgetting import forget
+from unified_state.services.state_writing import StateWriter
+from unified_state.services.workspace import program_workspace
+workspace = program_workspace(None, None)
+writer = StateWriter(workspace)
+body = {"constraint": "Push as you like", "source": "me", "blocking": False}
+for verb in (
+    lambda: writer.lift("C1"), lambda: writer.accept("C2"), lambda: writer.accept("D1"), lambda: writer.dismiss("C2"),
+    lambda: writer.add("constraint", body, supersedes="C1"), lambda: forget(workspace, 0, ref="C1"),
+    lambda: forget(workspace, 0, text="force-push"),
+):
+    try:
+        verb()
+    except UsageError as error:
+        print(error.message)
+"""
+
+
+@pytest.mark.parametrize("is_at_terminal", [False, True])
+def test_the_python_api_only_proposes(ruled: Project, is_at_terminal: bool) -> None:
+    command = [sys.executable, "-c", _API, str(ROOT)]
+    if is_at_terminal:
+        out = run_at_terminal(command, ruled.folder, {**os.environ, "HOME": str(ruled.home)}).out.decode()
+    else:
+        out = ruled.execute(command, "", {}).out
+    assert [line.startswith("only the user") for line in out.splitlines()] == [True] * 7
+    assert [item["decision"] for item in ruled.ask("proposed", "list") if item["id"] == "D2"]
+
+
+def test_the_mcp_server_has_no_tool_that_takes_a_rule_away(ruled: Project) -> None:
+    with McpClient(ruled) as client:
+        names = {tool["name"] for tool in client.ask("tools/list")["result"]["tools"]}
+        assert not [name for name in names for verb in ("lift", "accept", "dismiss", "forget", "link") if verb in name]
+        arguments = {"id": "C1", "decision": "Push as you like", "rationale": "r"}
+        answer = client.ask("tools/call", name="supersede_decision", arguments=arguments)["result"]
+        assert answer["isError"]
+
+
+def test_an_import_forgets_no_rule_that_is_in_force(project: Project, tmp_path: Path) -> None:
+    assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
+    archive = project.archive
+    before = archive.read_bytes()
+    assert project.at_terminal("forget", "C1").code == 0
+    told = tmp_path / "told.jsonl"
+    assert project.run("export", "--full", str(told)).code == 0
+    for path in archive.parent.glob("archive.db*"):
+        path.unlink()
+    archive.write_bytes(before)
+    assert project.run("import", str(told), "--own").code == 0
+    assert [item["id"] for item in project.ask("constraint", "list")] == ["C1"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "env -u CLAUDECODE unified-state constraint lift C1",
+        "HOME=/tmp/x unified-state decision list",
+        "unset CLAUDECODE; unified-state forget C1",
+    ],
+)
+def test_a_command_that_changes_the_environment_of_our_program_is_asked_about(ruled: Project, command: str) -> None:
+    assert decision(call(ruled, command=command)) == "ask"
+    assert decision(call(ruled, command="unified-state decision list")) is None
+    assert decision(call(ruled, command=f"git push -f; {command}")) == "deny"
