@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from tests.groups import mark
-from tests.passwd import set_home
+from tests.passwd import need_own_passwd, set_home
 from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
@@ -77,6 +77,12 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(folder))
     set_home(folder)
     return folder
+
+
+@pytest.fixture
+def own_passwd() -> None:
+    """For tests whose settings file says what counts only in a home that the password database has."""
+    need_own_passwd()
 
 
 @pytest.fixture

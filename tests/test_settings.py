@@ -49,6 +49,7 @@ def test_without_any_source_the_defaults_are_in_force(worktree: Path) -> None:
         assert settings.origin[setting.name] == "default"
 
 
+@pytest.mark.usefixtures("own_passwd")
 def test_the_users_own_file_beats_the_defaults(worktree: Path) -> None:
     path = write_own("budget_max = 1500\nmask_secrets = false\n")
     settings = load_settings(str(worktree), {})
@@ -288,11 +289,13 @@ def test_no_project_can_move_the_users_own_file(monkeypatch: pytest.MonkeyPatch,
     assert user_file() == str(home / ".config" / "unified-state" / "config.toml")
 
 
+@pytest.mark.usefixtures("own_passwd")
 def test_the_archives_lie_where_the_user_says() -> None:
     write_own('data_dir = "~/archives"\n')
     assert load_settings(None, {}).data_dir == os.path.expanduser("~/archives")
 
 
+@pytest.mark.usefixtures("own_passwd")
 def test_a_data_folder_that_would_be_another_one_in_each_folder_is_a_problem() -> None:
     write_own('data_dir = "archives"\n')
     settings = load_settings(None, {})

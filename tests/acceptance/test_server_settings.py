@@ -37,6 +37,7 @@ def test_no_command_shows_the_password(with_server: Project, arguments: tuple[st
     assert PASSWORD not in done.out + done.err
 
 
+@pytest.mark.usefixtures("own_passwd")
 def test_config_says_that_a_server_is_set(with_server: Project) -> None:
     done = with_server.run("config", "--json")
     found = {row["name"]: row["value"] for row in json.loads(done.out)["settings"]}
@@ -86,6 +87,7 @@ def test_a_repository_names_no_server(project: Project, where: str) -> None:
     assert PASSWORD not in done.out + done.err
 
 
+@pytest.mark.usefixtures("own_passwd")
 def test_the_usual_variables_complete_a_server_that_is_enabled_but_not_in_an_agents_client(
     with_server: Project,
 ) -> None:

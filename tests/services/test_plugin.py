@@ -126,6 +126,7 @@ def test_a_program_is_known_as_it_was_noted(tmp_path: Path) -> None:
     assert known[0] == sys.executable
 
 
+@pytest.mark.usefixtures("own_passwd")
 def test_the_data_folder_is_that_of_the_users_own_file_alone(home: Path, tmp_path: Path) -> None:
     cache = str(tmp_path / "settings.json")
     assert hook_data_dir(cache) == default_data_dir()
@@ -143,6 +144,7 @@ def test_the_data_folder_is_that_of_the_users_own_file_alone(home: Path, tmp_pat
 
 
 @pytest.mark.parametrize("damage", ["", "[]", '{"marks": 1}', "\0"])
+@pytest.mark.usefixtures("own_passwd")
 def test_a_damaged_cache_is_made_anew(home: Path, tmp_path: Path, damage: str) -> None:
     path = home / ".config" / "unified-state" / "config.toml"
     path.parent.mkdir(parents=True)
