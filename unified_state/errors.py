@@ -67,6 +67,10 @@ class NewerArchiveError(NewerVersionError):
     """The archive was written by a newer version; what was to go there waits beside it."""
 
 
+class ConstraintsLostError(UnifiedStateError):
+    """The settings hold the hook for enforced constraints, and nothing that is left says what they were."""
+
+
 class TierError(UnifiedStateError):
     """What was asked for needs SQLite, and the history of this project is kept without."""
 

@@ -219,15 +219,17 @@ def test_a_flipped_bit_in_the_table_is_noticed(forbidden: Project) -> None:
         assert decision(call(forbidden, command="git push --force")) == "deny", place
 
 
-def test_a_table_that_cannot_be_had_is_said_and_stops_nothing(forbidden: Project) -> None:
+def test_a_table_that_cannot_be_had_is_said_and_the_state_file_counts(forbidden: Project) -> None:
     table(forbidden).unlink()
     archive = forbidden.archive
     kept = archive.read_bytes()
     archive.unlink()
     archive.mkdir()
-    done = call(forbidden, command="git push --force")
-    assert decision_free(done)
-    assert "constraints were not checked" in json.loads(done.out)["systemMessage"]
+    assert decision(call(forbidden, command="git push --force")) == "deny"
+    assert "constraints were not checked" in json.loads(call(forbidden, command="ls").out)["systemMessage"]
+    forbidden.state_path.rename(forbidden.state_path.with_suffix(".kept"))
+    assert decision(call(forbidden, command="ls")) == "ask"
+    forbidden.state_path.with_suffix(".kept").rename(forbidden.state_path)
     assert "PreToolUse" in forbidden.log()
     assert "PreToolUse" in checks(forbidden)
     archive.rmdir()

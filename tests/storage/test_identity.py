@@ -101,11 +101,13 @@ def test_eight_processes_agree_where_the_file_is_damaged(folder: Path) -> None:
         '{"id": "' + "a" * 65 + '", "place": "/"}',
     ],
 )
-def test_a_file_that_names_no_id_is_replaced(folder: Path, content: str) -> None:
+def test_a_file_that_names_no_id_is_set_aside_and_replaced(folder: Path, content: str) -> None:
     (folder / ID_FILE).write_text(content)
     assert read_identity(str(folder)) is None
     new = ensure_identity(str(folder))
-    assert read_identity(str(folder)) == new
+    assert read_identity(str(folder)) == new.replace(notice=None)
+    assert (folder / f"{ID_FILE}.damaged-1").read_text() == content
+    assert f"{ID_FILE} was damaged; this folder has a new archive" in str(new.notice)
 
 
 def test_where_nothing_can_be_written_the_id_follows_from_the_path(tmp_path: Path) -> None:

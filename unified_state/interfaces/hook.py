@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from unified_state.errors import CompactionRefusedError, UnifiedStateError
+from unified_state.errors import CompactionRefusedError, StorageError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
 from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.services.hook_call import HookCall
@@ -104,7 +104,12 @@ class Run:
         )
         if not settings.enabled:
             return 0
-        place = locate(folder, self.data_dir, create=True)
+        try:
+            place = locate(folder, self.data_dir, create=True)
+        except StorageError as error:
+            if self.name() == "SessionStart.brief" and not event.is_foreign:  # no restore could tell it
+                self.tell(dump_ascii_json({"systemMessage": f"unified-state: {error}"}))
+            raise
         self.folder = place.folder
         workspace = Workspace(
             place,

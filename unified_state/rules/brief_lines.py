@@ -113,6 +113,7 @@ def pointer(known: Known) -> Iterator[str]:
     if known.turn_count:
         count = len(known.items) + known.elsewhere
         yield f"[ARCHIVE] {known.turn_count:,} turns and {count:,} items are kept. {_HOW_TO}"
+    yield from _health(known)
 
 
 def closing(known: Known) -> Iterator[str]:
@@ -122,8 +123,12 @@ def closing(known: Known) -> Iterator[str]:
         yield f"[ARCHIVE] {known.turn_count:,} turns are kept{last}{outside}. {_HOW_TO}"
     elif known.items or known.working_set:
         yield f"[ARCHIVE] {_HOW_TO}"
-    if known.health:
-        yield f"[HEALTH] {cut(harmless(known.health), _USUAL_CHARACTERS)}"
+    yield from _health(known)
+
+
+def _health(known: Known) -> Iterator[str]:
+    for line in (known.health or "").splitlines():
+        yield f"[HEALTH] {cut(harmless(line), _USUAL_CHARACTERS)}"
 
 
 def _work(known: Known) -> Iterator[Section]:

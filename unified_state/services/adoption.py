@@ -7,6 +7,10 @@ what we wrote last is trusted: from that one, items are taken over as they were 
 
 from __future__ import annotations
 
+import os
+
+from unified_state.errors import UnifiedStateError
+from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.item import ALIAS_LETTERS, MAIN_FIELDS, LedgerItem
 from unified_state.records.origin import INFERRED
 from unified_state.records.record import disk_value
@@ -23,6 +27,7 @@ from unified_state.rules.state_entries import (
     read_entries,
 )
 from unified_state.rules.timestamps import to_text
+from unified_state.services.place import digest_path_of, waiting_histories
 from unified_state.services.recording import new_uuid
 from unified_state.storage.ledger import (
     PROPOSED,
@@ -34,11 +39,15 @@ from unified_state.storage.ledger import (
     raise_counter,
 )
 from unified_state.storage.sessions import add_notes
+from unified_state.storage.state_file import StateFile, written_state_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from unified_state.records.enforced import Enforced
+    from unified_state.services.masking import Masker
+    from unified_state.services.place import Place
     from unified_state.storage.archive import Archive
     from unified_state.storage.state_file import StateContent
 
@@ -69,6 +78,63 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
         if keeps_aliases:
             _adopt_notes(archive, content.json, now)
     return adopted
+
+
+def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only_ours: bool = False) -> int:
+    """Take what an archive that has just begun does not know from the state file that was written last, of this
+    worktree if it has one; the number of items that are new. With `only_ours` nothing that somebody else wrote.
+
+    Raises UnifiedStateError where the file cannot be read.
+    """
+    if waiting_histories(place):
+        return 0  # what is merged later is nobody else's, though the archive does not know it yet
+    content = _newest_content(place)
+    if content is None or content.json is None or (only_ours and not content.is_ours):
+        return 0
+    if not content.is_ours:
+        content = content.replace(json=parse_json(masker.json(dump_json(content.json))))
+    return adopt(archive, content, now)
+
+
+def enforced_in_file(place: Place) -> tuple[Enforced, ...]:
+    """What is enforced as the state file says, for as long as the archive cannot be used; nothing where the file is not
+    as we wrote it.
+    """
+    from unified_state.services.enforcement import enforced
+
+    try:
+        content = _newest_content(place)
+    except (UnifiedStateError, OSError):
+        return ()
+    if content is None or content.json is None or not content.is_ours:
+        return ()
+    return enforced(_as_told(entry) for entry in read_entries(content.json, 0))
+
+
+def _as_told(entry: StateEntry) -> LedgerItem:
+    return LedgerItem(
+        uuid="",
+        alias=entry.alias,
+        kind=entry.kind,
+        body={**OTHER_FIELDS[entry.kind], **entry.said},
+        status=entry.status,
+        origin=entry.origin,
+        created_at=entry.created_at,
+    )
+
+
+def _newest_content(place: Place) -> StateContent | None:
+    """What the state file of this worktree says; where it has none, that of another one, if it is as we wrote it."""
+    if os.path.lexists(place.state_path):
+        return StateFile(place.state_path, place.digest_path).load()
+    if not os.path.isdir(place.folder):
+        return None
+    others = [path for path in written_state_files(place.folder) if os.path.isfile(path)]
+    for path in sorted(others, key=os.path.getmtime, reverse=True):
+        content = StateFile(path, digest_path_of(place.folder, path)).load()
+        if content.is_ours:
+            return content
+    return None
 
 
 def _is_known(archive: Archive, state: dict[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import StorageError
+from unified_state.errors import NotFoundError, StorageError
 from unified_state.records.item import LedgerItem
 from unified_state.rules.short_form import short_form
 from unified_state.rules.timestamps import to_text
@@ -84,9 +84,18 @@ class ArchiveWriter:
         return short_form(self._write(lambda archive, now: dismiss(archive, ref, self._workspace.origin, now)))
 
     def lift(self, ref: str) -> Entry:
-        """Lift a constraint."""
+        """Lift a constraint. Raises NotFoundError where the ledger does not know it; a hook that enforced it, or that
+        enforced what nobody knows any more, is ended all the same.
+        """
         author, masker = self._workspace.author(), self._workspace.masker
-        return short_form(self._write(lambda archive, now: lift(archive, ref, author, masker=masker, now=now)))
+        try:
+            return short_form(self._write(lambda archive, now: lift(archive, ref, author, masker=masker, now=now)))
+        except NotFoundError:
+            from unified_state.services.enforcement import end_lost
+
+            if end_lost(self._workspace, ref):
+                self._workspace.report(f"{ref} is not known here any more; it is not enforced any more either")
+            raise
 
     def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Change the given fields of what the session works on; the whole work item as it is now."""

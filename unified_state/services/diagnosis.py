@@ -15,7 +15,7 @@ from unified_state.interpreter import has_sqlite, sqlite_version_info
 from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
-from unified_state.services.health import LOG, SYNC_RUN, last_runs, read_log
+from unified_state.services.health import LOG, MENDED, SYNC_RUN, last_runs, read_log
 from unified_state.services.hook_diagnosis import check_hooks
 from unified_state.services.json_tier.places import FOLDER, waiting_folders
 from unified_state.services.meaning_check import check_meaning
@@ -66,7 +66,10 @@ def _runs(place: Place, now: int) -> Iterator[Check]:
         told = f"{age_text(now - run.at)}, {run.milliseconds} ms"
         hint = "the log has the details" if run.problem else ""
         yield Check(
-            run.event, ok=not run.problem, message=f"{told}{f': {run.problem}' if run.problem else ''}", hint=hint
+            run.event,
+            ok=not run.problem or run.event in MENDED,
+            message=f"{told}{f': {run.problem}' if run.problem else ''}",
+            hint=hint,
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
 from unified_state.interpreter import DatabaseError
 from unified_state.records.enforced import SCOPE_KINDS, Enforced
 from unified_state.records.item import CONSTRAINT
@@ -26,7 +26,7 @@ from unified_state.storage.enforcement import (
     set_stamp,
     table_path,
 )
-from unified_state.storage.ledger import ACTIVE, list_items
+from unified_state.storage.ledger import ACTIVE, PROPOSED, is_forgotten, list_items
 from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ def settle(archive: Archive, workspace: Workspace) -> None:
     """Bring table and hook up to date. The ledger has the change already: what fails here is told, not raised."""
     try:
         before, table = compile_table(archive, workspace.place)
-        if before or table.constraints:
+        if before or table.constraints or _has_stale_hook(archive, workspace.place):
             put_hook(workspace, wanted=bool(table.constraints))
     except (UnifiedStateError, DatabaseError) as error:
         workspace.report(f"recorded, but not enforced yet: {error}")
@@ -79,12 +79,18 @@ def settle(archive: Archive, workspace: Workspace) -> None:
 
 def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tuple[bool, Table]:
     """Whether anything was enforced before, and the table as the ledger says; an empty one is written where there was
-    one, or `always`.
+    one, or `always`. What the table holds and the ledger never knew stays: the ledger lost it.
+
+    Raises ConstraintsLostError where only the hook in the settings tells that something was enforced.
     """
     with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
         present = read_table(place.folder)
         changed, _ = read_stamp(archive)
         constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
+        if present is not None:
+            constraints += tuple(entry for entry in present.constraints if not _is_known(archive, entry))
+        elif not constraints and _is_lost(archive, place):
+            raise lost_error(place)
         is_there = always or os.path.lexists(table_path(place.folder))
         table = Table(new_stamp() if constraints or is_there else "", constraints)
         if table.stamp:
@@ -93,9 +99,46 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
     return present is not None and bool(present.constraints), table
 
 
-def check_in_place(archive: Archive, workspace: Workspace) -> None:
+def _is_known(archive: Archive, entry: Enforced) -> bool:
+    """Whether the ledger has an enforced constraint, whatever became of it, or forgot it on purpose."""
+    known = "SELECT 1 FROM item WHERE kind = ? AND created_at = ?"
+    return archive.row(known, CONSTRAINT, entry.at) is not None or is_forgotten(archive, entry.ref)
+
+
+def _is_lost(archive: Archive, place: Place) -> bool:
+    """Whether the settings hold the hook, and the ledger knows no constraint that it could have been put there for."""
+    from unified_state.services.enforcement_hook import has_hook
+
+    return has_hook(place) and not _ever_bound(archive)
+
+
+def _has_stale_hook(archive: Archive, place: Place) -> bool:
+    """Whether the settings still hold the hook for constraints of which the ledger knows that they hold no more."""
+    from unified_state.services.enforcement_hook import has_hook
+
+    return _ever_bound(archive) and has_hook(place)
+
+
+def _ever_bound(archive: Archive) -> bool:
+    """Whether there was ever a constraint to be enforced that was more than a proposal."""
+    items = list_items(archive, CONSTRAINT)
+    return any(scope_in(item.body) is not None and item.status != PROPOSED for item in items)
+
+
+def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
+    """What is said where constraints were enforced, and nothing that is left says what they were."""
+    from unified_state.services.enforcement_hook import settings_path
+    from unified_state.services.rejoining import former_archive
+
+    former = former_archive(place)
+    message = f"{settings_path(place.repository.worktree)} has a hook for constraints, and what they say is lost"
+    command = f"link {former}" if former else "uninstall"
+    return ConstraintsLostError(f"{message}: {why}" if why else message, f"`unified-state {command}` ends this")
+
+
+def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
     """At the start of a session: what is to be enforced is, also in a new worktree, and after the archive came back
-    from elsewhere.
+    from elsewhere. What is wrong, if anything.
     """
     place = workspace.place
     _, stamp = read_stamp(archive)
@@ -107,8 +150,13 @@ def check_in_place(archive: Archive, workspace: Workspace) -> None:
 
         if bool(table.constraints) != has_hook(place):
             put_hook(workspace, wanted=bool(table.constraints))
+    except ConstraintsLostError as error:
+        return f"each tool call asks: {error}"
     except (UnifiedStateError, DatabaseError) as error:
-        workspace.report(f"constraints are not enforced: {error}")
+        told = f"constraints are not enforced: {error}"
+        workspace.report(told)
+        return told
+    return None
 
 
 def put_hook(workspace: Workspace, *, wanted: bool) -> None:
@@ -138,9 +186,11 @@ def check_may_take_away(workspace: Workspace, deed: str) -> None:
 
 
 def _rules(workspace: Workspace) -> list[str]:
+    from unified_state.services.enforcement_hook import has_hook
+
     path = table_path(workspace.place.folder)
     table = read_table(workspace.place.folder)
-    if table is None and os.path.lexists(path):
+    if table is None and (os.path.lexists(path) or has_hook(workspace.place)):
         return ["(unknown)"]
     refs = {entry.ref for entry in table.constraints} if table else set()
     try:
@@ -159,3 +209,24 @@ def _constraints(workspace: Workspace) -> Iterable[LedgerItem]:
     from unified_state.services.json_tier.history import open_history
 
     return [item for item in open_history(workspace.place).store.items() if item.kind == CONSTRAINT]
+
+
+def end_lost(workspace: Workspace, ref: str) -> bool:
+    """Whether a constraint that the ledger does not know was enforced, or nobody knows what was; it is no more then.
+    Raises NotAtGateError.
+    """
+    from unified_state.services.enforcement_hook import has_hook
+
+    place = workspace.place
+    table = read_table(place.folder)
+    if not (has_hook(place) if table is None else any(entry.ref == ref for entry in table.constraints)):
+        return False
+    pass_gate(workspace.origin, f"lifts {ref}")
+    left: tuple[Enforced, ...] = ()
+    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+        table = read_table(place.folder)
+        if table is not None:
+            left = tuple(entry for entry in table.constraints if entry.ref != ref)
+            write_atomically(table_path(place.folder), encoded_table(table.replace(constraints=left)))
+    put_hook(workspace, wanted=bool(left))
+    return True

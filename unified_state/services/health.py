@@ -14,6 +14,9 @@ from unified_state.rules.timestamps import age_text, to_text
 
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 SYNC_RUN = "sync"  # a sync with the team's server leaves its trace as hooks do
+IDENTITY, ARCHIVE = "identity", "archive"  # what was mended leaves its trace as hooks do
+MENDED = (IDENTITY, ARCHIVE)
+_MENDED_DAYS = 3  # that session starts tell of it
 _RUNS = "runs"
 _MOST_LOG_BYTES = 1 << 18
 
@@ -64,16 +67,23 @@ def last_runs(folder: str) -> list[HookRun]:
 
 
 def health_line(folder: str, now: int) -> str | None:
-    """One line about what went wrong in the last run of a hook, or None."""
+    """One line about what was damaged and mended of late, and what went wrong in the last run of a hook, or None."""
+    told = [
+        f"{age_text(now - run.at)}: {run.problem}"
+        for run in last_runs(folder)
+        if run.event in MENDED and run.problem and now - run.at < _MENDED_DAYS * 86_400_000
+    ]
     newest = newest_problem(folder)
-    if newest is None:
-        return None
-    return f"{newest.event} failed {age_text(now - newest.at)}: {newest.problem}; `unified-state doctor` tells more"
+    if newest is not None:
+        when = age_text(now - newest.at)
+        told.append(f"{newest.event} failed {when}: {newest.problem}; `unified-state doctor` tells more")
+    return "; ".join(told) or None
 
 
 def newest_problem(folder: str) -> HookRun | None:
     """Of the hooks whose last run went wrong the one that ran last."""
-    return max((run for run in last_runs(folder) if run.problem), key=lambda run: run.at, default=None)
+    problems = [run for run in last_runs(folder) if run.problem and run.event not in MENDED]
+    return max(problems, key=lambda run: run.at, default=None)
 
 
 def log_problem(data_dir: str, now: int, event: str, problem: str, details: str = "") -> None:

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from unified_state.records.restore import BRIEF
 from unified_state.rules.binding import unenforced
+from unified_state.services.enforcement_hook import has_hook
 from unified_state.services.health import health_line
 from unified_state.services.hook_prompt import register
+from unified_state.services.linking import unjoined_line
+from unified_state.services.rejoining import remember
 from unified_state.services.restore import fence_and_remember, gather, restored_text
 from unified_state.services.survival import note_restored
 from unified_state.storage.compactions import begin_compaction, latest_compaction, restores_of
@@ -39,11 +42,9 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         from unified_state.storage.pressure_file import keep_pressure  # the others begin with another id, or go on
 
         keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
+    health = None
     if call.part == BRIEF:
-        if ever_enforced(archive, call.workspace.place.folder):
-            from unified_state.services.enforcement import check_in_place  # elsewhere there is nothing to look after
-
-            check_in_place(archive, call.workspace)
+        health = _health(call, archive)
         _catch_up(call, archive)
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
@@ -59,13 +60,27 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         call.now,
         since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
         with_turns=reason == "clear" and call.settings.restore_on_clear == "full",
-        health=health_line(call.workspace.place.folder, call.now) if call.part == BRIEF else None,
+        health=health,
     )
     known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
     text = restored_text(known, call.settings).as_dict()[call.part]
     if call.part == BRIEF:
         call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
+
+
+def _health(call: HookCall, archive: Archive) -> str | None:
+    """What a person should know of what is kept here, a line each; what is to be enforced and known of this checkout is
+    brought up to date.
+    """
+    place = call.workspace.place
+    remember(place, anew=True)
+    lines = [unjoined_line(archive, place, call.settings.data_dir)]
+    if ever_enforced(archive, place.folder) or has_hook(place):
+        from unified_state.services.enforcement import check_in_place  # elsewhere there is nothing to look after
+
+        lines.append(check_in_place(archive, call.workspace))
+    return "\n".join(filter(None, [*lines, health_line(place.folder, call.now)])) or None
 
 
 def _is_known(archive: Archive, session: int, part: str) -> bool:

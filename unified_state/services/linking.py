@@ -10,15 +10,20 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
-from unified_state.services.place import identity_folder
+from unified_state.services.rejoining import former_archive, identity_folder, own_folder, remember
 from unified_state.storage.atomic_file import write_note
+from unified_state.storage.checkouts import all_checkouts, folder_marks, read_checkout
 from unified_state.storage.identity import ID_FILE, Identity, write_identity
+from unified_state.storage.sessions import STAND_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.services.place import Place
+    from unified_state.storage.archive import Archive
+    from unified_state.storage.checkouts import Checkout
 
 _ABOUT = "about.json"
+_FIRST_SESSIONS = 3
 
 
 class Candidate(Record):
@@ -37,24 +42,58 @@ def note_about(place: Place) -> None:
     path = os.path.join(place.folder, _ABOUT)
     if _read(path) != about:
         write_note(path, about.encode("utf-8", "surrogateescape"))
+    remember(place, anew=True)
 
 
 def candidates(place: Place, data_dir: str) -> list[Candidate]:
-    """The other archives of the same remote, or of the same folder under an id that was lost."""
+    """The other archives that this repository could be meant to use: of the same folder, whatever its name or its id
+    now is, of the same remote, or of a checkout that has the same first commit.
+    """
     folder = os.path.join(data_dir, "repositories")
+    own = read_checkout(data_dir, identity_folder(place.repository))
+    related = {other.id: other for other in all_checkouts(data_dir) if _is_related(place, own, other)}
     remote, found = remote_of(place), []
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         archive = os.path.join(folder, name, "archive.db")
         if name == place.id or not os.path.exists(archive):
             continue
-        try:
-            about = parse_json(_read(os.path.join(folder, name, _ABOUT)))
-            worktree, of_remote = str(about["worktree"]), about["remote"]
-        except (ValueError, KeyError, TypeError):
-            continue  # an archive that does not tell whose it is cannot be offered
-        if worktree == place.repository.worktree or (remote and remote == of_remote):
+        worktree, of_remote = _about(os.path.join(folder, name, _ABOUT))
+        if name in related:
+            found.append(Candidate(name, related[name].worktree, os.path.getsize(archive)))
+        elif worktree and (worktree == place.repository.worktree or (remote and remote == of_remote)):
             found.append(Candidate(name, worktree, os.path.getsize(archive)))
     return found
+
+
+def _is_related(place: Place, own: Checkout | None, other: Checkout) -> bool:
+    folder = identity_folder(place.repository)
+    marks = folder_marks(own_folder(folder))
+    if own is not None and own.former == other.id:
+        return True
+    is_same_folder = other.place == folder or (other.is_known_folder and (other.device, other.inode) == marks)
+    return is_same_folder or (own is not None and bool(own.first_commit) and own.first_commit == other.first_commit)
+
+
+def _about(path: str) -> tuple[str, str | None]:
+    """Worktree and remote of an archive; empty where it does not tell whose it is."""
+    try:
+        about = parse_json(_read(path))
+        return str(about["worktree"]), about["remote"]
+    except (ValueError, KeyError, TypeError):
+        return "", None
+
+
+def unjoined_line(archive: Archive, place: Place, data_dir: str) -> str | None:
+    """What the first sessions of a new archive are told: which other one could be meant, and how to join it."""
+    (sessions,) = archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)
+    found = candidates(place, data_dir) if sessions < _FIRST_SESSIONS else []
+    if not found:
+        return None
+    former = former_archive(place)
+    other = next((other for other in found if other.id == former), found[0])
+    size = f"{other.archive_bytes / 1e6:.1f} MB"
+    more = f"; `unified-state link` lists {len(found) - 1} more" if len(found) > 1 else ""
+    return f"`unified-state link {other.id}` joins the archive of {other.worktree} ({size}), if it is meant here{more}"
 
 
 def link(place: Place, data_dir: str, wanted: str) -> Candidate:
@@ -68,6 +107,7 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
         raise NotFoundError(message, "`unified-state link` lists those that could be meant")
     folder = identity_folder(place.repository)
     write_identity(folder, Identity(id=wanted, place=folder))
+    remember(place.replace(id=wanted, folder=chosen, key_folder=data_dir))
     return Candidate(wanted, place.repository.worktree, os.path.getsize(os.path.join(chosen, "archive.db")))
 
 

@@ -6,8 +6,19 @@ import os
 from zlib import crc32
 
 from unified_state.records.record import Record
+from unified_state.services.rejoining import Registry, identity_folder, remember
 from unified_state.sources.repository import Repository, find_repository
-from unified_state.storage.identity import ID_FILE, ensure_identity, known_identity
+from unified_state.storage.identity import (
+    DAMAGED,
+    ID_FILE,
+    MISSING,
+    UNREADABLE,
+    Identity,
+    ensure_identity,
+    examine,
+    known_identity,
+    write_identity,
+)
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
@@ -27,6 +38,7 @@ class Place(Record):
 
     `id` is None where nothing was ever recorded; `copied_from` is set when the folder was just found to be a copy. The
     masking key lies in `key_folder`: the data folder, so that all repositories have the same, where that can be had.
+    `notice` is what a person should know of the identity, if it was not as it should be.
     """
 
     repository: Repository
@@ -37,16 +49,17 @@ class Place(Record):
     digest_path: str
     key_folder: str
     copied_from: str | None = None
+    notice: str | None = None
 
 
 def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     """The place of a folder. Without `create` nothing is written, and a repository without records has no archive
-    yet.
+    yet. With `create` it raises StorageError where there is an identity that cannot be read.
     """
     repository = find_repository(folder, os.path.join(".claude", ID_FILE))
     beside = os.path.join(repository.worktree, ".claude", "unified-state")
-    identity = (ensure_identity if create else known_identity)(identity_folder(repository))
-    home = os.path.join(data_dir, "repositories", identity.id if identity else "unknown")
+    identity, notice = _identify(repository, data_dir, create=create)
+    home = home_of(data_dir, identity.id if identity else "unknown")
     key_folder = data_dir
     # Where there is no writable home the archive lies beside the state file; what lies in the home stays the one.
     is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.isdir(os.path.join(home, _JSON))
@@ -54,7 +67,7 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
         home = key_folder = beside
         _make_private(home)
     state_path = os.path.join(repository.worktree, ".claude", NAME)
-    return Place(
+    place = Place(
         repository=repository,
         id=identity.id if identity else None,
         folder=home,
@@ -63,7 +76,59 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
         digest_path=digest_path_of(home, state_path),
         key_folder=key_folder,
         copied_from=identity.copied_from if identity else None,
+        notice=notice,
     )
+    if create:
+        remember(place)
+    if create and notice is not None:
+        _keep_notice(place, notice)
+    return place
+
+
+def home_of(data_dir: str, identity: str) -> str:
+    """The folder of an archive and all that belongs to it."""
+    return os.path.join(data_dir, "repositories", identity)
+
+
+def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[Identity | None, str | None]:
+    """Who a repository is, and what a person should know of that."""
+    folder = identity_folder(repository)
+    registry = Registry(data_dir, repository)
+    identity = (ensure_identity if create else known_identity)(folder, registry)
+    if identity is None:
+        return None, _lost(folder, registry)
+    if identity.copied_from or os.path.isdir(home_of(data_dir, identity.id)):
+        return identity, identity.notice
+    own = registry.own_id()
+    if own is None or own == identity.id:
+        return identity, _joined_told(identity.notice, registry.lost() if create else None)
+    mended = Identity(id=own, place=folder)
+    if create:
+        write_identity(folder, mended)
+    told = f"{os.path.join(folder, ID_FILE)} named archive {identity.id}, which does not exist; archive {own} is used"
+    return mended, told
+
+
+def _lost(folder: str, registry: Registry) -> str | None:
+    """What a person should know where there is no identity; nothing where there never was one."""
+    trouble = examine(folder)[1]
+    told = f"{os.path.join(folder, ID_FILE)} is {trouble}" if trouble in (DAMAGED, UNREADABLE) else None
+    return _joined_told(told, registry.lost() if trouble == MISSING or told else None)
+
+
+def _joined_told(*lines: str | None) -> str | None:
+    return "; ".join(filter(None, lines)) or None
+
+
+def _keep_notice(place: Place, notice: str) -> None:
+    """Let the next session starts tell it."""
+    from unified_state.services.clock import current_time
+    from unified_state.services.health import IDENTITY, HookRun, note_run
+
+    try:
+        note_run(place.folder, HookRun(IDENTITY, current_time(), 0, notice))
+    except OSError:
+        return  # a folder that cannot be written to: whoever asked for the place tells it
 
 
 def waiting_histories(place: Place) -> list[str]:
@@ -81,11 +146,6 @@ def waiting_histories(place: Place) -> list[str]:
 def digest_path_of(folder: str, state_path: str) -> str:
     """Where the digest lies of what we wrote last into a state file."""
     return os.path.join(folder, f"state-{crc32(os.fsencode(state_path)):08x}.sha256")
-
-
-def identity_folder(repository: Repository) -> str:
-    """Where the file lies that says which archive is a repository's."""
-    return repository.common_dir or os.path.join(repository.worktree, ".claude")
 
 
 def _make_private(folder: str) -> bool:

@@ -1,7 +1,8 @@
 """The check before a tool call: the constraints that it is about, by the table alone.
 
 The table of the session's own project counts, wherever its shell has gone. A table that is missing or damaged is
-compiled anew from the archive; where that fails too, it is said.
+compiled anew from the archive, and a lost archive is begun anew from the state file. Where nothing is left that says
+what is enforced, each call asks: a deny never ends in silence.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
 from unified_state.records.enforced import ASK, DENY, TOOL_EVENT, WARN
 from unified_state.rules.enforcing.judging import Forms, Judge
@@ -43,12 +45,16 @@ class ToolCheck:
         self, event: HookEvent, data_dir: str, environ: Mapping[str, str], report: Callable[[str], None]
     ) -> None:
         self._event, self._data_dir, self._environ, self._report = event, data_dir, environ, report
-        folder = next(filter(os.path.isdir, (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd)), os.getcwd())
-        self.place = locate(folder, data_dir, create=False)
+        self._folder = next(filter(os.path.isdir, (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd)), os.getcwd())
+        self.place = locate(self._folder, data_dir, create=False)
 
     def answer(self) -> str:
         """What the client is answered; empty where nothing is in the way."""
-        constraints = self._constraints()
+        try:
+            constraints = self._constraints()
+        except ConstraintsLostError as error:
+            self._report(str(error))
+            return _decision(ASK, str(error)) if self._is_enabled(self.place) else ""
         if not constraints:
             return ""
         given = self._event.extra.get("tool_input")
@@ -64,11 +70,33 @@ class ToolCheck:
 
     def _constraints(self) -> Sequence[Enforced]:
         table = read_table(self.place.folder)
-        if table is None:
-            if not os.path.exists(self.place.archive_path):
-                return ()
-            table = self._compiled()
-        return table.constraints if table.constraints and self._is_enabled(self.place) else ()
+        constraints = self._recovered() if table is None else table.constraints
+        return constraints if constraints and self._is_enabled(self.place) else ()
+
+    def _recovered(self) -> Sequence[Enforced]:
+        """What is enforced, where the table does not tell. Raises ConstraintsLostError where nothing does."""
+        from unified_state.services.enforcement import lost_error
+        from unified_state.services.enforcement_hook import has_hook
+
+        is_called = has_hook(self.place)
+        if not (is_called or os.path.exists(self.place.archive_path)):
+            return ()
+        try:
+            if self.place.id is None:
+                self.place = locate(self._folder, self._data_dir, create=True)
+            return self._compiled().constraints
+        except ConstraintsLostError:
+            raise
+        except UnifiedStateError as error:
+            from unified_state.services.adoption import enforced_in_file
+
+            found = enforced_in_file(self.place)
+            if not (found or is_called):
+                raise
+            if not found:
+                raise lost_error(self.place, error.message) from error
+            self._report(str(error))
+            return found
 
     def _compiled(self) -> Table:
         from unified_state.services.enforcement import compile_table
@@ -128,9 +156,9 @@ def _answer(breaches: Sequence[Breach]) -> str:
     from unified_state.rules.enforcing.telling import told  # most calls are answered with nothing
 
     mode, text = breaches[0].mode, told(breaches)
-    output = {"hookEventName": TOOL_EVENT}
     if mode == WARN:
-        return dump_ascii_json({"hookSpecificOutput": {**output, "additionalContext": text}, "systemMessage": text})
+        output = {"hookEventName": TOOL_EVENT, "additionalContext": text}
+        return dump_ascii_json({"hookSpecificOutput": output, "systemMessage": text})
     return _decision(mode, text)
 
 

@@ -87,7 +87,13 @@ class Workspace:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        return not (os.path.exists(self.place.archive_path) or waiting_histories(self.place))
+        has_lost = self.no_archive is None and self.has_written
+        return not (os.path.exists(self.place.archive_path) or has_lost or waiting_histories(self.place))
+
+    @property
+    def has_written(self) -> bool:
+        """Whether there is a state file that was written from an archive here."""
+        return os.path.exists(self.place.digest_path) and os.path.exists(self.place.state_path)
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
@@ -100,7 +106,9 @@ class Workspace:
             try:
                 return self._use(action)
             except DamagedArchiveError as error:
-                self._set_aside(error)
+                from unified_state.services.mending import begin_anew
+
+                begin_anew(self, error)
             return self._use(action)
         except UNAVAILABLE as error:
             waiting = waiting_histories(self.place)
@@ -109,7 +117,12 @@ class Workspace:
             raise
 
     def _use(self, action: Callable[[Archive], T]) -> T:
+        is_new = not os.path.exists(self.place.archive_path)
         with Archive(self.place.archive_path, seconds=self._seconds) as archive:
+            if is_new and self.has_written:
+                from unified_state.services.mending import refill
+
+                refill(self, archive, only_ours=True)
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
             problem = self._merge_back(archive) if waiting_histories(self.place) else None
@@ -132,20 +145,6 @@ class Workspace:
         from unified_state.services.json_tier.merging import merge_back
 
         return merge_back(self, archive, self._merge_seconds)
-
-    def _set_aside(self, error: DamagedArchiveError) -> None:
-        """Begin a new archive in the place of a damaged one."""
-        from unified_state.storage.damage import set_aside_if_damaged
-
-        try:
-            aside = set_aside_if_damaged(self.place.archive_path)
-        except (OSError, StorageError) as reason:
-            message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
-            raise ArchiveUnavailableError(message, "make its folder writable") from reason
-        if aside is not None:
-            self.report(
-                f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
-            )
 
     def _settled(self, archive: Archive, result: T) -> T:
         """The result, and what hooks enforce is as the ledger says now."""
@@ -204,7 +203,7 @@ def open_workspace(
     settings = load_settings(place.repository.worktree, environ)
     if settings.unusable:
         raise SettingError(settings.unusable[0], "`unified-state config` shows every setting and where it comes from")
-    for line in settings.ignored:
+    for line in (*settings.ignored, *filter(None, [place.notice])):
         report(line)
     return Workspace(
         place, settings, report=report, session_id=session_id or session_in(environ), origin=origin, advise=advise

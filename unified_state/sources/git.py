@@ -99,6 +99,20 @@ def start_git(
     return finish
 
 
+def run_git(worktree: str, question: Sequence[str], environment: Mapping[str, str], end: float) -> str | None:
+    """What git answers to one question; None where it fails, is missing, or has not ended at `end` of the monotonic
+    clock.
+    """
+    answer = Excerpt(_SMALL_OUTPUT)
+    try:
+        git, _ = prepare_git(worktree, environment)
+        asked = Program(f"git {question[0]}", git.arguments(*question), answer)
+        start_programs([asked], git.environment).finish(end)
+    except (GitNotCalledError, *_NOT_STARTED):
+        return None
+    return answer.content.decode("ascii", "replace") if asked.exit_code == 0 else None
+
+
 class _Questions:
     """What git is asked about a worktree, the slowest question first, and what it has answered."""
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from unified_state.interpreter import Connection
 
+_HEADER = 100  # bytes of any SQLite file; SQLite takes a few bytes for a new file
 _CORRUPT, _NOT_A_DATABASE = 11, 26
 _LARGEST_INTEGER = (1 << 63) - 1
 _BUSY, _LOCKED, _READONLY, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 10, 13, 14
@@ -169,12 +170,12 @@ def _ensure_file(path: str) -> None:
     birth.
     """
     try:
-        if os.stat(path).st_size:
+        if os.stat(path).st_size >= _HEADER:
             return
     except FileNotFoundError:
         _create(path)
         return
-    message = f"the archive {path} is damaged: it is empty"
+    message = f"the archive {path} is damaged: it is empty or cut short"
     raise DamagedArchiveError(message, "it is set aside and begun anew")
 
 

@@ -12,12 +12,14 @@ from unified_state.errors import DamagedArchiveError
 from unified_state.interpreter import DatabaseError, connect
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.storage.archive import Archive
+from unified_state.storage.atomic_file import temporary_name
 from unified_state.storage.ledger import raise_counter
 from unified_state.storage.lock import FileLock
 from unified_state.storage.sessions import STAND_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from unified_state.interpreter import Connection
@@ -33,18 +35,35 @@ _ITEM_GAP = 1000
 _GAP = 1_000_000  # numbers that are skipped where the last one cannot be read any more: no ref is ever given twice
 
 
-def set_aside_if_damaged(path: str) -> str | None:
-    """Move a damaged archive to a name of its own and begin a new one; the new name, or None where it is healthy."""
+def set_aside_if_damaged(path: str, refill: Callable[[Archive], None] = lambda _archive: None) -> str | None:
+    """Give a damaged archive a name of its own and begin a new one; the new name, or None where it is healthy. `refill`
+    adds what is known from elsewhere before anybody else sees the new archive.
+    """
     with FileLock(path + ".repair-lock", _LOCK_SECONDS):
         if is_healthy(path):
             return None
-        aside = _free_name(path)
-        for ending in ("", "-journal"):
-            if os.path.lexists(path + ending):
-                os.rename(path + ending, aside + ending)
-        with Archive(path) as archive:
-            _salvage(archive, aside)
+        aside, fresh = _free_name(path), temporary_name(path)
+        if os.path.lexists(f"{path}-journal"):
+            os.rename(f"{path}-journal", f"{aside}-journal")
+        _give_second_name(path, aside)
+        try:
+            with Archive(fresh) as archive:
+                _salvage(archive, aside)
+                refill(archive)
+            os.replace(fresh, path)
+        finally:
+            for leftover in (fresh, f"{fresh}-journal"):
+                if os.path.lexists(leftover):
+                    os.unlink(leftover)
         return aside
+
+
+def _give_second_name(path: str, aside: str) -> None:
+    """Keep a file under another name; its own is free at once where the file system has no hard links."""
+    try:
+        os.link(path, aside)
+    except OSError:
+        os.rename(path, aside)
 
 
 def is_healthy(path: str) -> bool:

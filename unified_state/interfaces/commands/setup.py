@@ -30,10 +30,12 @@ from unified_state.services.installation import (
     uninstall,
 )
 from unified_state.services.linking import candidates, note_about
-from unified_state.services.place import identity_folder, locate
+from unified_state.services.place import locate
 from unified_state.services.plugin import is_enabled
+from unified_state.services.rejoining import identity_folder
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, load_settings, user_file
+from unified_state.storage.checkouts import forget_checkouts
 from unified_state.storage.enforcement import read_table
 from unified_state.storage.identity import ID_FILE
 
@@ -237,6 +239,8 @@ def _purge(place: Place, settings: Settings) -> str:
     """Delete what was recorded for this repository: archive, state file, identity; nothing is left to be enforced."""
     put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
     shutil.rmtree(place.folder, ignore_errors=True)
+    if place.id is not None:
+        forget_checkouts(settings.data_dir, place.id)
     stem = place.state_path.removesuffix(".json")
     identity = os.path.join(identity_folder(place.repository), ID_FILE)
     for path in (place.state_path, f"{stem}.lock", identity, f"{identity}.lock"):

@@ -1,0 +1,48 @@
+"""Mending: a damaged archive is set aside, and a new one begins with what the state file shows.
+
+Invariant: nobody sees the new archive before it has that, so that no session and no tool call meets an empty one.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import ArchiveUnavailableError, StorageError, UnifiedStateError
+from unified_state.services.adoption import adopt_file
+from unified_state.services.clock import current_time
+from unified_state.services.health import ARCHIVE, HookRun, note_run
+from unified_state.storage.damage import set_aside_if_damaged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.errors import DamagedArchiveError
+    from unified_state.services.workspace import Workspace
+    from unified_state.storage.archive import Archive
+
+
+def begin_anew(workspace: Workspace, error: DamagedArchiveError) -> None:
+    """Begin a new archive in the place of a damaged one, unless somebody else just did. Raises ArchiveUnavailableError
+    where that one cannot be set aside.
+    """
+    try:
+        aside = set_aside_if_damaged(workspace.place.archive_path, lambda archive: refill(workspace, archive))
+    except (OSError, StorageError) as reason:
+        message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
+        raise ArchiveUnavailableError(message, "make its folder writable") from reason
+    if aside is not None:
+        told = f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
+        _tell_next_sessions(workspace, told)
+        workspace.report(told)
+
+
+def refill(workspace: Workspace, archive: Archive, *, only_ours: bool = False) -> None:
+    """Take what the state file shows into an archive that has just begun."""
+    try:
+        adopt_file(archive, workspace.place, workspace.masker, current_time(), only_ours=only_ours)
+    except UnifiedStateError as error:
+        workspace.report(f"the new archive does not have what the state file shows: {error}")
+
+
+def _tell_next_sessions(workspace: Workspace, told: str) -> None:
+    try:
+        note_run(workspace.place.folder, HookRun(ARCHIVE, current_time(), 0, told))
+    except OSError as error:
+        workspace.report(f"the next sessions are not told of the damage: {error}")
