@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from unified_state.interpreter import Connection
 
-_HEADER = 100  # bytes of any SQLite file; SQLite takes a few bytes for a new file
+_EMPTY = 1  # byte at most: SQLite takes a file of one byte for a new one
 _CORRUPT, _NOT_A_DATABASE = 11, 26
 _LARGEST_INTEGER = (1 << 63) - 1
 _BUSY, _LOCKED, _READONLY, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 10, 13, 14
@@ -170,12 +170,12 @@ def _ensure_file(path: str) -> None:
     birth.
     """
     try:
-        if os.stat(path).st_size >= _HEADER:
+        if os.stat(path).st_size > _EMPTY:
             return
     except FileNotFoundError:
         _create(path)
         return
-    message = f"the archive {path} is damaged: it is empty or cut short"
+    message = f"the archive {path} is damaged: it is empty"
     raise DamagedArchiveError(message, "it is set aside and begun anew")
 
 
