@@ -226,7 +226,7 @@ def test_a_table_that_cannot_be_had_is_said_and_the_state_file_counts(forbidden:
     archive.unlink()
     archive.mkdir()
     assert decision(call(forbidden, command="git push --force")) == "deny"
-    assert "constraints were not checked" in json.loads(call(forbidden, command="ls").out)["systemMessage"]
+    assert "cannot be used" in json.loads(call(forbidden, command="ls").out)["systemMessage"]
     forbidden.state_path.rename(forbidden.state_path.with_suffix(".kept"))
     assert decision(call(forbidden, command="ls")) == "ask"
     forbidden.state_path.with_suffix(".kept").rename(forbidden.state_path)
