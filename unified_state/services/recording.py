@@ -66,7 +66,7 @@ def record_item(
     masked. It is linked to those that it repeats or contradicts.
     """
     if supersedes is not None:
-        pass_gate_for([find_item(archive, supersedes)], author.origin, "replaces")
+        pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
     body = {name: checked(name, value, masker) for name, value in body.items()}
     item = unnamed_item(kind, body, author, now).replace(status=status)
     item = item.replace(file_hashes=_versions(archive, item, author, now))

@@ -3,7 +3,6 @@
 It lies in the git common dir, so that all worktrees share it, a moved folder keeps it and `git clean` does not touch
 it; outside git in `.claude/`. The file also remembers where it was last seen: an id that turns up elsewhere while the
 old place still has it means that the folder was copied, and a copy is a repository of its own.
-
 Invariant: a file that cannot be read is never taken for one that is not there. A damaged one is set aside, an
 unreadable one stays, and the archive is looked for by its folder before a new id is made.
 """
