@@ -45,7 +45,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from unified_state.records.enforced import Enforced
     from unified_state.services.masking import Masker
     from unified_state.services.place import Place
     from unified_state.storage.archive import Archive
@@ -96,19 +95,17 @@ def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only
     return adopt(archive, content, now)
 
 
-def enforced_in_file(place: Place) -> tuple[Enforced, ...]:
-    """What is enforced as the state file says, for as long as the archive cannot be used; nothing where the file is not
-    as we wrote it.
+def items_in_file(place: Place) -> list[LedgerItem]:
+    """The items that the state file shows, for as long as the archive cannot be used; none where the file is not as we
+    wrote it.
     """
-    from unified_state.services.enforcement import enforced
-
     try:
         content = _newest_content(place)
     except (UnifiedStateError, OSError):
-        return ()
+        return []
     if content is None or content.json is None or not content.is_ours:
-        return ()
-    return enforced(_as_told(entry) for entry in read_entries(content.json, 0))
+        return []
+    return [_as_told(entry) for entry in read_entries(content.json, 0)]
 
 
 def _as_told(entry: StateEntry) -> LedgerItem:

@@ -13,36 +13,41 @@ from unified_state.storage.damage import set_aside_if_damaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from unified_state.errors import DamagedArchiveError
-    from unified_state.services.workspace import Workspace
+    from unified_state.services.masking import Masker
+    from unified_state.services.place import Place
     from unified_state.storage.archive import Archive
 
+    Report = Callable[[str], None]
 
-def begin_anew(workspace: Workspace, error: DamagedArchiveError) -> None:
+
+def begin_anew(place: Place, masker: Masker, error: DamagedArchiveError, report: Report) -> None:
     """Begin a new archive in the place of a damaged one, unless somebody else just did. Raises ArchiveUnavailableError
     where that one cannot be set aside.
     """
     try:
-        aside = set_aside_if_damaged(workspace.place.archive_path, lambda archive: refill(workspace, archive))
+        aside = set_aside_if_damaged(place.archive_path, lambda archive: refill(archive, place, masker, report))
     except (OSError, StorageError) as reason:
         message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
         raise ArchiveUnavailableError(message, "make its folder writable") from reason
     if aside is not None:
         told = f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
-        _tell_next_sessions(workspace, told)
-        workspace.report(told)
+        _tell_next_sessions(place, told, report)
+        report(told)
 
 
-def refill(workspace: Workspace, archive: Archive, *, only_ours: bool = False) -> None:
+def refill(archive: Archive, place: Place, masker: Masker, report: Report, *, only_ours: bool = False) -> None:
     """Take what the state file shows into an archive that has just begun."""
     try:
-        adopt_file(archive, workspace.place, workspace.masker, current_time(), only_ours=only_ours)
+        adopt_file(archive, place, masker, current_time(), only_ours=only_ours)
     except UnifiedStateError as error:
-        workspace.report(f"the new archive does not have what the state file shows: {error}")
+        report(f"the new archive does not have what the state file shows: {error}")
 
 
-def _tell_next_sessions(workspace: Workspace, told: str) -> None:
+def _tell_next_sessions(place: Place, told: str, report: Report) -> None:
     try:
-        note_run(workspace.place.folder, HookRun(ARCHIVE, current_time(), 0, told))
+        note_run(place.folder, HookRun(ARCHIVE, current_time(), 0, told))
     except OSError as error:
-        workspace.report(f"the next sessions are not told of the damage: {error}")
+        report(f"the next sessions are not told of the damage: {error}")

@@ -15,9 +15,33 @@ from unified_state.storage.identity import read_identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.services.place import Place
+    from typing import Protocol
+
     from unified_state.sources.repository import Repository
     from unified_state.storage.identity import Identity
+
+    class Located(Protocol):
+        """What is asked of a place here."""
+
+        @property
+        def repository(self) -> Repository:
+            """The repository."""
+
+        @property
+        def id(self) -> str | None:
+            """The id of its archive."""
+
+        @property
+        def folder(self) -> str:
+            """Where its archive lies."""
+
+        @property
+        def key_folder(self) -> str:
+            """The data folder, where it can be had."""
+
+        @property
+        def copied_from(self) -> str | None:
+            """What it was just found to be a copy of."""
 
 
 def identity_folder(repository: Repository) -> str:
@@ -75,14 +99,14 @@ class Registry:
         return has_commit(self._repository, known.first_commit, environment())
 
 
-def former_archive(place: Place) -> str:
+def former_archive(place: Located) -> str:
     """The id of the archive that this folder used before, or that of what it is a copy of; empty where none is."""
     known = read_checkout(place.key_folder, identity_folder(place.repository))
     former = "" if known is None else known.id if known.id != place.id else known.former
     return former if os.path.exists(os.path.join(place.key_folder, "repositories", former, "archive.db")) else ""
 
 
-def _former(place: Place, known: Checkout | None) -> str:
+def _former(place: Located, known: Checkout | None) -> str:
     if place.copied_from is not None:
         origin = read_identity(place.copied_from) or read_checkout(place.key_folder, place.copied_from)
         return "" if origin is None else origin.id
@@ -96,7 +120,7 @@ def own_folder(place: str) -> str:
     return os.path.dirname(place) if os.path.basename(place) == ".claude" else place
 
 
-def remember(place: Place, *, anew: bool = False) -> None:
+def remember(place: Located, *, anew: bool = False) -> None:
     """Remember which archive this checkout uses, if that is not remembered already. The first commit is looked for with
     the first note of an archive, and `anew`. Nothing is remembered where there is no data folder that could be written
     to: the archive then lies in the worktree itself.

@@ -75,7 +75,7 @@ class ToolCheck:
 
     def _recovered(self) -> Sequence[Enforced]:
         """What is enforced, where the table does not tell. Raises ConstraintsLostError where nothing does."""
-        from unified_state.services.enforcement import lost_error
+        from unified_state.services.enforcement import enforced, lost_error
         from unified_state.services.enforcement_hook import has_hook
 
         is_called = has_hook(self.place)
@@ -88,9 +88,9 @@ class ToolCheck:
         except ConstraintsLostError:
             raise
         except UnifiedStateError as error:
-            from unified_state.services.adoption import enforced_in_file
+            from unified_state.services.adoption import items_in_file
 
-            found = enforced_in_file(self.place)
+            found = enforced(items_in_file(self.place))
             if not (found or is_called):
                 raise
             if not found:

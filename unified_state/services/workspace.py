@@ -108,7 +108,7 @@ class Workspace:
             except DamagedArchiveError as error:
                 from unified_state.services.mending import begin_anew
 
-                begin_anew(self, error)
+                begin_anew(self.place, self.masker, error, self.report)
             return self._use(action)
         except UNAVAILABLE as error:
             waiting = waiting_histories(self.place)
@@ -122,7 +122,7 @@ class Workspace:
             if is_new and self.has_written:
                 from unified_state.services.mending import refill
 
-                refill(self, archive, only_ours=True)
+                refill(archive, self.place, self.masker, self.report, only_ours=True)
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
             problem = self._merge_back(archive) if waiting_histories(self.place) else None

@@ -15,7 +15,7 @@ from stat import S_ISREG
 from unified_state.errors import StorageError
 from unified_state.interpreter import dump_ascii_json, parse_json
 from unified_state.records.record import Record
-from unified_state.storage.atomic_file import create_once, sync_folder, write_atomically
+from unified_state.storage.atomic_file import create_once, write_atomically
 
 ID_FILE = "unified-state-id"
 MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
@@ -209,14 +209,11 @@ def _is_same_folder(one: str, other: str) -> bool:
 
 
 def write_identity(folder: str, identity: Identity) -> Identity:
-    """Make an identity that of the repository whose files lie in a folder. What is in its place and is no file is set
-    aside.
-    """
+    """Make an identity that of the repository whose files lie in a folder. A folder in its place is set aside."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, ID_FILE)
     if os.path.isdir(path) and not os.path.islink(path):
         set_aside(path)
-        sync_folder(folder)
     write_atomically(path, _encoded(identity))
     return identity
 
