@@ -212,7 +212,7 @@ def test_a_folder_that_moved_and_lost_its_identity_is_told_the_candidate(remembe
     text = brief(moved)
     assert f"`unified-state link {wanted}`" in text
     assert "Gold" not in text
-    assert moved.run("link", wanted).code == 0
+    assert moved.at_terminal("link", wanted).code == 0
     assert texts(moved) == ["Gold"]
     assert decision(pushed(moved)) == "deny"
 
@@ -224,7 +224,7 @@ def test_a_clone_takes_no_memory_and_is_told_the_candidate(remembered: Project, 
     text = brief(clone)
     assert ("Gold" in text, f"`unified-state link {wanted}`" in text) == (False, True)
     assert texts(clone) == []
-    assert clone.run("link", wanted).code == 0
+    assert clone.at_terminal("link", wanted).code == 0
     assert texts(clone) == ["Gold"]
 
 
@@ -261,7 +261,7 @@ def test_an_archive_that_another_checkout_uses_is_not_rejoined_by_itself(
     clone = Project(remembered.folder.parent / "clone", remembered.home)
     wanted = remembered.archive.parent.name
     git("clone", "--quiet", str(remembered.folder), str(clone.folder))
-    assert clone.run("link", wanted).code == 0
+    assert clone.at_terminal("link", wanted).code == 0
     identity(remembered).unlink()
     text = brief(remembered)
     assert f"`unified-state link {wanted}`" in text
@@ -334,7 +334,7 @@ def test_uninstall_and_lift_end_it_for_certain(remembered: Project, command: tup
         brief(remembered)
     assert remembered.run(*command, CLAUDECODE="1").code == 2
     assert settings_hold_our_hook(remembered)
-    remembered.run(*command)
+    remembered.at_terminal(*command)
     assert not settings_hold_our_hook(remembered)
     assert "each tool call asks" not in brief(remembered)
 
@@ -346,9 +346,9 @@ def test_a_state_file_that_is_not_known_to_be_ours_asks_until_the_user_lifts_or_
     remembered.run("load")
     assert decision(pushed(remembered)) == "ask"
     (proposal,) = [item["id"] for item in remembered.ask("constraint", "list")]
-    assert remembered.run("proposed", "accept", proposal).code == 0
+    assert remembered.at_terminal("proposed", "accept", proposal).code == 0
     assert decision(pushed(remembered)) == "deny"
-    assert remembered.run("constraint", "lift", proposal).code == 0
+    assert remembered.at_terminal("constraint", "lift", proposal).code == 0
     assert not settings_hold_our_hook(remembered)
 
 
@@ -389,7 +389,7 @@ def test_the_table_alone_keeps_a_deny_that_the_archive_and_the_state_file_lost(r
     remembered.state_path.unlink()
     brief(remembered)
     assert decision(pushed(remembered)) == "deny"
-    remembered.run("constraint", "lift", "C1")
+    remembered.at_terminal("constraint", "lift", "C1")
     assert not settings_hold_our_hook(remembered)
 
 
