@@ -7,7 +7,9 @@ secrets changes, so masking twice gives what masking once gave.
 
 from __future__ import annotations
 
+from unified_state.rules.control_sequences import CONTROL_INTRODUCER, Shown, blanked, control_sequences
 from unified_state.rules.secret_assignments import find_assigned, find_in_field
+from unified_state.rules.secret_commands import find_by_place
 from unified_state.rules.secret_formats import KEY_LABEL, find_formats
 from unified_state.rules.secret_naming import has_names
 from unified_state.rules.secret_values import MASK_OPENING, trailing
@@ -29,17 +31,48 @@ def needs_masking(text: str) -> bool:
 
     Many texts joined by line ends are asked faster at once than one by one.
     """
-    data = text.encode("ascii", "replace")
-    return KEY_LABEL in data or next(find_formats(data), None) is not None or has_names(data)
+    data = _as_bytes(text)
+    sequences = control_sequences(data)
+    if not sequences:
+        return _may_hold_secrets(data)
+    return _may_hold_secrets(blanked(data, sequences)) or _may_hold_secrets(Shown(data, sequences).text)
+
+
+def _may_hold_secrets(data: bytes) -> bool:
+    found = next(find_formats(data), None) or next(find_by_place(data), None)
+    return found is not None or KEY_LABEL in data or has_names(data)
+
+
+def _as_bytes(text: str) -> bytes:
+    """ASCII bytes, a character each. Only U+009B, with which a control sequence may begin, stays what it is."""
+    if "\x9b" in text:
+        return CONTROL_INTRODUCER.join(part.encode("ascii", "replace") for part in text.split("\x9b"))
+    return text.encode("ascii", "replace")
 
 
 def find_secrets(text: str) -> list[Found]:
     """Where the secrets in the text begin and end, and their kinds: in order, apart from each other and from masks."""
     if len(text) < _SHORTEST_TEXT:
         return []
-    data = text.encode("ascii", "replace")
-    found = [*find_formats(data), *find_assigned(data)]
+    data = _as_bytes(text)
+    found = _find_everywhere(data)
     return _disjoint([*found, *_find_masks(data)]) if found else []
+
+
+def _find_everywhere(data: bytes) -> list[Found]:
+    """The secrets in a text; where it holds control sequences, those before a blank takes the place of each character
+    of them, and those that are whole where they are left out.
+    """
+    sequences = control_sequences(data)
+    if not sequences:
+        return _find_all(data)
+    text, shown = blanked(data, sequences), Shown(data, sequences)
+    placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]
+    return [*_find_all(text), *placed]
+
+
+def _find_all(data: bytes) -> list[Found]:
+    return [*find_formats(data), *find_assigned(data), *find_by_place(data)]
 
 
 def mask_text(text: str, tag: Callable[[str], str]) -> str:
@@ -48,25 +81,38 @@ def mask_text(text: str, tag: Callable[[str], str]) -> str:
 
 
 def mask_value(value: Any, tag: Callable[[str], str]) -> Any:
-    """The JSON value with the secrets in its texts masked, also those that only the name of their field gives away."""
+    """The JSON value with the secrets in its texts and in the names of its fields masked, also those that only the name
+    of their field gives away.
+    """
     top = [value]
     waiting: list[Any] = [top]  # not by recursion: JSON may be nested deeper than Python likes to go
     while waiting:
         container = waiting.pop()
-        for key, entry in container.items() if isinstance(container, dict) else enumerate(container):
+        for key, entry in list(container.items()) if isinstance(container, dict) else enumerate(container):
             if isinstance(entry, str):
                 found = _find_in_field(key, entry) if isinstance(key, str) else find_secrets(entry)
                 container[key] = _mask_found(entry, found, tag)
             elif isinstance(entry, (dict, list)):
                 container[key] = entry.copy()
                 waiting.append(container[key])
+        if isinstance(container, dict):
+            _mask_keys(container, tag)
     return top[0]
 
 
+def _mask_keys(fields: dict[str, Any], tag: Callable[[str], str]) -> None:
+    """Mask the secrets in the names of the fields, which keep their order."""
+    masked = {name: mask_text(name, tag) for name in fields if isinstance(name, str)}
+    if any(name != shown for name, shown in masked.items()):
+        entries = [(masked.get(name, name), entry) for name, entry in fields.items()]
+        fields.clear()
+        fields.update(entries)
+
+
 def _find_in_field(name: str, value: str) -> list[Found]:
-    data = value.encode("ascii", "replace")
+    data = _as_bytes(value)
     named = find_in_field(name.encode("ascii", "replace"), data)
-    return _disjoint([*find_secrets(value), named, *_find_masks(data)]) if named else find_secrets(value)
+    return _disjoint([*find_secrets(value), *named, *_find_masks(data)]) if named else find_secrets(value)
 
 
 def _mask_found(text: str, found: list[Found], tag: Callable[[str], str]) -> str:

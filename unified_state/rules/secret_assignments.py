@@ -9,6 +9,7 @@ Texts are ASCII bytes, as `secret_formats` explains.
 
 from __future__ import annotations
 
+from unified_state.rules.secret_names import COOKIE, PERHAPS
 from unified_state.rules.secret_naming import QUOTES, SPACE, WORD, find_names, secret_name
 from unified_state.rules.secret_values import (
     DIGITS,
@@ -16,6 +17,7 @@ from unified_state.rules.secret_values import (
     MASK_OPENING,
     UPPER,
     count_digits,
+    is_dense,
     is_identifier,
     is_path,
     is_placeholder,
@@ -40,6 +42,9 @@ _CODE_FOLLOWS = (b")", b",", b"(")  # it is an argument or a call
 _SCHEMES = frozenset(b"bearer basic token apikey bot".split())
 _CREDENTIAL = DIGITS + UPPER + LOWER + b"-._~+/="  # token68 of RFC 9110
 
+_COOKIE_ENDS = bytes.maketrans(b"\"'`\\\r", b"\n" * 5)
+_COOKIE_ATTRIBUTES = frozenset(b"expires max-age domain path samesite priority".split())
+
 _SHELL_END = b"\t\r\n\\;&|)<>" + QUOTES
 _BARE_END = _SHELL_END + b",]}#"
 _SHELL_WORDS = bytes.maketrans(_SHELL_END, b" " * len(_SHELL_END))
@@ -49,23 +54,33 @@ _BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
 def find_assigned(data: bytes) -> Iterator[Found]:
     """The values in a text, given as ASCII bytes, that are secret by the names they are assigned to; not in order."""
     for at, name, kind in find_names(data):
+        if kind == COOKIE:
+            yield from _cookies_at(data, at)
+            continue
         found = _authorization_at(data, at) if kind == "authorization" else _value_at(data, at, name, kind)
         if found:
             yield found
 
 
-def find_in_field(name: bytes, value: bytes) -> Found | None:
-    """The secret in the value of a field of this name, of an object or a table."""
+def find_in_field(name: bytes, value: bytes) -> list[Found]:
+    """The secrets in the value of a field of this name, of an object or a table."""
     name, kind = secret_name(name)
+    if kind == COOKIE:
+        return list(_cookies_at(value, 0))
     if kind == "authorization":
-        return _authorization_at(value, 0)
-    return (0, len(value), kind) if kind and _is_quoted_secret(kind, name, value) else None
+        found = _authorization_at(value, 0)
+        return [found] if found else []
+    if kind == PERHAPS:
+        return [(0, len(value), kind)] if _may_be_secret(kind, value) and is_dense(value) else []
+    return [(0, len(value), kind)] if kind and _is_quoted_secret(kind, name, value) else []
 
 
 def _value_at(data: bytes, at: int, name: bytes, kind: str) -> Found | None:
     start, end, quoted = _literal_at(data, _behind_type(data, at), name.isupper())
     value = data[start:end]
-    if quoted:
+    if kind == PERHAPS:
+        secret = _may_be_secret(kind, value) and is_dense(value)
+    elif quoted:
         secret = _is_quoted_secret(kind, name, value) and kind != "signature"
     elif name.startswith((b"--", b"?", b"X-", b"x-")):
         secret = _is_bare_literal(kind, value)
@@ -158,6 +173,18 @@ def _closing(data: bytes, start: int, quote: bytes) -> int:
     while end > 0 and line[end - 1 : end] == b"\\":
         end = line.find(quote, end + 1)
     return start + end if end >= 0 else -1
+
+
+def _cookies_at(data: bytes, at: int) -> Iterator[Found]:
+    """The values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…`."""
+    line = data[at : at + _LONGEST_VALUE].translate(_COOKIE_ENDS).partition(b"\n")[0]
+    for pair in line.split(b";"):
+        name, _, value = pair.partition(b"=")
+        value = value.strip()
+        if is_dense(value) and name.strip().lower() not in _COOKIE_ATTRIBUTES and not is_placeholder(value):
+            start = at + len(name) + pair[len(name) :].find(value)
+            yield start, start + len(value), COOKIE
+        at += len(pair) + 1
 
 
 def _authorization_at(data: bytes, at: int) -> Found | None:

@@ -11,97 +11,24 @@ in the rules of gitleaks and trufflehog.
 
 from __future__ import annotations
 
-from unified_state.rules.secret_values import (
-    DIGITS,
-    LOWER,
-    UPPER,
-    blank_but,
-    is_issued,
-    is_placeholder,
-    last_word,
-    leading,
-    trailing,
-    word_start,
-)
+from unified_state.rules.secret_kinds import FORMATS
+from unified_state.rules.secret_tokens import SHORTEST_RUN, find_tokens
+from unified_state.rules.secret_values import ALNUM, BASE64, blank_but, is_issued, is_placeholder, leading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Found = tuple[int, int, str]  # where the secret begins, where it ends, its kind
-    Format = tuple[str, bytes, bytes, int, int]
+    from unified_state.rules.secret_tokens import Found
 
-SHORTEST_RUN = 20
+__all__ = ["FORMATS", "KEY_LABEL", "SHORTEST_RUN", "find_formats"]
+
 KEY_LABEL = b"PRIVATE KEY"
 
-_HEX = DIGITS + b"abcdefABCDEF"
-_ALNUM = DIGITS + UPPER + LOWER
-_NAME = _ALNUM + b"_-"
-_DOTS = _NAME + b"."
-_BASE64 = _ALNUM + b"+/="
-
-# Kind, prefixes, the characters that may follow, at least and at most how many of them.
-FORMATS: tuple[Format, ...] = (
-    ("age-key", b"AGE-SECRET-KEY-1", DIGITS + UPPER, 58, 58),
-    ("anthropic-key", b"sk-ant-", _NAME, 32, 300),
-    ("aws-key-id", b"AKIA ASIA ABIA ACCA", DIGITS + UPPER, 16, 16),
-    ("databricks-token", b"dapi", _HEX, 32, 32),
-    ("digitalocean-token", b"dop_v1_ doo_v1_ dor_v1_", _HEX, 64, 64),
-    ("docker-token", b"dckr_pat_", _NAME, 27, 27),
-    ("doppler-token", b"dp.pt. dp.ct. dp.sa. dp.st. dp.scim. dp.audit.", _ALNUM, 40, 44),
-    ("github-token", b"ghp_ gho_ ghu_ ghs_ ghr_", _ALNUM, 36, 255),
-    ("github-token", b"github_pat_", _ALNUM + b"_", 50, 255),
-    ("gitlab-token", b"glpat- gldt- glft- glrt- gloas- glptt- glcbt- glimt- glsoat- glagent- glffct-", _DOTS, 20, 300),
-    ("google-key", b"AIza", _NAME, 35, 35),
-    ("google-oauth", b"GOCSPX-", _NAME, 28, 28),
-    ("google-oauth", b"ya29.", _DOTS, 20, 2048),
-    ("grafana-token", b"glsa_ glc_", _BASE64 + b"_", 32, 400),
-    ("groq-key", b"gsk_", _ALNUM, 48, 64),
-    ("huggingface-token", b"hf_ api_org_", _ALNUM, 30, 40),
-    ("jwt", b"eyJ", _DOTS, 40, 16384),
-    ("linear-key", b"lin_api_ lin_oauth_", _ALNUM, 32, 64),
-    ("notion-token", b"ntn_ secret_", _ALNUM, 43, 50),
-    ("npm-token", b"npm_", _ALNUM, 36, 36),
-    ("openai-key", b"sk-", _ALNUM, 32, 64),
-    ("openai-key", b"sk-proj- sk-svcacct- sk-admin-", _NAME, 40, 300),
-    ("openrouter-key", b"sk-or-v1-", _HEX, 64, 64),
-    ("perplexity-key", b"pplx-", _ALNUM, 40, 64),
-    ("planetscale-token", b"pscale_tkn_ pscale_pw_ pscale_oauth_", _DOTS, 32, 64),
-    ("postman-key", b"PMAK-", _HEX + b"-", 59, 59),
-    ("pulumi-token", b"pul-", _HEX, 40, 40),
-    ("pypi-token", b"pypi-Ag", _NAME, 50, 1000),
-    ("rubygems-key", b"rubygems_", _HEX, 48, 48),
-    ("sendgrid-key", b"SG.", _DOTS, 66, 66),
-    ("sentry-token", b"sntrys_ sntryu_", _BASE64 + b"_", 64, 500),
-    ("shopify-token", b"shpat_ shpca_ shppa_ shpss_ shpua_", _HEX, 32, 32),
-    ("slack-token", b"xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", _ALNUM + b"-", 16, 512),
-    ("stripe-key", b"sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", _ALNUM, 16, 255),
-    ("stripe-webhook-key", b"whsec_", _BASE64, 32, 80),
-    ("vault-token", b"hvs. hvb. hvr.", _NAME, 24, 300),
-)
-
-
-def _by_head() -> dict[bytes, list[Format]]:
-    """The formats, one for each prefix, by the first three bytes of the prefix."""
-    heads: dict[bytes, list[Format]] = {}
-    for kind, prefixes, characters, shortest, longest in FORMATS:
-        for prefix in prefixes.split():
-            heads.setdefault(prefix[:3], []).append((kind, prefix, characters, shortest, longest))
-    return heads
-
-
-_BY_HEAD = _by_head()
-_DOTTED_PREFIXES = frozenset(
-    prefix for _, prefixes, *_ in FORMATS for prefix in prefixes.split() if prefix.endswith(b".")
-)
-
-_RUN_CHARACTERS = blank_but(_NAME, b"x" * len(_NAME))
-_RUN = b" " + b"x" * SHORTEST_RUN
-_BASE64_CHARACTERS = blank_but(_BASE64, b"x" * len(_BASE64))
+_BASE64_CHARACTERS = blank_but(BASE64, b"x" * len(BASE64))
 _KEY_RUN = b"x" * 32  # lines of a private key block hold 64 or more, but a terminal may have wrapped them
 _KEY_GAP = 36  # a shorter piece, a line's number, an indent
 
-_MARKS = frozenset(b".:\\%")  # in front of a run they ask for a closer look
 _NOT_IN_AUTHORITY = b" \t\r\n/?#\"'`<>\\"
 _AUTHORITY_ENDS = bytes.maketrans(_NOT_IN_AUTHORITY, b" " * len(_NOT_IN_AUTHORITY))
 _LONGEST_AUTHORITY = 254  # up to the @
@@ -109,85 +36,10 @@ _LONGEST_AUTHORITY = 254  # up to the @
 
 def find_formats(data: bytes) -> Iterator[Found]:
     """The secrets of a known form in a text, given as ASCII bytes; not in order."""
-    yield from _find_tokens(data)
+    yield from find_tokens(data)
     yield from _find_slack_webhooks(data)
     yield from _find_key_blocks(data)
     yield from _find_url_passwords(data)
-
-
-def _find_tokens(data: bytes) -> Iterator[Found]:
-    runs = b" " + data.translate(_RUN_CHARACTERS)  # a run at the start of the text has a space in front of it too
-    find = runs.find
-    start = find(_RUN)
-    while start >= 0:
-        if data[start : start + 3] in _BY_HEAD or (start and data[start - 1] in _MARKS):
-            found = _token_at(data, start)
-            if found:
-                yield found
-        start = find(_RUN, start + SHORTEST_RUN)
-
-
-def _token_at(data: bytes, start: int) -> Found | None:
-    """The token whose first long run of characters begins at `start`."""
-    mark = data[start - 1 : start]  # empty at the start of the text
-    if mark == b".":
-        if data.startswith(b"eyJ", start):
-            return None  # a later part of a JWT, which was looked at from its beginning
-        return _dotted_token(data, start) or _discord_token(data, start) or _prefixed_token(data, start)
-    if mark == b":":
-        return _telegram_token(data, start) or _prefixed_token(data, start)
-    behind = start + 2 if mark == b"%" else word_start(data, start)  # behind %3D, \n
-    return _prefixed_token(data, behind) or _prefixed_token(data, start)
-
-
-def _prefixed_token(data: bytes, start: int) -> Found | None:
-    for kind, prefix, characters, shortest, longest in _BY_HEAD.get(data[start : start + 3], ()):
-        if data.startswith(prefix, start):
-            body_start = start + len(prefix)
-            body = leading(data[body_start : body_start + longest + 1], characters).rstrip(b".")
-            end = body_start + len(body)
-            if (
-                shortest <= len(body) <= longest
-                and not data[end : end + 1].isalnum()
-                and is_issued(body)
-                and (kind != "jwt" or _is_jwt(data[start:end]))
-            ):
-                return start, end, kind
-    return None
-
-
-def _is_jwt(token: bytes) -> bool:
-    """Header, payload, signature (RFC 7519), or the five parts of an encrypted one (RFC 7516)."""
-    parts = token.split(b".")
-    signed = len(parts) >= 3 and parts[1].startswith(b"ey") and len(parts[2]) >= 16  # noqa: PLR2004
-    return signed or len(parts) == 5  # noqa: PLR2004
-
-
-def _dotted_token(data: bytes, start: int) -> Found | None:
-    """A token whose prefix ends in the dot in front of `start`."""
-    prefix = last_word(data[max(0, start - 24) : start], _DOTS)
-    return _prefixed_token(data, start - len(prefix)) if prefix in _DOTTED_PREFIXES else None
-
-
-def _discord_token(data: bytes, start: int) -> Found | None:
-    """The user's number in base64 (so every fourth character is M, N or O), a time, and a signature, which is here."""
-    signature = leading(data[start : start + 64], _NAME)
-    time_start = data.rfind(b".", max(0, start - 9), start - 1) + 1
-    head = data[max(0, time_start - 38) : max(0, time_start - 1)]
-    user = last_word(head, _NAME)
-    if 23 <= len(user) <= 28 and 27 <= len(signature) <= 45 and not user[::4].strip(b"MNO"):  # noqa: PLR2004
-        return time_start - 1 - len(user), start + len(signature), "discord-token"
-    return None
-
-
-def _telegram_token(data: bytes, start: int) -> Found | None:
-    """The 35 characters behind the number of a bot; the number is public."""
-    head = data[max(0, start - 12) : start - 1]
-    number = trailing(head, DIGITS)
-    secret = leading(data[start : start + 64], _NAME)
-    if len(number) >= 8 and len(secret) == 35 and secret.startswith(b"AA"):  # noqa: PLR2004
-        return start, start + len(secret), "telegram-token"
-    return None
 
 
 def _find_slack_webhooks(data: bytes) -> Iterator[Found]:
@@ -196,7 +48,7 @@ def _find_slack_webhooks(data: bytes) -> Iterator[Found]:
     at = data.find(host)
     while at >= 0:
         at += len(host)
-        path = leading(data[at : at + 128], _ALNUM + b"/")
+        path = leading(data[at : at + 128], ALNUM + b"/")
         secret = path[path.rfind(b"/") + 1 :]
         if 20 <= len(secret) <= 64 and is_issued(secret):  # noqa: PLR2004
             yield at + len(path) - len(secret), at + len(path), "slack-webhook"
@@ -231,7 +83,7 @@ def _key_block_end(data: bytes, at: int) -> int | None:
             return dashes + 5 if dashes >= 0 else at + close
         if run < 0 or close >= 0 or (end and run > _KEY_GAP):
             return end
-        at += run + len(leading(data[at + run : at + run + 65536], _BASE64))
+        at += run + len(leading(data[at + run : at + run + 65536], BASE64))
         end = at
 
 

@@ -24,6 +24,11 @@ _KINDS = {
     ),
 }
 _SHORT_PASSWORDS = (b"_pass", b"-pass", b"_pwd", b"-pwd")  # PASS alone is a test's result, PWD alone a folder
+# Names that hold a secret where the value looks like one: STRIPE_KEY, GH_PAT, REGISTRY_AUTH; and those of cookies.
+PERHAPS = "auth-key"
+COOKIE = "cookie"
+_PERHAPS_ENDS = (b"_KEY", b"_PAT", b"_AUTH", b"_CREDS", b"_APIKEY")
+_PUBLIC = (b"PUBLIC_KEY", b"PRIMARY_KEY", b"FOREIGN_KEY", b"CACHE_KEY", b"SORT_KEY")
 _QUALIFIERS = tuple(b"prod dev staging test live old new".split())  # DB_PASSWORD_PROD
 # Tokens of language models, of pages, of cancellation and of requests; secrets only referred to, as in Kubernetes.
 _OTHERS = tuple(
@@ -42,11 +47,12 @@ NAME_ENDS = frozenset(
     (
         *((b"_" + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names),
         *(bytes((before,)) + name for name in (b"pwd", b"sig") for before in b"_ \r\nabcdefnrt"),
-        *(b"pwd", b"pass", b"_key", b"ture", b"tion"),
+        *(b"pwd", b"pass", b"_key", b"ture", b"tion", b"_pat", b"auth", b"reds", b"ikey", b"okie"),
     )
 )
+_OTHER_ENDS = tuple(b"pass pwd key pat auth creds cookie".split())
 # In what each of them ends without its signs and digits.
-_LAST_LETTERS = frozenset(name[-3:] for names in (*_KINDS.values(), _QUALIFIERS, (b"pass", b"pwd")) for name in names)
+_LAST_LETTERS = frozenset(name[-3:] for names in (*_KINDS.values(), _QUALIFIERS, _OTHER_ENDS) for name in names)
 
 _known: dict[bytes, str | None] = {}
 _MOST_KNOWN = 10_000
@@ -80,7 +86,12 @@ def _kind_of_name(name: bytes) -> str | None:
         if squashed.endswith(names):
             return None if _is_other(name) else kind
     short = lower.endswith(_SHORT_PASSWORDS) or name[1:].endswith((b"Pass", b"Pwd")) or name in (b"pwd", b"Pwd")
-    return "password" if short else None
+    if short:
+        return "password"
+    if lower.endswith(b"cookie"):
+        return COOKIE
+    perhaps = name.endswith(_PERHAPS_ENDS) and name.isupper() and not name.endswith(_PUBLIC)
+    return PERHAPS if perhaps or lower in (b"auth", b"_auth") else None
 
 
 def _is_other(name: bytes) -> bool:

@@ -5,11 +5,18 @@ Values are ASCII bytes, as `secret_formats` explains; lengths are in characters.
 
 from __future__ import annotations
 
+from binascii import a2b_base64
 from itertools import pairwise
 
 DIGITS = b"0123456789"
 UPPER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LOWER = UPPER.lower()
+HEX = DIGITS + b"abcdefABCDEF"
+ALNUM = DIGITS + UPPER + LOWER
+NAME = ALNUM + b"_-"
+DOTS = NAME + b"."
+BASE64 = ALNUM + b"+/="
+HEAD = 3  # characters that every prefix of a token has at least
 SEPARATORS = b" _-.:/"
 MASK_OPENING = b"[MASKED "  # what stands in a secret's place afterwards: `[MASKED kind tag]`
 
@@ -99,12 +106,39 @@ def is_issued(value: bytes) -> bool:
     return various and mixed and not is_filler(value) and not value.endswith(b"EXAMPLE")
 
 
+def is_issued_in_capitals(value: bytes) -> bool:
+    """Whether capitals without a digit were drawn at random. Words have vowels, and few letters are rare in them."""
+    vowels = len(value) - len(value.translate(None, b"AEIOU"))
+    words = 4 * vowels > len(value) and not value.strip(UPPER) and value.translate(None, b"JQXZ") == value
+    various = len(set(value)) >= 8  # noqa: PLR2004
+    return value.isalpha() and value.isupper() and various and not words and not is_filler(value)
+
+
 def is_random(value: bytes) -> bool:
     """Whether the value looks drawn at random: at least 16 characters, letters and digits often taking turns."""
     kinds = value.translate(_CHARACTER_KINDS)
     turns = sum(one != other and _BLANK not in (one, other) for one, other in pairwise(kinds))
     digits = count_digits(value)
     return len(value) >= 16 and digits >= (2 if len(value) < 32 else 1) and 5 * turns >= len(value)  # noqa: PLR2004
+
+
+def is_dense(value: bytes) -> bool:
+    """Whether the value has no words in it, as what machines give out: letters and digits, or `user:password` in
+    base64.
+    """
+    digits = count_digits(value)
+    mixed = value.isalnum() and 2 <= digits < len(value) and len(value) >= 10  # noqa: PLR2004
+    return is_random(value) or mixed or _is_pair(value)
+
+
+def _is_pair(value: bytes) -> bool:
+    if len(value) < 8 or len(value) % 4 or value.strip(BASE64):  # noqa: PLR2004
+        return False
+    try:
+        pair = a2b_base64(value)
+    except ValueError:
+        return False
+    return b":" in pair.strip(b":") and pair.isascii() and pair.decode().isprintable()
 
 
 def count_digits(value: bytes) -> int:

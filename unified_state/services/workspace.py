@@ -77,6 +77,9 @@ class Workspace:
             self._masker = Masker(self.place.key_folder, enabled=self.settings.mask_secrets)
         return self._masker
 
+    def _mask(self, text: str) -> str:
+        return self.masker.text(text)
+
     @property
     def no_archive(self) -> str | None:
         """Why there is no archive here, neither now nor later; None where there is or should be one."""
@@ -118,7 +121,7 @@ class Workspace:
 
     def _use(self, action: Callable[[Archive], T]) -> T:
         is_new = not os.path.exists(self.place.archive_path)
-        with Archive(self.place.archive_path, seconds=self._seconds) as archive:
+        with Archive(self.place.archive_path, seconds=self._seconds, mask=self._mask) as archive:
             if is_new and self.has_written:
                 from unified_state.services.mending import refill
 
@@ -171,7 +174,8 @@ class Workspace:
         """Commit and branch of the worktree's HEAD now."""
         from unified_state.sources.repository import read_head
 
-        return read_head(self.place.repository)
+        commit, branch = read_head(self.place.repository)
+        return commit, None if branch is None else self.masker.text(branch)
 
     def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
         """The number of this workspace's session."""

@@ -19,7 +19,7 @@ ARCHIVE_VERSION = 5  # the number of migrations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from sqlite3 import Cursor
     from types import TracebackType
     from typing import Any, Self
@@ -33,10 +33,14 @@ _BUSY, _LOCKED, _READONLY, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 10, 13, 14
 
 
 class Archive:
-    """An open archive: `with Archive(path) as archive: …`. SQLite's errors leave it as errors of ours."""
+    """An open archive: `with Archive(path) as archive: …`. SQLite's errors leave it as errors of ours.
 
-    def __init__(self, path: str, *, seconds: float = 5.0) -> None:
+    `mask` is the gate for short texts that are written as they come: a branch, a title, the name of a tool.
+    """
+
+    def __init__(self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str) -> None:
         self.path = path
+        self._mask = mask
         self.connection = self._open(seconds)
 
     def _open(self, seconds: float) -> Connection:
@@ -90,6 +94,14 @@ class Archive:
         """
         self.execute(sql, values)
         return int(self.connection.execute("SELECT changes()").fetchone()[0])
+
+    def masked(self, value: Any) -> Any:
+        """A text, or a JSON value, with the secrets in its texts masked."""
+        if isinstance(value, str):
+            return self._mask(value)
+        if isinstance(value, dict):
+            return {self.masked(key): self.masked(entry) for key, entry in value.items()}
+        return [self.masked(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
     def meta(self, name: str) -> str | None:
         """A named value of the archive itself."""

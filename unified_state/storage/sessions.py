@@ -65,6 +65,8 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
         number = session_number(archive, session_id)
         assert number is not None  # noqa: S101  # it was inserted in the line above
     columns = {name: value for name, value in known.items() if value is not None}
+    if "branch" in columns:
+        columns["branch"] = archive.masked(columns["branch"])
     assignments = "".join(f", {name} = ?" for name in columns)
     archive.run(
         f"UPDATE session SET seen_at = max(coalesce(seen_at, 0), ?){assignments} WHERE id = ?",
@@ -96,7 +98,7 @@ def count_tool_calls(archive: Archive, session: int, added: int) -> None:
 
 def end_session(archive: Archive, session: int, now: int, reason: str) -> None:
     """Note that the client ended a session, and why."""
-    archive.run("UPDATE session SET ended_at = ?, end_reason = ? WHERE id = ?", now, reason, session)
+    archive.run("UPDATE session SET ended_at = ?, end_reason = ? WHERE id = ?", now, archive.masked(reason), session)
 
 
 def cleared_by(archive: Archive, pid: int | None) -> str | None:
@@ -167,14 +169,14 @@ def read_work(archive: Archive, session: int) -> dict[str, Any]:
 
 def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:
     """Change what a session works on; other fields stay."""
-    work = {**read_work(archive, session), **changes}
+    work = archive.masked({**read_work(archive, session), **changes})
     archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
 
 
 def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
     """Keep highlights or pending actions, for ever."""
     for text in texts:
-        archive.run("INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, text, at)
+        archive.run("INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at)
 
 
 def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
@@ -191,7 +193,7 @@ def replace_next_steps(archive: Archive, session: int, compaction: int, texts: I
     """The next steps that the summary of a compaction names, as pending actions, in place of those of summaries before
     it; what is pending already is not noted twice. A summary that names none leaves them as they are.
     """
-    steps = {text.casefold(): text for text in texts}
+    steps = {text.casefold(): text for text in map(archive.masked, texts)}
     if not steps:
         return
     rows = archive.rows(
