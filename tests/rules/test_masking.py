@@ -56,6 +56,9 @@ fragments = st.one_of(
         [f"[MASKED password {tag('x')}]", "[MASKED ", "\\", '"', "'", "=", ":", "@", "://", "\n", "--", "é", "\ud83d"]
     ),
     st.sampled_from(
+        ["\x1b[32m", "\x1b[0m", "\\u001b[1m", "\x9b0m", "curl -u ann:", "Cookie: a=", "ENV TOKEN ", "-p", "_"]
+    ),
+    st.sampled_from(
         ["eyJ", "-----BEGIN ", "PRIVATE KEY-----", "password", "TOKEN", "Bearer ", "sk-", "ghp_", "?", "&"]
     ),
     st.text(max_size=40),
@@ -84,10 +87,11 @@ def test_what_only_resembles_a_secret_stays(kind: str, line: str) -> None:
     assert mask_text(line, tag) is line
 
 
-def test_every_kind_has_both_lists() -> None:
-    kinds = {kind for kind, *_ in FORMATS} | OTHER_KINDS
-    assert {kind for kind, _ in SECRET} == kinds
-    assert {kind for kind, _ in CLEAN} == kinds
+def test_every_kind_with_examples_has_both_lists_and_every_kind_without_a_prefix_has_examples() -> None:
+    """Kinds with a prefix are in the corpus too, all of them (test_secret_corpus)."""
+    listed = {kind for kind, _ in SECRET}
+    assert {kind for kind, _ in CLEAN} == listed
+    assert OTHER_KINDS <= listed <= OTHER_KINDS | {kind for kind, *_ in FORMATS}
 
 
 def test_every_format_begins_with_a_run_that_the_first_pass_sees() -> None:
@@ -224,6 +228,20 @@ def test_the_kind_is_that_of_the_token_rather_than_of_its_name() -> None:
             "password=" + "a" * 4097 + " ",
             "token: str = ",
         ),
+        *(
+            "\x1b[32m",
+            "\x1b[",
+            "\x1b",
+            "\x9b",
+            "\\u001b[",
+            "mysql -p",
+            " -u",
+            "ENV ",
+            "machine ",
+            "Cookie: a=b;",
+            "xeyJ",
+        ),
+        *("_ghp_", "SK0", "-sk-", "pat.", "x_", "EAAC", "\x1b[1mghp_\x1b[0m"),
     ],
 )
 def test_the_time_grows_no_faster_than_the_text(unit: str) -> None:

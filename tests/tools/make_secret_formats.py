@@ -1,4 +1,4 @@
-"""Write `unified_state/rules/secret_table.py`, the forms of tokens, from the rules of gitleaks in `gitleaks/rules.toml`.
+"""Write `unified_state/rules/secret_table.py`, the forms of tokens, from rules of gitleaks (`gitleaks/rules.toml`).
 
 A rule becomes a row where its secret is a fixed prefix followed by characters: the row says which, at least and at most
 how many. What lies between the prefix and the end, such as a dot in a fixed place, counts as one of the characters.
@@ -20,6 +20,7 @@ RULES = Path(__file__).parent / "gitleaks" / "rules.toml"
 Atom = tuple[frozenset[str], int, int]  # one of these characters, at least and at most so often
 
 _LONGEST = 1000  # stands for "any number"
+_LINE = 120
 _FEW = 4  # a class of so few characters may be a part of a prefix: xox[ar]-
 _WORD = frozenset(map(chr, secret_values.NAME)) - {"-"}
 _DIGITS = frozenset(map(chr, secret_values.DIGITS))
@@ -65,7 +66,7 @@ def table_text() -> str:
                 rows.setdefault(key, []).append(prefix)
     names = [name for name in _NAMED_SETS if any(name in key[1] for key in rows)]
     lines = [
-        '"""Forms of tokens, generated from rules of gitleaks by `tests/tools/make_secret_formats.py`: not to be edited.',
+        '"""Forms of tokens, which tests/tools/make_secret_formats.py generates from rules of gitleaks.',
         "",
         "The rules are copyright (c) 2019 Zachary Rice, under the MIT License; `tests/tools/gitleaks/` has them and the",
         'license.\n"""',
@@ -79,8 +80,19 @@ def table_text() -> str:
     ]
     for (kind, characters, least, most), prefixes in sorted(rows.items()):
         prefix_text = " ".join(dict.fromkeys(prefixes))
-        lines.append(f'    ("{kind}", b"{prefix_text}", {characters}, {least}, {most}),')
+        fields = (f'"{kind}"', f'b"{prefix_text}"', characters, str(least), str(most))
+        line = f"    ({', '.join(fields)}),"
+        lines += [line] if len(line) <= _LINE else ["    (", *(f"        {field}," for field in fields), "    ),"]
     return "\n".join([*lines, ")", ""])
+
+
+def unused_rules() -> list[str]:
+    """The rules that give no row and are covered by none."""
+    known = {prefix.decode() for _, prefixes, *_ in secret_kinds.FORMATS for prefix in prefixes.split()} | set(
+        _LEFT_OUT
+    )
+    rules = tomllib.loads(RULES.read_text(encoding="utf-8"))["rules"]
+    return [rule["id"] for rule in rules if not all(form[0].startswith(tuple(known)) for form in forms(rule["regex"]))]
 
 
 def _is_covered(prefix: str) -> bool:

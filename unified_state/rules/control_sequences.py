@@ -1,7 +1,7 @@
-"""Terminal control sequences in a text, such as colours: what it says without them.
+r"""Terminal control sequences in a text, such as colours: what it says without them.
 
 They are sought as they are (ESC, or the one character U+009B) and as programs write them in source and in JSON
-(`\\033[32m`, `\\x1b[32m`, `\\e[32m`, `\\u001b[32m`). Texts are bytes, a character each.
+(`\033[32m`, `\x1b[32m`, `\e[32m`, `\u001b[32m`). Texts are bytes, a character each.
 """
 
 from __future__ import annotations

@@ -1,19 +1,16 @@
 """Secrets that are known by their form alone: tokens with a public prefix, private key blocks, passwords in URLs.
 
-Invariant: the time grows with the length of the text, whatever the text is. Most of it is one scan that does not depend
-on how many formats there are: every token holds at least `SHORTEST_RUN` letters, digits, `_` and `-` in a row, so only
-where such a run begins is the table asked.
+Invariant: the time grows with the length of the text, whatever the text is.
 
 Texts are looked at as ASCII bytes in which every other character is one `?` (`text.encode("ascii", "replace")`), so
-that an offset in the bytes is an offset in the text. The formats are those the providers document, as they also stand
-in the rules of gitleaks and trufflehog.
+that an offset in the bytes is an offset in the text.
 """
 
 from __future__ import annotations
 
 from unified_state.rules.secret_kinds import FORMATS
 from unified_state.rules.secret_tokens import SHORTEST_RUN, find_tokens
-from unified_state.rules.secret_values import ALNUM, BASE64, blank_but, is_issued, is_placeholder, leading
+from unified_state.rules.secret_values import BASE64, NAME, blank_but, is_issued, is_placeholder, leading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "KEY_LABEL", "SHORTEST_RUN", "find_formats"]
 
 KEY_LABEL = b"PRIVATE KEY"
+
+_WEBHOOKS = (
+    (b"hooks.slack.com/", "slack-webhook"),
+    (b"/api/webhooks/", "discord-webhook"),
+    (b".webhook.office.com/webhookb2/", "teams-webhook"),
+)
 
 _BASE64_CHARACTERS = blank_but(BASE64, b"x" * len(BASE64))
 _KEY_RUN = b"x" * 32  # lines of a private key block hold 64 or more, but a terminal may have wrapped them
@@ -37,22 +40,35 @@ _LONGEST_AUTHORITY = 254  # up to the @
 def find_formats(data: bytes) -> Iterator[Found]:
     """The secrets of a known form in a text, given as ASCII bytes; not in order."""
     yield from find_tokens(data)
-    yield from _find_slack_webhooks(data)
+    yield from _find_webhooks(data)
+    yield from _find_google_refresh_tokens(data)
     yield from _find_key_blocks(data)
     yield from _find_url_passwords(data)
 
 
-def _find_slack_webhooks(data: bytes) -> Iterator[Found]:
-    """The last part of the path of each webhook, which is all that protects it."""
-    host = b"hooks.slack.com/"
-    at = data.find(host)
+def _find_webhooks(data: bytes) -> Iterator[Found]:
+    """What of the path of each webhook is all that protects it."""
+    if b"hook" not in data:
+        return
+    for host, kind in _WEBHOOKS:
+        at = data.find(host)
+        while at >= 0:
+            at += len(host)
+            path = leading(data[at : at + 300], NAME + b"/@")
+            start = at if kind == "teams-webhook" else at + path.rfind(b"/") + 1
+            end = at + len(path)
+            if end - start >= 20 and is_issued(data[start:end]):  # noqa: PLR2004
+                yield start, end, kind
+            at = data.find(host, at)
+
+
+def _find_google_refresh_tokens(data: bytes) -> Iterator[Found]:
+    at = data.find(b"1//0")
     while at >= 0:
-        at += len(host)
-        path = leading(data[at : at + 128], ALNUM + b"/")
-        secret = path[path.rfind(b"/") + 1 :]
-        if 20 <= len(secret) <= 64 and is_issued(secret):  # noqa: PLR2004
-            yield at + len(path) - len(secret), at + len(path), "slack-webhook"
-        at = data.find(host, at)
+        body = leading(data[at + 4 : at + 260], NAME)
+        if 36 <= len(body) <= 250 and is_issued(body):  # noqa: PLR2004
+            yield at, at + 4 + len(body), "google-oauth"
+        at = data.find(b"1//0", at + 4)
 
 
 def _find_key_blocks(data: bytes) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""Forms of tokens, generated from rules of gitleaks by `tests/tools/make_secret_formats.py`: not to be edited.
+"""Forms of tokens, which tests/tools/make_secret_formats.py generates from rules of gitleaks.
 
 The rules are copyright (c) 2019 Zachary Rice, under the MIT License; `tests/tools/gitleaks/` has them and the
 license.
@@ -61,7 +61,13 @@ LISTED: tuple[tuple[str, bytes, bytes, int, int], ...] = (
     ("settlemint-service-access-token", b"sm_sat_", ALNUM, 16, 16),
     ("shippo-api-token", b"shippo_live_ shippo_test_", HEX, 40, 40),
     ("shopify-token", b"shpat_ shpca_ shppa_ shpss_", HEX, 32, 32),
-    ("twilio-api-key", b"SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKA SKB SKC SKD SKE SKF SKa SKb SKc SKd SKe SKf", HEX, 31, 31),
+    (
+        "twilio-api-key",
+        b"SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKA SKB SKC SKD SKE SKF SKa SKb SKc SKd SKe SKf",
+        HEX,
+        31,
+        31,
+    ),
     ("typeform-api-token", b"tfp_", DOTS + b"=", 59, 59),
     ("yandex-api-key", b"AQVN", NAME, 35, 38),
 )

@@ -13,6 +13,7 @@ from unified_state.rules.secret_values import (
     ALNUM,
     DIGITS,
     HEAD,
+    HEX,
     LOWER,
     NAME,
     UPPER,
@@ -177,14 +178,13 @@ def _is_in_blob(data: bytes, at: int, prefix: bytes) -> bool:
 
 def _ends_word(data: bytes, at: int, prefix: bytes) -> bool:
     """Whether the beginning of the prefix is the end of a word: of an English one, or of a name in front of a dot."""
-    before = data[at - 1 : at]
-    letters = _WORD_ENDS.get(prefix[:HEAD], b"")
+    before, farther = data[at - 1 : at], data[at - 2 : at - 1]
     if prefix in _DOTTED:
-        letters = LOWER if prefix[:1].islower() else UPPER
-    if before == b"" or before not in letters or data[at - 2 : at - 1].isdigit():  # \u000a, %0a
-        return False
-    escaped = data[at - 2 : at - 1] == b"\\" and before in b"bfnrt"
-    return not escaped and not data[max(0, at - _LONGEST_NAME) : at].lower().endswith(_TELLING)
+        escaped = farther.isdigit() or (farther == b"\\" and before in b"bfnrt")  # %3D, \n
+        is_word = before in (LOWER if prefix[:1].islower() else UPPER) and not escaped
+    else:
+        is_word = before in _WORD_ENDS.get(prefix[:HEAD], b"") and farther.isalpha()  # behind \n it ends none
+    return is_word and before != b"" and not data[max(0, at - _LONGEST_NAME) : at].lower().endswith(_TELLING)
 
 
 def _is_token(kind: str, token: bytes, body: bytes) -> bool:
@@ -208,7 +208,19 @@ def _marked_token(data: bytes, start: int) -> Found | None:
     if head.endswith(_DOTTED):
         prefix = max((prefix for prefix in _DOTTED if head.endswith(prefix)), key=len)
         return _token_at(data, start - len(prefix), prefix)
-    return None if data.startswith(b"eyJ", start) else _discord_token(data, start)
+    return _two_part_token(data, start) or (None if data.startswith(b"eyJ", start) else _discord_token(data, start))
+
+
+def _two_part_token(data: bytes, start: int) -> Found | None:
+    """A token with a mark in a place of its own: of Azure AD (`…8Q~…`), Terraform (`….atlasv1.…`), Airtable."""
+    body = leading(data[start : start + 80], NAME + b"=~.")
+    if data[start - 2 : start] == b"Q~" and data[start - 3 : start - 2].isdigit() and 31 <= len(body) <= 35:  # noqa: PLR2004
+        return max(0, start - 6), start + len(body), "azure-ad-secret"
+    if data[start - 9 : start] == b".atlasv1." and 60 <= len(body) <= 71:  # noqa: PLR2004
+        return max(0, start - 23), start + len(body), "terraform-token"
+    if data[max(0, start - 18) : start - 15] == b"pat" and len(body) == 64 and not body.strip(HEX):  # noqa: PLR2004
+        return start - 18, start + 64, "airtable-token"
+    return None
 
 
 def _discord_token(data: bytes, start: int) -> Found | None:

@@ -12,7 +12,7 @@ from stat import S_ISREG
 from unified_state.records.record import Record
 from unified_state.records.step import Step, Summary
 from unified_state.rules.packing import pack
-from unified_state.services.masking import masked_text
+from unified_state.services.masking import masked_step, masked_text
 from unified_state.services.pending import settle_messages
 from unified_state.services.transcript_facts import keep_fact, reader_of
 from unified_state.sources.entry_facts import continuation_of, cwd_of, parent_of
@@ -196,10 +196,12 @@ class Capture:
 
     def _prepare(self, found: Step | Fact) -> Prepared:
         """What was found, masked, with its packed text."""
-        if isinstance(found, (Step, Summary)):
+        if isinstance(found, Step):
+            found = masked_step(self._masker, found)
+            return found, pack(found.text)
+        if isinstance(found, Summary):
             masked = masked_text(self._masker, found)
-            found = found if masked is found.text else found.replace(text=masked)
-            return found, pack(masked)
+            return found if masked is found.text else found.replace(text=masked), pack(masked)
         return found, ""
 
     def _store(self, unread: _Unread, chunk: _Chunk, session_id: str) -> int:

@@ -90,3 +90,9 @@ def masked_text(masker: Masker, found: Step | Summary) -> str:
         return masker.json(found.text)
     may_quote_user = found.kind in {PROMPT, NOTICE}  # a notice: a slash command's arguments, also inside its text
     return masker.text(hide_private(found.text) if may_quote_user else found.text)
+
+
+def masked_step(masker: Masker, found: Step) -> Step:
+    """The step without secrets and what the user marked as private: in its text and in the name of its tool."""
+    text, tool = masked_text(masker, found), found.tool and masker.text(found.tool)
+    return found if text is found.text and tool is found.tool else found.replace(text=text, tool=tool)

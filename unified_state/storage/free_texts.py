@@ -64,6 +64,7 @@ _SUMMARY = _Column(
 _COLUMNS = (
     _SUMMARY,
     _Column("note", "id", "text", "'note ' || id", "DELETE FROM note"),
+    _Column("session", "id", "end_reason", "'session ' || session_id", "UPDATE session SET end_reason = NULL"),
     _Column("session", "id", "work", "'session ' || session_id", "UPDATE session SET work = NULL", is_json=True),
     _Column(
         "restore", "nonce", "body", "'restore ' || nonce", f"UPDATE restore SET body = '{FORGOTTEN}'", is_packed=True

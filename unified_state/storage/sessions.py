@@ -176,7 +176,9 @@ def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None
 def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
     """Keep highlights or pending actions, for ever."""
     for text in texts:
-        archive.run("INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at)
+        archive.run(
+            "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at
+        )
 
 
 def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:

@@ -69,7 +69,7 @@ class StepWriter:
                 step.block,
                 KIND_NUMBERS[step.kind],
                 step.at,
-                self._archive.masked(step.tool),
+                step.tool,
                 step.tool_use_id,
                 step.is_error or None,
                 body,

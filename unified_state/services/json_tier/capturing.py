@@ -13,7 +13,7 @@ from unified_state.records.history import StoredCompaction, StoredSession, Store
 from unified_state.records.step import Boundary, Step, Summary
 from unified_state.rules.privacy import hide_private
 from unified_state.services.json_tier.reading import newest_steps
-from unified_state.services.masking import masked_text
+from unified_state.services.masking import masked_step, masked_text
 from unified_state.services.pending import ENTRIES, WRITTEN_BY_THEN, is_running, is_said_by
 from unified_state.services.transcript_facts import reader_of
 from unified_state.sources.entry_facts import parent_of
@@ -126,7 +126,7 @@ class JsonCapture:
 
     def _take(self, found: object, session_id: str, agent: str | None, records: list[HistoryRecord]) -> None:
         if isinstance(found, Step):
-            fields = found.as_dict() | {"text": masked_text(self._masker, found), "agent": found.agent or agent}
+            fields = masked_step(self._masker, found).as_dict() | {"agent": found.agent or agent}
             records.append(StoredStep(session_id=session_id, **fields))
         elif isinstance(found, Boundary):
             told = self._history.desk.read()[SUMMARIES].get(session_id)

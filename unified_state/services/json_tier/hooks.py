@@ -88,7 +88,8 @@ def _on_pre_compact(call: HookCall, history: JsonHistory) -> str:
     answer = start_git(call.workspace.place.repository.worktree, call.environ)
     _capture_own(call, _capture(call, history, _COMPACT_SECONDS))
     git = answer()
-    _note_session(call, history, branch=git.branch, commit=git.commit)
+    branch = git.branch and call.workspace.masker.text(git.branch)
+    _note_session(call, history, branch=branch, commit=git.commit)
     history.desk.change(lambda desk: desk[SUMMARIES].pop(call.event.session_id, None))
     state = JsonProjection(history, call.workspace, call.now).save("precompact", git)
     refuse_if_asked(call, state)
@@ -107,7 +108,7 @@ def _on_post_compact(call: HookCall, history: JsonHistory) -> str:
 def _on_session_end(call: HookCall, history: JsonHistory) -> str:
     _capture_own(call, _capture(call, history, _END_SECONDS))
     _note_session(call, history, ended=True)
-    reason = call.event.text("reason") or "other"
+    reason = call.workspace.masker.text(call.event.text("reason")) or "other"
     if call.event.session_id:
         ended = StoredSession(session_id=call.event.session_id, ended_at=call.now, end_reason=reason)
         history.store.append([ended])

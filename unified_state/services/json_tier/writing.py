@@ -195,6 +195,7 @@ class JsonWriter:
 
     def _note_work(self, now: int, branch: str | None, commit: str | None, item: dict[str, Any]) -> None:
         session, worktree = self._session, self._workspace.place.repository.worktree
+        branch = branch and self._workspace.masker.text(branch)
 
         def change(desk: dict[str, Any]) -> None:
             before = desk[WORK].get(session, {})
