@@ -91,10 +91,11 @@ survival: $(VENV)/real-client
 turns: $(VENV)/real-client
 	@$(RUN)/python -m benchmarks.turns $(OPTIONS)
 
-# Everything that is generated and checked in: schemas, the plugin's hooks, reference pages, the bundled session.
+# Everything that is generated and checked in: schemas, the plugin's hooks, forms of tokens, reference pages, the bundled session.
 generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_schemas
 	$(RUN)/python -m tests.tools.make_hooks
+	$(RUN)/python -m tests.tools.make_secret_formats
 	$(RUN)/python -m tests.tools.make_reference
 	$(RUN)/python -m tests.tools.make_demo_session
 

@@ -68,8 +68,8 @@ def table_text() -> str:
     lines = [
         '"""Forms of tokens, which tests/tools/make_secret_formats.py generates from rules of gitleaks.',
         "",
-        "The rules are copyright (c) 2019 Zachary Rice, under the MIT License; `tests/tools/gitleaks/` has them and the",
-        'license.\n"""',
+        "The rules are copyright (c) 2019 Zachary Rice, under the MIT License; `tests/tools/gitleaks/` has them and",
+        'the license.\n"""',
         "",
         "from __future__ import annotations",
         "",

@@ -6,8 +6,6 @@ They are sought as they are (ESC, or the one character U+009B) and as programs w
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from unified_state.rules.secret_values import leading
 
 TYPE_CHECKING = False
@@ -23,11 +21,14 @@ _SHORT = b"\\e"
 _PARAMETERS = bytes(range(0x30, 0x40))
 _INTERMEDIATE = bytes(range(0x20, 0x30))
 _LONGEST = 64
+_BEFORE, _BEHIND = 160, 400  # characters that are looked at around a sequence
 
 
 def control_sequences(data: bytes) -> list[tuple[int, int]]:
     """Where the sequences in a text begin and end, in order and apart from each other."""
     found: list[tuple[int, int]] = []
+    if ESCAPE not in data and b"[" not in data and CONTROL_INTRODUCER not in data:
+        return found
     for start, end in sorted(_sequences(data)):
         if not found or start >= found[-1][1]:
             found.append((start, end))
@@ -38,6 +39,8 @@ def _sequences(data: bytes) -> Iterator[tuple[int, int]]:
     for introducer in (ESCAPE, CONTROL_INTRODUCER):
         if introducer in data:
             yield from _introduced(data, introducer)
+    if b"\\" not in data:
+        return
     for introducer, form in _WRITTEN:
         if form in data:
             yield from _introduced(data, introducer)
@@ -79,23 +82,40 @@ def blanked(data: bytes, sequences: list[tuple[int, int]]) -> bytes:
 
 
 class Shown:
-    """What a terminal shows of a text: without the sequences; and where in the text that stands."""
+    """What a terminal shows around the sequences of a text, without them; and where in the text that stands."""
 
     def __init__(self, data: bytes, sequences: list[tuple[int, int]]) -> None:
-        ends = [0, *(end for _, end in sequences)]
-        starts = [*(start for start, _ in sequences), len(data)]
-        parts = [data[end:start] for end, start in zip(ends, starts, strict=True)]
+        parts: list[bytes] = []
+        self._starts: list[int] = []  # of each part, in what is shown
+        self._shifts: list[int] = []  # from there to where it stands in the text
+        length = done = 0
+        for (start, end), (following, _) in zip(sequences, [*sequences[1:], (len(data), 0)], strict=True):
+            first = max(done, start - _BEFORE)
+            if first > done:
+                first = _behind_blank(data, first, start)
+                parts.append(b"\n")
+                length += 1
+            last = min(following, end + _BEHIND)
+            for piece_start, piece_end in ((first, start), (end, last)):
+                self._starts.append(length)
+                self._shifts.append(piece_start - length)
+                parts.append(data[piece_start:piece_end])
+                length += piece_end - piece_start
+            done = last
         self.text = b"".join(parts)
-        self._ends = list(accumulate(map(len, parts)))
-        self._shifts = [end - before for end, before in zip(ends, [0, *self._ends], strict=False)]
 
     def place(self, start: int, end: int) -> tuple[int, int]:
         """Where in the whole text a part of what is shown begins and ends."""
         return start + self._shift(start), end + self._shift(end - 1)
 
     def _shift(self, at: int) -> int:
-        low, high = 0, len(self._ends) - 1
+        low, high = 0, len(self._starts) - 1
         while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if at < self._ends[middle] else (middle + 1, high)
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._starts[middle] <= at else (low, middle - 1)
         return self._shifts[low]
+
+
+def _behind_blank(data: bytes, first: int, start: int) -> int:
+    """A place between words, so that no word is cut."""
+    return next((at + 1 for at in range(first, start) if data[at] in b" \n\t"), start)

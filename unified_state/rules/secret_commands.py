@@ -52,9 +52,9 @@ def find_by_place(data: bytes) -> Iterator[Found]:
         if letter and (letter[0] in _OPTION_LETTERS or (letter == b"-" and data.startswith(_LONG_OPTIONS, at + 1))):
             yield from _in_command(_command_at(data, at))
         at = data.find(b" -", at + 2)
-    for at in _occurrences(data, b"machine "):
+    for at in _occurrences(data, b"machine ") if b"machine " in data else ():
         yield from _in_netrc(list(_words(data, at, over_lines=True)))
-    for at in _occurrences(data, b"ENV"):
+    for at in _occurrences(data, b"ENV") if b"ENV" in data else ():
         yield from _in_setting(list(_words(data, at))[1:])
 
 

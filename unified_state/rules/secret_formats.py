@@ -40,16 +40,18 @@ _LONGEST_AUTHORITY = 254  # up to the @
 def find_formats(data: bytes) -> Iterator[Found]:
     """The secrets of a known form in a text, given as ASCII bytes; not in order."""
     yield from find_tokens(data)
-    yield from _find_webhooks(data)
-    yield from _find_google_refresh_tokens(data)
-    yield from _find_key_blocks(data)
-    yield from _find_url_passwords(data)
+    if b"hook" in data:
+        yield from _find_webhooks(data)
+    if b"1//0" in data:
+        yield from _find_google_refresh_tokens(data)
+    if KEY_LABEL in data:
+        yield from _find_key_blocks(data)
+    if b"@" in data:
+        yield from _find_url_passwords(data)
 
 
 def _find_webhooks(data: bytes) -> Iterator[Found]:
     """What of the path of each webhook is all that protects it."""
-    if b"hook" not in data:
-        return
     for host, kind in _WEBHOOKS:
         at = data.find(host)
         while at >= 0:
@@ -104,7 +106,7 @@ def _key_block_end(data: bytes, at: int) -> int | None:
 
 
 def _find_url_passwords(data: bytes) -> Iterator[Found]:
-    scheme = data.find(b"://") if b"@" in data else -1
+    scheme = data.find(b"://")
     while scheme >= 0:
         user = scheme + 3
         authority = data[user : user + _LONGEST_AUTHORITY].translate(_AUTHORITY_ENDS).partition(b" ")[0]

@@ -1,7 +1,7 @@
 """Forms of tokens, which tests/tools/make_secret_formats.py generates from rules of gitleaks.
 
-The rules are copyright (c) 2019 Zachary Rice, under the MIT License; `tests/tools/gitleaks/` has them and the
-license.
+The rules are copyright (c) 2019 Zachary Rice, under the MIT License; `tests/tools/gitleaks/` has them and
+the license.
 """
 
 from __future__ import annotations

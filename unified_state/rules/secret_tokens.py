@@ -190,7 +190,7 @@ def _ends_word(data: bytes, at: int, prefix: bytes) -> bool:
 def _is_token(kind: str, token: bytes, body: bytes) -> bool:
     if kind == "jwt":
         return is_issued(body) and _is_jwt(token)
-    return is_issued(body) or (kind == "aws-key-id" and is_issued_in_capitals(body))
+    return is_issued(body) or (kind == "aws-key-id" and is_issued_in_capitals(token))
 
 
 def _is_jwt(token: bytes) -> bool:
