@@ -20,13 +20,12 @@ MOST_FILES = 15
 KNOWN_CIRCLES = [
     {"__init__", "interfaces/agent_sdk", "interfaces/bug_report", "interfaces/mcp"},
     {"records/record", "records/validation"},
-    {"services/json_tier/places", "services/masking", "services/place", "services/rejoining"},
+    {"services/json_tier/places", "services/masking", "services/place"},
     {"services/lean_archiving", "services/lean_output"},
     {
         *("services/archive_writing", "services/enforcement", "services/enforcement_hook", "services/finding"),
         *("services/forgetting", "services/forgetting_told", "services/json_tier", "services/projection"),
         *("services/rules_file", "services/state_files", "services/state_writing", "services/workspace"),
-        *("services/adoption", "services/mending"),
     },
     {"sources/models"},
     {"storage/tiers/postgres"},
