@@ -36,7 +36,18 @@ KNOWN_FULL_FOLDERS = {
 }
 # Of other packages, what computes and does nothing else.
 PURE = {
-    *("__future__", "bisect", "collections", "dataclasses", "enum", "functools", "hashlib", "heapq", "itertools"),
+    *(
+        "__future__",
+        "binascii",
+        "bisect",
+        "collections",
+        "dataclasses",
+        "enum",
+        "functools",
+        "hashlib",
+        "heapq",
+        "itertools",
+    ),
     *("json", "math", "operator", "re", "string", "struct", "tiktoken", "typing", "unicodedata", "zlib"),
 }
 IMPURE_CALLS = {"open", "input", "print", "exec", "eval"}

@@ -78,9 +78,9 @@ def table_text() -> str:
         "# Kind, prefixes, the characters that may follow, at least and at most how many of them.",
         "LISTED: tuple[tuple[str, bytes, bytes, int, int], ...] = (",
     ]
-    for (kind, characters, least, most), prefixes in sorted(rows.items()):
+    for (kind, known, least, most), prefixes in sorted(rows.items()):
         prefix_text = " ".join(dict.fromkeys(prefixes))
-        fields = (f'"{kind}"', f'b"{prefix_text}"', characters, str(least), str(most))
+        fields = (f'"{kind}"', f'b"{prefix_text}"', known, str(least), str(most))
         line = f"    ({', '.join(fields)}),"
         lines += [line] if len(line) <= _LINE else ["    (", *(f"        {field}," for field in fields), "    ),"]
     return "\n".join([*lines, ")", ""])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from unified_state.rules.secret_formats import Found
+    from unified_state.rules.secret_tokens import Found
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80
@@ -102,7 +102,7 @@ def mask_value(value: Any, tag: Callable[[str], str]) -> Any:
 
 def _mask_keys(fields: dict[str, Any], tag: Callable[[str], str]) -> None:
     """Mask the secrets in the names of the fields, which keep their order."""
-    masked = {name: mask_text(name, tag) for name in fields if isinstance(name, str)}
+    masked = {name: mask_text(name, tag) for name in fields}
     if any(name != shown for name, shown in masked.items()):
         entries = [(masked.get(name, name), entry) for name, entry in fields.items()]
         fields.clear()

@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unified_state.rules.secret_formats import Found
+    from unified_state.rules.secret_tokens import Found
 
 _LONGEST_VALUE = 4096
 
