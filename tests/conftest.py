@@ -27,6 +27,11 @@ _KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT")
 _KEPT_PREFIXES = ("PYTEST", "UNIFIED_STATE_REQUIRE_")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How much is tried of what takes long."""
+    parser.addoption("--damages", type=int, default=300, help="how many damaged bytes to try (the whole run: 10000)")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Tell all workers of this run where its PostgreSQL server lies, should one be started."""
     if not hasattr(config, "workerinput"):

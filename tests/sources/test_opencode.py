@@ -74,3 +74,9 @@ def test_a_compaction_is_a_boundary_and_its_summary() -> None:
 )
 def test_no_message_makes_reading_fail(hostile: dict[str, Any]) -> None:
     assert list(read_line(hostile)) == []
+
+
+def test_an_infinite_time_is_none() -> None:
+    (step,) = read_line(message("user", text("hi"), time={"created": float("inf")}))
+    assert isinstance(step, Step)
+    assert (step.text, step.at) == ("hi", 0)

@@ -11,8 +11,9 @@ from tests.processes import run_at_once
 from unified_state.records.item import DECISION
 from unified_state.records.step import PROMPT, Step
 from unified_state.storage.archive import Archive
+from unified_state.storage.archive_check import problem_in
 from unified_state.storage.compactions import begin_compaction
-from unified_state.storage.damage import is_healthy, set_aside_if_damaged
+from unified_state.storage.damage import set_aside_if_damaged
 from unified_state.storage.ledger import insert_item, list_items, next_alias
 from unified_state.storage.rewinds import keep_rewind
 from unified_state.storage.sessions import add_notes, touch_session
@@ -48,7 +49,7 @@ def strike(path: Path, begin: float, end: float = 1.0) -> None:
 
 def test_a_healthy_archive_stays_where_it_is(filled: Path) -> None:
     before = filled.read_bytes()
-    assert is_healthy(str(filled))
+    assert problem_in(str(filled)) is None
     assert set_aside_if_damaged(str(filled)) is None
     assert filled.read_bytes() == before
 
@@ -57,11 +58,11 @@ def test_an_archive_in_which_a_session_was_rewound_is_healthy(filled: Path) -> N
     with Archive(str(filled)) as archive:
         for number in range(200):  # more than SQLite tells of unasked
             keep_rewind(archive, touch_session(archive, "s", NOW), NOW, NOW + number)
-    assert is_healthy(str(filled))
+    assert problem_in(str(filled)) is None
 
 
 def test_an_archive_that_is_not_there_is_healthy(archive_path: str) -> None:
-    assert is_healthy(archive_path)
+    assert problem_in(archive_path) is None
     assert not os.path.exists(archive_path)
 
 
@@ -71,7 +72,7 @@ def test_a_damaged_archive_is_set_aside_whole(filled: Path) -> None:
     aside = set_aside_if_damaged(str(filled))
     assert aside == str(filled.parent / "archive.damaged-1.db")
     assert Path(aside).read_bytes() == before
-    assert is_healthy(str(filled))
+    assert problem_in(str(filled)) is None
 
 
 def test_the_items_and_notes_that_can_be_read_live_on(filled: Path) -> None:
@@ -106,7 +107,7 @@ def test_a_file_of_which_nothing_can_be_read_is_set_aside(filled: Path, content:
     aside = set_aside_if_damaged(str(filled))
     assert aside is not None
     assert Path(aside).read_bytes() == content
-    assert is_healthy(str(filled))
+    assert problem_in(str(filled)) is None
 
 
 def test_each_damaged_file_has_a_name_of_its_own(filled: Path) -> None:

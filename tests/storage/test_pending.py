@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.errors import StorageError
 from unified_state.records.step import PROMPT, TEXT
+from unified_state.services.health import set_aside_files
 from unified_state.storage.archive import Archive
 from unified_state.storage.pending import Pending, read_pending, sessions_with_pending, write_pending
 
@@ -38,10 +38,14 @@ def test_the_file_is_private(archive: Archive) -> None:
     assert (folder.stat().st_mode & 0o777, (folder / "s.json").stat().st_mode & 0o777) == (0o700, 0o600)
 
 
-@pytest.mark.parametrize("content", ["", "{", '[["prompt"]]', "7"])
-def test_a_damaged_file_is_an_error_that_names_it(archive: Archive, content: str) -> None:
+@pytest.mark.parametrize("content", [b"", b"{", b'[["prompt"]]', b"7", b"\xff", b'[["prompt",7,8]]', b'[["x","y",8]]'])
+def test_a_damaged_file_is_set_aside_whole_and_the_next_messages_are_kept(archive: Archive, content: bytes) -> None:
     write_pending(archive, "s", MESSAGES)
-    path = Path(archive.path).parent / "pending" / "s.json"
-    path.write_text(content)
-    with pytest.raises(StorageError, match=str(path)):
-        read_pending(archive, "s")
+    folder = Path(archive.path).parent
+    (folder / "pending" / "s.json").write_bytes(content)
+    assert read_pending(archive, "s") == []
+    (aside,) = set_aside_files(str(folder))
+    assert (folder / aside).read_bytes() == content
+    write_pending(archive, "s", MESSAGES)
+    assert read_pending(archive, "s") == MESSAGES
+    assert sessions_with_pending(archive) == ["s"]

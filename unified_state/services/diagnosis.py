@@ -10,19 +10,21 @@ import sys
 
 from unified_state import __version__
 from unified_state.assets import PACKAGE_ROOT
-from unified_state.errors import UnifiedStateError
-from unified_state.interpreter import has_sqlite, sqlite_version_info
+from unified_state.errors import DamagedArchiveError, UnifiedStateError
+from unified_state.interpreter import DatabaseError, has_sqlite, sqlite_version_info
 from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
-from unified_state.services.health import LOG, MENDED, SYNC_RUN, last_runs, read_log
+from unified_state.services.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
 from unified_state.services.hook_diagnosis import check_hooks
 from unified_state.services.json_tier.places import FOLDER, waiting_folders
 from unified_state.services.meaning_check import check_meaning
 from unified_state.services.server_check import check_servers
 from unified_state.services.workspace import JSON_TIER
 from unified_state.sources.git_command import find_git
-from unified_state.storage.damage import is_healthy
+from unified_state.storage.archive import Archive, damaged, storage_error
+from unified_state.storage.archive_check import problem_in
+from unified_state.storage.owner import check_owner
 from unified_state.storage.tiers.json_damage import damaged_lines
 
 TYPE_CHECKING = False
@@ -101,15 +103,25 @@ def _archive(place: Place) -> Check:
     if not os.path.exists(place.archive_path):
         return Check("archive", ok=True, message="nothing is archived here yet")
     try:
-        healthy = is_healthy(place.archive_path)
+        problem = problem_in(place.archive_path)
+        if problem is not None:
+            raise damaged(place.archive_path, problem)
+        with Archive(place.archive_path) as archive:
+            check_owner(archive, place.id or "")
+    except DatabaseError as error:
+        return _bad_archive(storage_error(error, place.archive_path))
     except UnifiedStateError as error:
-        return Check("archive", ok=False, message=error.message, hint=error.hint)
+        return _bad_archive(error)
     size = os.path.getsize(place.archive_path) / 1e6
-    aside = [name for name in os.listdir(place.folder) if ".damaged-" in name]
+    aside = set_aside_files(place.folder)
     told = f"; set aside earlier: {', '.join(aside)}" if aside else ""
-    if not healthy:
-        return Check("archive", ok=False, message="damaged", hint="it is set aside at the next use; nothing is deleted")
     return Check("archive", ok=True, message=f"whole, {size:.1f} MB in {place.archive_path}{told}")
+
+
+def _bad_archive(error: UnifiedStateError) -> Check:
+    is_damaged = isinstance(error, DamagedArchiveError)
+    hint = "it is set aside at the next use; nothing is deleted" if is_damaged else error.hint
+    return Check("archive", ok=False, message=error.message, hint=hint)
 
 
 def _file_system(place: Place) -> Check:

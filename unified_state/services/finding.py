@@ -17,7 +17,7 @@ from unified_state.rules.refs import STEP, TURN, parse_ref
 from unified_state.services.searching import search
 from unified_state.setting_table import OFF
 from unified_state.storage.accesses import note_accesses
-from unified_state.storage.archive import Archive, storage_error
+from unified_state.storage.archive import Archive, explained
 from unified_state.storage.full_text import Filters
 from unified_state.storage.shortened import note_recall
 from unified_state.storage.steps import steps_of_turn
@@ -223,7 +223,7 @@ def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], N
     try:
         action()
     except DatabaseError as error:
-        problem = storage_error(error, archive.path)
+        problem = explained(error, archive.path)
         if isinstance(problem, DamagedArchiveError):
             raise
         workspace.report(f"{without}: {problem}")

@@ -11,6 +11,7 @@ import os
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
 from unified_state.rules.timestamps import age_text, to_text
+from unified_state.storage.pending import PENDING_FOLDER
 
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 SYNC_RUN = "sync"  # a sync with the team's server leaves its trace as hooks do
@@ -19,6 +20,7 @@ MENDED = (IDENTITY, ARCHIVE)
 _MENDED_DAYS = 3  # that session starts tell of it
 _RUNS = "runs"
 _MOST_LOG_BYTES = 1 << 18
+DAMAGED_MARK = ".damaged-"  # in the name of each file that was set aside
 
 
 class HookRun(Record):
@@ -77,7 +79,29 @@ def health_line(folder: str, now: int) -> str | None:
     if newest is not None:
         when = age_text(now - newest.at)
         told.append(f"{newest.event} failed {when}: {newest.problem}; `unified-state doctor` tells more")
+    aside = [name for name in set_aside_files(folder, now - _MENDED_DAYS * 86_400_000) if os.path.dirname(name)]
+    if aside:
+        told.append(f"messages that waited for the transcript were damaged and set aside: {', '.join(aside)}")
     return "; ".join(told) or None
+
+
+def set_aside_files(folder: str, since: int = 0) -> list[str]:
+    """The names of the damaged files that were set aside beside the archive since then, and not removed by the user."""
+    names = []
+    for below in ("", PENDING_FOLDER):
+        path = os.path.join(folder, below)
+        found = sorted(os.listdir(path)) if os.path.isdir(path) else []
+        names += [os.path.join(below, name) for name in found if _is_set_aside(os.path.join(path, name), since)]
+    return names
+
+
+def _is_set_aside(path: str, since: int) -> bool:
+    """Whether the name of a file says so; a file system notes when a file got its name."""
+    try:
+        is_main = not path.endswith(("-journal", "-wal", "-shm"))
+        return is_main and DAMAGED_MARK in os.path.basename(path) and os.stat(path).st_ctime * 1000 >= since
+    except OSError:
+        return False  # it was removed this very moment
 
 
 def newest_problem(folder: str) -> HookRun | None:

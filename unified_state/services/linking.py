@@ -11,9 +11,11 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
 from unified_state.services.rejoining import former_archive, identity_folder, own_folder, remember
+from unified_state.storage.archive import Archive
 from unified_state.storage.atomic_file import write_note
 from unified_state.storage.checkouts import all_checkouts, folder_marks, read_checkout
 from unified_state.storage.identity import ID_FILE, Identity, write_identity
+from unified_state.storage.owner import set_owner
 from unified_state.storage.sessions import STAND_IN
 
 TYPE_CHECKING = False
@@ -97,14 +99,18 @@ def unjoined_line(archive: Archive, place: Place, data_dir: str) -> str | None:
 
 
 def link(place: Place, data_dir: str, wanted: str) -> Candidate:
-    """Make this repository use the archive with that id. Its own, if it has one, stays where it is, unused."""
-    chosen = os.path.join(data_dir, "repositories", wanted)
+    """Make this repository use the archive with that id, whosever it was. Its own, if it has another one, stays where
+    it is, unused.
+    """
+    chosen = place.folder if wanted == place.id else os.path.join(data_dir, "repositories", wanted)
     if not wanted.isalnum():
         message = f"{wanted[:60]!r} is no id of an archive"
         raise UsageError(message, "`unified-state link` lists the ids")
     if not os.path.exists(os.path.join(chosen, "archive.db")):
         message = f"there is no archive {wanted}"
         raise NotFoundError(message, "`unified-state link` lists those that could be meant")
+    with Archive(os.path.join(chosen, "archive.db")) as archive:
+        set_owner(archive, wanted)
     folder = identity_folder(place.repository)
     write_identity(folder, Identity(id=wanted, place=folder))
     remember(place.replace(id=wanted, folder=chosen, key_folder=data_dir))

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     Report = Callable[[str], None]
 
 
-def begin_anew(place: Place, masker: Masker, error: DamagedArchiveError, report: Report) -> None:
-    """Begin a new archive in the place of a damaged one, unless somebody else just did. Raises ArchiveUnavailableError
-    where that one cannot be set aside.
+def begin_anew(
+    place: Place, masker: Masker, error: DamagedArchiveError, report: Report, salvage_seconds: float | None = None
+) -> None:
+    """Begin a new archive in the place of a damaged one, unless another process just did. Rows of the damaged one are
+    copied for at most `salvage_seconds`. Raises ArchiveUnavailableError where that one cannot be set aside.
     """
     try:
-        aside = set_aside_if_damaged(place.archive_path, lambda archive: refill(archive, place, masker, report))
+        aside = set_aside_if_damaged(
+            place.archive_path, lambda archive: refill(archive, place, masker, report), salvage_seconds
+        )
     except (OSError, StorageError) as reason:
         message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
         raise ArchiveUnavailableError(message, "make its folder writable") from reason

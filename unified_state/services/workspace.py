@@ -16,11 +16,14 @@ from unified_state.errors import (
 from unified_state.interpreter import has_sqlite
 from unified_state.records.origin import INFERRED
 from unified_state.services.place import KEY_FILE, waiting_histories
-from unified_state.storage.archive import Archive
+from unified_state.storage.archive import Archive, damaged
 from unified_state.storage.enforcement import read_stamp
+from unified_state.storage.owner import check_owner
 from unified_state.storage.sessions import LOCAL_SESSION, touch_session
 
 JSON_TIER = "json"
+_LEAST_SALVAGE_SECONDS = 3.0
+_PATIENT = 60.0  # seconds for merging: those of commands
 # The archive cannot be used now; whatever else goes wrong is no reason to keep anything elsewhere.
 UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, DamagedArchiveError)
 
@@ -111,7 +114,7 @@ class Workspace:
             except DamagedArchiveError as error:
                 from unified_state.services.mending import begin_anew
 
-                begin_anew(self.place, self.masker, error, self.report)
+                begin_anew(self.place, self.masker, error, self.report, self.salvage_seconds)
             return self._use(action)
         except UNAVAILABLE as error:
             waiting = waiting_histories(self.place)
@@ -122,6 +125,7 @@ class Workspace:
     def _use(self, action: Callable[[Archive], T]) -> T:
         is_new = not os.path.exists(self.place.archive_path)
         with Archive(self.place.archive_path, seconds=self._seconds, mask=self._mask) as archive:
+            self._check(archive)
             if is_new and self.has_written:
                 from unified_state.services.mending import refill
 
@@ -133,6 +137,19 @@ class Workspace:
         if problem is not None:  # a writer who fails says so anyway
             self.report(problem)
         return result
+
+    def _check(self, archive: Archive) -> None:
+        """Raises ArchiveUnavailableError for another repository's archive, and DamagedArchiveError where items are not
+        found any more that are there. A prompt does not wait for the latter.
+        """
+        if self.place.id:
+            check_owner(archive, self.place.id)
+        if self._merge_seconds:
+            from unified_state.storage.ledger_check import ledger_problem
+
+            problem = ledger_problem(archive.connection)
+            if problem is not None:
+                raise damaged(archive.path, problem)
 
     def _make_key(self) -> None:
         """Have the user's key before the disk is full: what is kept beside the state file is known to be ours by it."""
@@ -148,6 +165,11 @@ class Workspace:
         from unified_state.services.json_tier.merging import merge_back
 
         return merge_back(self, archive, self._merge_seconds)
+
+    @property
+    def salvage_seconds(self) -> float | None:
+        """How long it may take to bring what can be read into a new archive: a person waits, a hook is ended."""
+        return max(self._merge_seconds, _LEAST_SALVAGE_SECONDS) if self._merge_seconds < _PATIENT else None
 
     def _settled(self, archive: Archive, result: T) -> T:
         """The result, and what hooks enforce is as the ledger says now."""

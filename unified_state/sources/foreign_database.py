@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAGIC = b"SQLite format 3\0"
 _ENDINGS = ("", "-wal", "-journal")  # a WAL index (-shm) is made anew
 _TRIES = 5
+# Where SQLite's message quotes bytes that are no text, as in the name of a column, its module cannot decode that.
+_UNREADABLE = (DatabaseError, UnicodeDecodeError)
 _LENGTH_LIMIT, _LONGEST_VALUE = 0, 1 << 28  # SQLITE_LIMIT_LENGTH; a larger one is not what any program wrote
 
 
@@ -40,7 +42,7 @@ class ForeignDatabase:
                 undo.callback(self._connection.close)
                 self._harden()
                 self._columns = self._read_columns()
-            except (DatabaseError, OSError, ForeignFileError) as error:
+            except (*_UNREADABLE, OSError, ForeignFileError) as error:
                 raise self._error(error) from error
             self._undo = undo.pop_all()
 
@@ -51,7 +53,7 @@ class ForeignDatabase:
         self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self._undo.close()
-        if isinstance(error, (DatabaseError, UnicodeDecodeError)):  # the latter of the name of a column
+        if isinstance(error, _UNREADABLE):
             raise self._error(error) from error
 
     def columns(self, table: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from unified_state.interpreter import dump_json
 from unified_state.records.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Boundary, Delivery, Step, Summary
 from unified_state.rules.fence import nonces_in
+from unified_state.sources.foreign_values import time_of
 from unified_state.sources.transcript import text_in
 
 TYPE_CHECKING = False
@@ -110,5 +111,4 @@ def _exit_status(state: Part) -> Any:
 
 def _created(info: Part) -> int:
     time = info.get("time")
-    created = time.get("created") if isinstance(time, dict) else None
-    return int(created) if isinstance(created, int | float) else 0
+    return time_of(time.get("created") if isinstance(time, dict) else None)

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 _EMPTY = 1  # byte at most: SQLite takes a file of one byte for a new one
 _CORRUPT, _NOT_A_DATABASE = 11, 26
 _LARGEST_INTEGER = (1 << 63) - 1
-_BUSY, _LOCKED, _READONLY, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 10, 13, 14
+_BUSY, _LOCKED, _READONLY, _INTERRUPTED, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 9, 10, 13, 14
+_PASSING = frozenset((_BUSY, _LOCKED, _INTERRUPTED, _IO_ERROR, _FULL, _CANNOT_OPEN))  # no sign of damage
+_MOVED = _READONLY | 4 << 8  # another process has set it aside meanwhile
+_LOOK_SECONDS = 2.0  # for finding out whether an unexpected error comes of damage
 
 
 class Archive:
@@ -47,8 +50,10 @@ class Archive:
         try:
             _ensure_file(self.path)
             connection = _connect(self.path, seconds)
-        except (DatabaseError, OSError) as error:
-            raise storage_error(error, self.path) from error
+        except UnifiedStateError:
+            raise
+        except Exception as error:
+            raise explained(error, self.path) from error
         return connection
 
     def __enter__(self) -> Self:
@@ -58,8 +63,10 @@ class Archive:
         self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.connection.close()
-        if isinstance(error, DatabaseError):
-            raise storage_error(error, self.path) from error
+        if isinstance(error, Exception) and not isinstance(error, (UnifiedStateError, OSError)):
+            known = explained(error, self.path)
+            if known is not error:
+                raise known from error
 
     def transaction(self, *, durable: bool = True) -> _Transaction:
         """`with archive.transaction(): …` commits what is done inside or nothing of it.
@@ -141,10 +148,9 @@ def _holdable(value: Any) -> Any:
 
 def storage_error(error: Exception, path: str) -> UnifiedStateError:
     """What an error of SQLite or of the file system means for the user."""
-    code = getattr(error, "sqlite_errorcode", None)
-    primary = code & 0xFF if isinstance(code, int) else None
-    if primary in {_CORRUPT, _NOT_A_DATABASE}:
-        return DamagedArchiveError(f"the archive {path} is damaged: {error}", "it is set aside and begun anew")
+    primary = _primary_code(error)
+    if primary in {_CORRUPT, _NOT_A_DATABASE} or getattr(error, "sqlite_errorcode", None) == _MOVED:
+        return damaged(path, str(error))
     hints = {
         _BUSY: "another process writes for a long time; try again",
         _LOCKED: "another process writes for a long time; try again",
@@ -161,6 +167,32 @@ def storage_error(error: Exception, path: str) -> UnifiedStateError:
     return ArchiveUnavailableError(
         f"the archive {path} cannot be used: {getattr(error, 'strerror', None) or error}", hint
     )
+
+
+def explained(error: Exception, path: str) -> Exception:
+    """The error of ours that an error means which ended the use of an archive; the error itself where it has nothing to
+    do with the archive. SQLite has no word for most damage: what reads a wrong value fails in ways of its own.
+    """
+    known = storage_error(error, path) if isinstance(error, (DatabaseError, OSError)) else error
+    if isinstance(known, DamagedArchiveError) or isinstance(error, OSError) or _primary_code(error) in _PASSING:
+        return known
+    from unified_state.storage.archive_check import problem_in  # hardly ever needed, and all tables with it
+
+    try:
+        problem = problem_in(path, _LOOK_SECONDS)
+    except (TimeoutError, DatabaseError):
+        return known  # it cannot be told
+    return known if problem is None else damaged(path, problem)
+
+
+def damaged(path: str, problem: str) -> DamagedArchiveError:
+    """The error that says what is wrong with an archive."""
+    return DamagedArchiveError(f"the archive {path} is damaged: {problem}", "it is set aside and begun anew")
+
+
+def _primary_code(error: Exception) -> int | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code & 0xFF if isinstance(code, int) else None
 
 
 def _connect(path: str, seconds: float) -> Connection:
@@ -187,8 +219,7 @@ def _ensure_file(path: str) -> None:
     except FileNotFoundError:
         _create(path)
         return
-    message = f"the archive {path} is damaged: it is empty"
-    raise DamagedArchiveError(message, "it is set aside and begun anew")
+    raise damaged(path, "it is empty")
 
 
 def _create(path: str) -> None:

@@ -207,15 +207,21 @@ def migrate(connection: Connection, path: str) -> None:
     connection.execute("BEGIN EXCLUSIVE")
     try:
         for number, step in enumerate(MIGRATIONS[_version(connection) :], _version(connection) + 1):
-            for statement in step.split(";\n"):
-                if statement.strip():
-                    connection.execute(statement)
+            create_tables(connection, (step,))
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def create_tables(connection: Connection, migrations: tuple[str, ...]) -> None:
+    """Run the statements of some migrations."""
+    for step in migrations:
+        for statement in step.split(";\n"):
+            if statement.strip():
+                connection.execute(statement)
 
 
 def _version(connection: Connection) -> int:

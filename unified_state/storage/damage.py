@@ -1,81 +1,101 @@
-"""Damaged archives: set aside whole, never overwritten, and what can still be read of the ledger goes into the new one.
+"""Damaged archives: set aside whole, never overwritten, and what can still be read of them goes into the new one.
 
 Damage is noticed when a query fails. Several processes may notice it at once: under a lock one sets the file aside, the
-others find a healthy archive and go on.
+others find a healthy archive and go on. The new archive takes the place of the damaged one only when all that can be
+read is in it, so whoever is killed before leaves everything as it was.
 """
 
 from __future__ import annotations
 
 import os
+import time
+from contextlib import closing
 
-from unified_state.errors import DamagedArchiveError
 from unified_state.interpreter import DatabaseError, connect
-from unified_state.records.item import ALIAS_LETTERS
-from unified_state.storage.archive import Archive
-from unified_state.storage.atomic_file import temporary_name
-from unified_state.storage.ledger import raise_counter
+from unified_state.storage.archive import Archive, storage_error
+from unified_state.storage.archive_check import UNREADABLE_ERRORS, problem_in
+from unified_state.storage.atomic_file import sync_folder, temporary_name
 from unified_state.storage.lock import FileLock
-from unified_state.storage.sessions import STAND_IN
+from unified_state.storage.salvage import readable, salvage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from unified_state.interpreter import Connection
 
 _LOCK_SECONDS = 10.0
-_PROBLEMS = 10_000  # that are read: more than there are rewinds
-# SQLite 3.40 says so of any row: it takes the wrong column where a key without row ids is not the first columns.
-_NO_PROBLEM = "NULL value in rewind.after_at"
-# What a ledger needs to live on. Steps come back from the transcripts, which are read again from their beginning.
-_SALVAGED = ("meta", "counter", "item", "item_alias", "item_link", "note", "saved")
-_NUMBERED = ("step", "turn", "compaction", "session")
-_ITEM_GAP = 1000
-_GAP = 1_000_000  # numbers that are skipped where the last one cannot be read any more: no ref is ever given twice
+_BESIDE = ("-journal", "-wal", "-shm")  # a stray one would be read into the new archive
+_STEPS = 10_000  # of SQLite's machine between two looks at the clock
 
 
-def set_aside_if_damaged(path: str, refill: Callable[[Archive], None] = lambda _archive: None) -> str | None:
-    """Give a damaged archive a name of its own and begin a new one; the new name, or None where it is healthy. `refill`
-    adds what is known from elsewhere before anybody else sees the new archive.
+def set_aside_if_damaged(
+    path: str, refill: Callable[[Archive], None] = lambda _archive: None, seconds: float | None = None
+) -> str | None:
+    """Move a damaged archive to a name of its own and put a new one in its place, with what can still be read; the new
+    name, or None where it is healthy. `refill` adds what is known from elsewhere before anybody else sees the new
+    archive. Raises ArchiveUnavailableError where that takes longer than `seconds`.
     """
-    with FileLock(path + ".repair-lock", _LOCK_SECONDS):
-        if is_healthy(path):
-            return None
-        aside, fresh = _free_name(path), temporary_name(path)
-        if os.path.lexists(f"{path}-journal"):
-            os.rename(f"{path}-journal", f"{aside}-journal")
-        _give_second_name(path, aside)
+    until = None if seconds is None else time.monotonic() + seconds
+    with FileLock(path + ".repair-lock", _LOCK_SECONDS if seconds is None else min(seconds, _LOCK_SECONDS)):
         try:
-            with Archive(fresh) as archive:
-                _salvage(archive, aside)
-                refill(archive)
-            os.replace(fresh, path)
-        finally:
-            for leftover in (fresh, f"{fresh}-journal"):
-                if os.path.lexists(leftover):
-                    os.unlink(leftover)
-        return aside
+            return _set_aside(path, refill, until) if _is_damaged(path, seconds) else None
+        except DatabaseError as error:
+            raise storage_error(error, path) from error
 
 
-def _give_second_name(path: str, aside: str) -> None:
-    """Keep a file under another name; its own is free at once where the file system has no hard links."""
+def _is_damaged(path: str, seconds: float | None) -> bool:
+    try:
+        return problem_in(path, seconds) is not None
+    except TimeoutError:
+        return True  # whoever calls has met the damage
+
+
+def _set_aside(path: str, refill: Callable[[Archive], None], until: float | None) -> str:
+    aside, temporary = _free_name(path), temporary_name(path)
+    try:
+        with closing(_hold(path)), closing(readable(path, f"{temporary}-copy")) as damaged:
+            _fill(temporary, damaged, refill, until)
+            _swap(path, aside, temporary)
+    finally:
+        _remove(temporary, f"{temporary}-copy")
+    return aside
+
+
+def _hold(path: str) -> Connection:
+    """Keep others from writing into the damaged archive, which is about to go; where that fails they cannot either."""
+    connection = connect(path, timeout=5.0, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except UNREADABLE_ERRORS as error:
+        if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            connection.close()
+            raise
+    return connection
+
+
+def _fill(
+    temporary: str, damaged: Connection, refill: Callable[[Archive], None], until: float | None
+) -> None:
+    """A new archive under a temporary name, with what can be read of the damaged one."""
+    with Archive(temporary) as archive:
+        if until is not None:
+            archive.connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
+        salvage(archive, damaged)
+        refill(archive)
+
+
+def _swap(path: str, aside: str, temporary: str) -> None:
+    """Give the damaged file its new name and the new one its place; there is an archive at any moment."""
     try:
         os.link(path, aside)
-    except OSError:
+    except OSError:  # a file system without hard links
         os.rename(path, aside)
-
-
-def is_healthy(path: str) -> bool:
-    """Whether SQLite finds nothing wrong with the file. A missing one is healthy: it will be made."""
-    if not os.path.exists(path):
-        return True
-    try:
-        with Archive(path) as archive:
-            told = {problem for (problem,) in archive.rows(f"PRAGMA integrity_check({_PROBLEMS})")}
-            return told <= {"ok", _NO_PROBLEM}
-    except DamagedArchiveError:
-        return False
+    for ending in _BESIDE:
+        if os.path.lexists(path + ending):
+            os.rename(path + ending, aside + ending)
+    os.replace(temporary, path)
+    sync_folder(os.path.dirname(path))
 
 
 def _free_name(path: str) -> str:
@@ -86,57 +106,8 @@ def _free_name(path: str) -> str:
     return f"{stem}.damaged-{number}{ending}"
 
 
-def _salvage(archive: Archive, aside: str) -> None:
-    """Copy what can be read of the small tables, and go on counting behind the numbers that were given."""
-    try:
-        damaged = connect(aside, isolation_level=None)
-    except DatabaseError:
-        damaged = None
-    with archive.transaction():
-        for table in _SALVAGED:
-            rows = _readable_rows(damaged, f"SELECT * FROM {table}")
-            for row in rows:
-                archive.run(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
-        _count_on(archive, damaged)
-        last = {table: _last_number(damaged, table) for table in _NUMBERED}
-        session = last["session"]
-        archive.run("INSERT INTO session (id, session_id) VALUES (?, ?)", session, STAND_IN)
-        archive.run("INSERT INTO turn VALUES (?, ?, NULL, 0)", last["turn"], session)
-        archive.run(
-            "INSERT INTO step (id, turn, uuid, block, at) VALUES (?, ?, ?, 0, 0)",
-            last["step"],
-            last["turn"],
-            STAND_IN,
-        )
-        archive.run(
-            "INSERT INTO compaction (id, session, started_at, boundary_uuid) VALUES (?, ?, 0, ?)",
-            last["compaction"],
-            session,
-            STAND_IN,
-        )
-    if damaged is not None:
-        damaged.close()
-
-
-def _count_on(archive: Archive, damaged: Connection | None) -> None:
-    """Go on giving aliases behind those that were given; with a gap where the counters cannot be read."""
-    for letter in ALIAS_LETTERS.values():
-        if not _readable_rows(damaged, f"SELECT last FROM counter WHERE letter = '{letter}'"):
-            raise_counter(archive, letter, _ITEM_GAP)
-
-
-def _readable_rows(damaged: Connection | None, sql: str) -> list[Any]:
-    """The rows up to the first one that cannot be read."""
-    rows: list[Any] = []
-    if damaged is None:
-        return rows
-    try:
-        rows.extend(damaged.execute(sql))  # what was read before an error stays in the list
-    except DatabaseError:
-        return rows
-    return rows
-
-
-def _last_number(damaged: Connection | None, table: str) -> int:
-    found = _readable_rows(damaged, f"SELECT max(id) FROM {table}")
-    return int(found[0][0] or 1) if found and isinstance(found[0][0], (int, type(None))) else _GAP
+def _remove(*paths: str) -> None:
+    for path in paths:
+        for ending in ("", *_BESIDE):
+            if os.path.lexists(path + ending):
+                os.unlink(path + ending)

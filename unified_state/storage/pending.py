@@ -13,6 +13,7 @@ import os
 from unified_state.errors import StorageError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.record import Record
+from unified_state.records.step import PROMPT, TEXT
 from unified_state.storage.atomic_file import write_note
 from unified_state.storage.lock import FileLock
 
@@ -20,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
+PENDING_FOLDER = "pending"
 _ENDING = ".json"
 _LOCK_SECONDS = 4.0  # a holder archives a message at most, which waits for the archive's own writers
 
@@ -47,16 +49,27 @@ def sessions_with_pending(archive: Archive) -> list[str]:
 
 
 def read_pending(archive: Archive, session_id: str) -> list[Pending]:
-    """The pending messages of a session, in order."""
+    """The pending messages of a session, in order. A damaged file is set aside: the transcript nearly always has all
+    of it.
+    """
     path = _path(archive, session_id)
     try:
         with open(path, encoding="utf-8", errors="surrogatepass") as file:
-            return [Pending(*fields) for fields in parse_json(file.read())]
+            return [_checked(Pending(*fields)) for fields in parse_json(file.read())]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except (OSError, ValueError, TypeError) as error:
-        message = f"the pending messages {path} cannot be read: {error}"
-        raise StorageError(message, "delete the file; the transcript has nearly always all of it") from error
+    except (ValueError, TypeError):
+        os.rename(path, f"{path}.damaged-{os.urandom(4).hex()}")
+        return []
+    except OSError as error:
+        message = f"the pending messages {path} cannot be read: {error.strerror}"
+        raise StorageError(message, "make the file readable") from error
+
+
+def _checked(message: Pending) -> Pending:
+    if not (isinstance(message.text, str) and isinstance(message.at, int) and message.kind in (PROMPT, TEXT)):
+        raise TypeError(message)
+    return message
 
 
 def write_pending(archive: Archive, session_id: str, messages: list[Pending]) -> None:
@@ -71,7 +84,7 @@ def write_pending(archive: Archive, session_id: str, messages: list[Pending]) ->
 
 
 def _folder(archive: Archive) -> str:
-    return os.path.join(os.path.dirname(archive.path), "pending")
+    return os.path.join(os.path.dirname(archive.path), PENDING_FOLDER)
 
 
 def _path(archive: Archive, session_id: str) -> str:

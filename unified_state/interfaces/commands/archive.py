@@ -86,10 +86,15 @@ def _export(arguments: Namespace) -> int:
         message = "what is on the server is exported as a whole"
         raise UsageError(message, "`unified-state export --full FILE --from server`")
 
+    printed = set()  # where the archive turns out to be damaged, all is read again from the new one
+
     def action(archive: Archive) -> None:
         lines = export_items(archive) if arguments.items else export_steps(archive, arguments.session)
         for line in lines:
-            context.write_line(line)
+            key = (line["id"] if arguments.items else line["ref"], line.get("session_id"))
+            if key not in printed:
+                context.write_line(line)
+                printed.add(key)
 
     workspace = context.reading()
     if workspace.no_archive is None:

@@ -63,7 +63,8 @@ def _link(arguments: Namespace) -> int:
     if arguments.id:
         context.check_may_take_away(place, settings, "links another archive")
         joined = link(place, settings.data_dir, arguments.id)
-        old = f"; what was recorded under its own id stays in {place.folder}" if has_id(place) and place.id else ""
+        has_other = has_id(place) and place.id not in {None, arguments.id}
+        old = f"; what was recorded under its own id stays in {place.folder}" if has_other else ""
         context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
         return 0
     found = candidates(place, settings.data_dir)

@@ -21,7 +21,7 @@ from unified_state.services.json_tier.history import JsonHistory
 from unified_state.services.json_tier.places import DAMAGED, MERGED, merged_folders, project_of, waiting_folders
 from unified_state.services.pending import keep_message
 from unified_state.services.place import digest_path_of
-from unified_state.storage.archive import storage_error
+from unified_state.storage.archive import explained
 from unified_state.storage.atomic_file import sync_folder
 from unified_state.storage.pending import Pending
 from unified_state.storage.sessions import LOCAL_SESSION, change_work, read_work, touch_session
@@ -56,7 +56,7 @@ def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> str | 
         except DamagedArchiveError:
             raise
         except (UnifiedStateError, DatabaseError) as error:
-            known = error if isinstance(error, UnifiedStateError) else storage_error(error, archive.path)
+            known = error if isinstance(error, UnifiedStateError) else explained(error, archive.path)
             if isinstance(known, DamagedArchiveError):
                 raise
             problem = str(known)

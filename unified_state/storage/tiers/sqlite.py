@@ -20,7 +20,7 @@ from unified_state.records.history import (
     Tombstone,
 )
 from unified_state.rules.querying import query_words
-from unified_state.storage.archive import Archive, storage_error
+from unified_state.storage.archive import Archive, explained
 from unified_state.storage.full_text import Filters, best_matches, count_having, count_steps
 from unified_state.storage.ledger import items_called, list_items
 from unified_state.storage.sessions import session_number
@@ -60,7 +60,7 @@ class SqliteStore:
             with self._archive.transaction():
                 added = sum(self._keep(kind, list(run)) for kind, run in groupby(given, type))
         except DatabaseError as error:
-            raise storage_error(error, self._archive.path) from error
+            raise explained(error, self._archive.path) from error
         if any(isinstance(record, Tombstone) for record in given):
             from unified_state.storage.derived_file import remove_stale  # few records are
 
