@@ -9,7 +9,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
 WHOLE_PROGRAM := acceptance benchmarks docs interfaces other_hosts plugin real_client storage/tiers
 
-.PHONY: demo check test lint structure real-client other-hosts bench outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
+.PHONY: demo check test lint structure real-client other-hosts bench damages outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -48,6 +48,10 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.tool_calls
 	$(RUN)/python -m benchmarks.tool_outputs
 	$(RUN)/python -m benchmarks.lean_cost
+
+# One damaged byte after the other in each of our files.
+damages: $(VENV)/installed
+	$(RUN)/python -m pytest tests/acceptance/test_damage_of_any_byte.py --damages 10000 -n auto -q
 
 # Whether everything reaches a server once, whatever happens on the way.
 outbox: $(VENV)/installed

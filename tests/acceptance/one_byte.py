@@ -28,6 +28,7 @@ from .transcripts import Transcript
 SEED = 20_261_123
 SECONDS = 60  # after which one damage counts as one that hangs
 ITEMS = 12
+_ALL_EVERY = 5
 _PAGE = 4096
 _PAGE_KINDS = {2: "index, inner page", 5: "table, inner page", 10: "index, leaf", 13: "table, leaf"}
 _DENIED = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}
@@ -53,7 +54,7 @@ class Victim:
     """A project whose files are put back before each damage."""
 
     def __init__(self, project: Project, folder: Path) -> None:
-        self.project, self._folder = project, folder
+        self.project, self._folder, self._met = project, folder, 0
         self.transcript = folder / "s.jsonl"
         self.texts = _filled(project, self.transcript)
         self._roots = [project.data, project.folder / ".claude", project.home / ".config"]
@@ -80,11 +81,13 @@ class Victim:
         content = bytearray(path.read_bytes())
         content[damage.at] = damage.value if content[damage.at] != damage.value else damage.value ^ 0x10
         path.write_bytes(content)
+        self._met += 1
         with _alarm():
-            runs = list(self._runs())
+            runs = list(self._runs(with_all=self._met % _ALL_EVERY == 1))
         return Outcome(self._wrong(runs, damage), _is_said(runs, self.project))
 
-    def _runs(self) -> Iterator[tuple[str, Done]]:
+    def _runs(self, *, with_all: bool) -> Iterator[tuple[str, Done]]:
+        """Hooks and commands, one after the other; those that start other programs too, where `with_all`."""
         project, path = self.project, str(self.transcript)
         os.chdir(project.folder)
         yield "SessionStart", self._hook("SessionStart", "brief", transcript_path=path, source="startup")
@@ -94,10 +97,12 @@ class Victim:
         yield "Stop", self._hook("Stop", transcript_path=path)
         yield "decision add", self._command("decision", "add", "one more", "--rationale", "r")
         yield "list", self._command("decision", "list", "--json")
-        yield "PreCompact", self._hook("PreCompact", transcript_path=path, trigger="auto")
+        if with_all:
+            yield "PreCompact", self._hook("PreCompact", transcript_path=path, trigger="auto")
         yield "status", self._command("status")
         yield "restore", self._hook("SessionStart", "brief", transcript_path=path, source="startup")
-        yield "doctor", self._command("doctor")
+        if with_all:
+            yield "doctor", self._command("doctor")
 
     def _wrong(self, runs: list[tuple[str, Done]], damage: Damage) -> str | None:
         for name, done in runs:
@@ -248,7 +253,8 @@ def _is_said(runs: list[tuple[str, Done]], project: Project) -> bool:
     """Whether a person was told that something is wrong."""
     done = dict(runs)
     told = any(name != "doctor" and run.err for name, run in runs)
-    return told or bool(project.log()) or "[HEALTH]" in done["restore"].out or _complains(done["doctor"].out)
+    by_doctor = "doctor" in done and _complains(done["doctor"].out)
+    return told or bool(project.log()) or "[HEALTH]" in done["restore"].out or by_doctor
 
 
 def _complains(doctor: str) -> bool:

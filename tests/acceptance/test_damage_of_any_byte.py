@@ -1,6 +1,6 @@
 """Whatever single byte of our files a disk changes: no bug, no traceback, no hang, nothing lost without a word.
 
-A few hundred bytes by default; `pytest tests/acceptance/test_damage_of_any_byte.py --damages 10000` tries them all.
+A few hundred bytes by default; `make damages` tries ten thousand.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ import pytest
 
 from tests.builders import NOW, item, uuid_of
 from tests.processes import run_at_once
+from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError
+from unified_state.interpreter import DatabaseError
 from unified_state.records.item import DECISION
 from unified_state.records.step import PROMPT, Step
-from unified_state.storage.archive import Archive
+from unified_state.storage.archive import Archive, explained
 from unified_state.storage.archive_check import problem_in
 from unified_state.storage.compactions import begin_compaction
 from unified_state.storage.damage import set_aside_if_damaged
@@ -138,3 +140,104 @@ def test_of_several_processes_that_notice_it_one_sets_it_aside(filled: Path) -> 
     assert sorted(printed) == [f"{filled.parent}/archive.damaged-1.db\n", *["None\n"] * 4]
     with Archive(str(filled)) as archive:
         assert len(list_items(archive)) == 3
+
+
+def steps_of(path: Path) -> dict[int, object]:
+    """The texts of all steps by their numbers."""
+    with Archive(str(path)) as archive:
+        return dict(archive.rows("SELECT id, body FROM step WHERE kind NOT NULL"))
+
+
+def test_of_a_table_with_one_damaged_page_all_rows_of_the_other_pages_come_back_under_their_numbers(
+    filled: Path,
+) -> None:
+    before = steps_of(filled)
+    content = bytearray(filled.read_bytes())
+    page = content.index(before[STEPS // 2].encode()) // 4096  # type: ignore[attr-defined]
+    content[page * 4096 : page * 4096 + 8] = b"\xff" * 8
+    filled.write_bytes(content)
+    assert set_aside_if_damaged(str(filled)) is not None
+    after = steps_of(filled)
+    assert after.items() <= before.items()
+    assert len(before) - len(after) < 3 * 4096 // 400
+
+
+def test_steps_that_came_back_are_found_by_their_words(filled: Path) -> None:
+    strike(filled, 0.9)
+    set_aside_if_damaged(str(filled))
+    with Archive(str(filled)) as archive:
+        number, text = archive.row("SELECT id, body FROM step WHERE kind NOT NULL LIMIT 1")
+        found = archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH ?", text.split()[1])
+    assert found == [(number,)]
+
+
+@pytest.mark.parametrize("name", [b"tableitem", b"tablestep", b"indexitem_by_kind", b"trigger"])
+def test_a_damaged_name_in_the_schema_costs_no_row(filled: Path, name: bytes) -> None:
+    before = steps_of(filled)
+    content = filled.read_bytes()
+    filled.write_bytes(content.replace(name, name[:-1] + b"\xff", 1))
+    assert problem_in(str(filled)) is not None
+    assert set_aside_if_damaged(str(filled)) is not None
+    assert problem_in(str(filled)) is None
+    assert steps_of(filled) == before
+    with Archive(str(filled)) as archive:
+        assert len(list_items(archive)) == 3
+        assert next_alias(archive, DECISION) == "D4"
+
+
+@pytest.mark.parametrize(
+    ("statement", "table"),
+    [
+        ("UPDATE saved SET git = 'k'", "saved"),
+        ("UPDATE session SET work = '[1]'", "session"),
+        ("UPDATE item SET files = '{' WHERE id = 1", "item"),
+        ("UPDATE turn SET at = 'soon' WHERE id = 1", "turn"),
+    ],
+)
+def test_a_value_that_is_no_json_or_of_another_type_is_damage_and_costs_only_itself(
+    filled: Path, statement: str, table: str
+) -> None:
+    with Archive(str(filled)) as archive:
+        archive.run("INSERT INTO saved VALUES ('a', '2026-01-01T00:00:00.000Z', 'manual', '{}')")
+        archive.run(statement)
+    assert table in str(problem_in(str(filled)))
+    assert set_aside_if_damaged(str(filled)) is not None
+    assert problem_in(str(filled)) is None
+    with Archive(str(filled)) as archive:
+        assert len(list_items(archive)) == 3
+        assert archive.row("SELECT count(*) FROM step WHERE kind NOT NULL") == (STEPS,)
+
+
+def test_whoever_runs_out_of_time_leaves_the_damaged_archive_as_it_was(filled: Path) -> None:
+    strike(filled, 0.5)
+    before = {path.name: path.read_bytes() for path in filled.parent.iterdir()}
+    with pytest.raises(ArchiveUnavailableError):
+        set_aside_if_damaged(str(filled), 0.0)
+    after = {path.name: path.read_bytes() for path in filled.parent.iterdir()}
+    assert after == {**before, "archive.db.repair-lock": b""}
+
+
+def test_who_still_has_the_damaged_archive_open_does_not_write_into_it(filled: Path) -> None:
+    with Archive(str(filled)) as late:
+        assert len(list_items(late)) == 3
+        strike(filled, 0.9)
+        aside = set_aside_if_damaged(str(filled))
+        assert aside is not None
+        with pytest.raises(DatabaseError, match="readonly") as refused:
+            late.set_meta("a", "b")
+    assert isinstance(explained(refused.value, str(filled)), DamagedArchiveError)
+
+
+def test_an_archive_that_was_damaged_twice_gives_no_number_twice(filled: Path) -> None:
+    with Archive(str(filled)) as archive:
+        before = numbers(archive)
+    for begin in (0.5, 0.3):
+        strike(filled, begin)
+        assert set_aside_if_damaged(str(filled)) is not None
+    with Archive(str(filled)) as archive:
+        assert all(number >= before[table] for table, number in numbers(archive).items())
+
+
+def test_an_error_that_has_nothing_to_do_with_the_archive_stays_what_it_is(filled: Path) -> None:
+    with pytest.raises(KeyError, match="a bug"), Archive(str(filled)):
+        raise KeyError("a bug")  # noqa: EM101, TRY003

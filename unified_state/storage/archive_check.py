@@ -10,7 +10,7 @@ import os
 import time
 from contextlib import closing
 
-from unified_state.interpreter import DatabaseError, connect
+from unified_state.interpreter import DatabaseError, connect, parse_json
 from unified_state.records.item import ALIAS_LETTERS
 from unified_state.storage.archive_schema import MIGRATIONS, create_tables
 from unified_state.storage.ledger_check import words_problem
@@ -30,6 +30,12 @@ _READ_ONLY = 8
 _STEPS = 10_000  # of SQLite's machine between two looks at the clock
 _SQL_TYPES = dict.fromkeys(("INTEGER", "REAL"), "'integer', 'real', 'null'") | {"TEXT": "'text', 'null'"}
 _PYTHON_TYPES: dict[str, Any] = {"INTEGER": (int, float), "REAL": (int, float), "TEXT": str}
+_JSON: dict[str, dict[str, type]] = {
+    "item": {"files": list, "file_hashes": dict},
+    "session": {"work": dict},
+    "saved": {"git": dict},
+    "survival": {"restored": list},
+}
 _BROKEN = "\ufffd"  # what stands for bytes that are no text
 
 
@@ -163,6 +169,24 @@ def _value_problem(connection: Connection, expected: Connection) -> str | None:
         wrong = [f"typeof({name}) NOT IN ({_SQL_TYPES[kind]})" for name, kind in columns if kind in _SQL_TYPES]
         if wrong and connection.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)} LIMIT 1").fetchone():
             return f"a value of {table} has another type than its column"
-        for _ in connection.execute(f"SELECT {', '.join(name for name, _ in columns)} FROM {table}"):
-            pass  # each text is decoded, or that fails
+        names = [name for name, _ in columns]
+        for row in connection.execute(f"SELECT {', '.join(names)} FROM {table}"):  # each text is decoded, or that fails
+            if table in _JSON and without_broken_json(table, names, row) != row:
+                return f"a value of {table} is no JSON any more"
     return None
+
+
+def without_broken_json(table: str, names: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The row, with nothing in the place of what was written as JSON and cannot be read as such."""
+    kinds = _JSON.get(table, {})
+    return tuple(
+        None if name in kinds and not _is_json(value, kinds[name]) else value
+        for name, value in zip(names, row, strict=True)
+    )
+
+
+def _is_json(text: Any, kind: type) -> bool:
+    try:
+        return isinstance(parse_json(text), kind)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return False

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.item import ALIAS_LETTERS, ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.records.item import (
+    ALIAS_LETTERS,
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    MAIN_FIELDS,
+    QUESTION,
+    LedgerItem,
+)
 from unified_state.rules.packing import UNREADABLE, pack, unpack
 
 TYPE_CHECKING = False
@@ -244,4 +253,7 @@ def read_body(kind: str, text: str) -> dict[str, Any]:
         body = parse_json(text)
     except ValueError:
         return _UNREADABLE_BODIES[kind]
-    return body if isinstance(body, dict) else _UNREADABLE_BODIES[kind]
+    unreadable = _UNREADABLE_BODIES[kind]
+    if not isinstance(body, dict):
+        return unreadable
+    return body if {MAIN_FIELDS[kind], *unreadable} & {"type", MAIN_FIELDS[kind]} <= body.keys() else unreadable | body

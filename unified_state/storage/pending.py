@@ -19,6 +19,8 @@ from unified_state.storage.lock import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from unified_state.storage.archive import Archive
 
 PENDING_FOLDER = "pending"
@@ -55,7 +57,7 @@ def read_pending(archive: Archive, session_id: str) -> list[Pending]:
     path = _path(archive, session_id)
     try:
         with open(path, encoding="utf-8", errors="surrogatepass") as file:
-            return [_checked(Pending(*fields)) for fields in parse_json(file.read())]
+            return [_checked(*fields) for fields in parse_json(file.read())]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (ValueError, TypeError):
@@ -66,10 +68,10 @@ def read_pending(archive: Archive, session_id: str) -> list[Pending]:
         raise StorageError(message, "make the file readable") from error
 
 
-def _checked(message: Pending) -> Pending:
-    if not (isinstance(message.text, str) and isinstance(message.at, int) and message.kind in (PROMPT, TEXT)):
-        raise TypeError(message)
-    return message
+def _checked(kind: Any, text: Any, at: Any) -> Pending:
+    if kind not in {PROMPT, TEXT} or not isinstance(text, str) or not isinstance(at, int):
+        raise TypeError(kind)
+    return Pending(kind, text, at)
 
 
 def write_pending(archive: Archive, session_id: str, messages: list[Pending]) -> None:

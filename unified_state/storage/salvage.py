@@ -18,6 +18,7 @@ from unified_state.storage.archive_check import (
     plain_tables,
     schema_rows,
     typed_columns,
+    without_broken_json,
 )
 from unified_state.storage.archive_schema import MIGRATIONS
 from unified_state.storage.ledger import PROPOSED, raise_counter
@@ -116,7 +117,7 @@ def _copy(archive: Archive, damaged: Connection, table: str) -> bool:
         if row is None or not fits(table, columns, row):
             is_whole = False
         else:
-            archive.run(insert, *row)
+            archive.run(insert, *without_broken_json(table, [name for name, _ in columns], row))
     return is_whole
 
 
