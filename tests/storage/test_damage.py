@@ -12,6 +12,7 @@ from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError
 from unified_state.interpreter import DatabaseError
 from unified_state.records.item import DECISION
 from unified_state.records.step import PROMPT, Step
+from unified_state.services.exporting import export_steps
 from unified_state.storage.archive import Archive, explained
 from unified_state.storage.archive_check import problem_in
 from unified_state.storage.compactions import begin_compaction
@@ -241,3 +242,16 @@ def test_an_archive_that_was_damaged_twice_gives_no_number_twice(filled: Path) -
 def test_an_error_that_has_nothing_to_do_with_the_archive_stays_what_it_is(filled: Path) -> None:
     with pytest.raises(KeyError, match="a bug"), Archive(str(filled)):
         raise KeyError("a bug")  # noqa: EM101, TRY003
+
+
+@pytest.mark.parametrize("table", ["turn", "session"])
+def test_steps_are_exported_even_if_their_turns_or_sessions_are_gone(filled: Path, table: str) -> None:
+    with Archive(str(filled)) as archive:
+        (root,) = archive.row("SELECT rootpage FROM sqlite_master WHERE name = ?", table)
+        before = [line["text"] for line in export_steps(archive)]
+    content = bytearray(filled.read_bytes())
+    content[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
+    filled.write_bytes(content)
+    assert set_aside_if_damaged(str(filled)) is not None
+    with Archive(str(filled)) as archive:
+        assert [line["text"] for line in export_steps(archive)] == before

@@ -40,6 +40,7 @@ _GAP = 1_000_000  # numbers that are skipped where the last one cannot be read a
 # Triggers fill the first anew, servers are told everything again, and vectors are made again.
 _NOT_COPIED = ("enforcement", "outbox", "outbox_server", "outbox_session", "outbox_vectors", "vector", "vector_model")
 _CURSORS = "transcript"  # how far each transcript was read: of use only where nothing that was read is missing
+_SALVAGED = "salvaged"  # the name of a session whose own is gone
 _FARTHEST = 1 << 62
 
 
@@ -57,6 +58,7 @@ def salvage(archive: Archive, damaged: Connection) -> None:
             archive.run(f"UPDATE item SET {name} = ? WHERE {unknown_word(name)}", word)
         _count_on(archive)
         _stand_in(archive, {table: _last_number(damaged, table) for table in _NUMBERED})
+        _take_in_orphans(archive)
         archive.run("DELETE FROM unindexed")
         archive.run("INSERT INTO unindexed SELECT id FROM step WHERE kind NOT NULL AND uuid != ?", STAND_IN)
         index_left(archive)
@@ -190,6 +192,20 @@ def _stand_in(archive: Archive, last: dict[str, int]) -> None:
             archive.run(
                 f"INSERT INTO {table} (id, {names}) VALUES (?, {', '.join('?' * len(values))})", last[table], *values
             )
+
+
+def _take_in_orphans(archive: Archive) -> None:
+    """Give steps whose turn is gone, and turns whose session is gone, one that says so: else nothing leads to them."""
+    orphans = "FROM step WHERE turn NOT IN (SELECT id FROM turn)"
+    if archive.row(f"SELECT 1 {orphans} LIMIT 1") is not None:
+        archive.run("INSERT OR IGNORE INTO session (session_id) VALUES (?)", _SALVAGED)
+        (session,) = archive.row("SELECT id FROM session WHERE session_id = ?", _SALVAGED)
+        archive.run(f"INSERT INTO turn (id, session, at) SELECT turn, ?, min(at) {orphans} GROUP BY turn", session)
+    archive.run(
+        "INSERT OR IGNORE INTO session (id, session_id) SELECT DISTINCT session, ? || '-' || session FROM turn "
+        "WHERE session NOT IN (SELECT id FROM session)",
+        _SALVAGED,
+    )
 
 
 def _last_number(damaged: Connection, table: str) -> int:
