@@ -147,3 +147,15 @@ def test_the_file_shows_what_was_neither_paged_out_nor_dismissed(archive: Archiv
     for entry in [*shown, item(2).replace(paged_out_at="2026-01-01T00:00:00.000Z"), item(4, status=DISMISSED)]:
         insert_item(archive, entry)
     assert items_in_file(archive) == shown
+
+
+@pytest.mark.parametrize("name", [b"decision", b"rationale"])
+def test_a_body_in_which_the_name_of_a_field_was_damaged_is_shown_as_far_as_it_can_be_read(
+    archive: Archive, name: bytes
+) -> None:
+    insert_item(archive, item(1))
+    text = '{"decision":"Use SQLite","rationale":"one file"}'.replace(name.decode(), "x" + name.decode()[1:])
+    archive.run("UPDATE item SET body = ?", text)
+    (found,) = list_items(archive)
+    assert "Use SQLite" in found.body.values()
+    assert isinstance(found.body["decision"], str)

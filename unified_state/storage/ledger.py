@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.item import (
-    ALIAS_LETTERS,
-    ATTEMPT,
-    CONSTRAINT,
-    DECISION,
-    EVIDENCE,
-    MAIN_FIELDS,
-    QUESTION,
-    LedgerItem,
-)
-from unified_state.rules.packing import UNREADABLE, pack, unpack
+from unified_state.records.item import ALIAS_LETTERS, LedgerItem
+from unified_state.rules.packing import pack, unpack
+from unified_state.storage.item_body import read_body
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +21,6 @@ if TYPE_CHECKING:
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = "active", "proposed", "superseded", "resolved", "dismissed"
 
-_UNREADABLE_BODIES: dict[str, dict[str, Any]] = {
-    DECISION: {"decision": UNREADABLE, "rationale": "", "reversible": True},
-    CONSTRAINT: {"constraint": UNREADABLE, "source": "", "blocking": False},
-    QUESTION: {"question": UNREADABLE, "context": "", "priority": "medium"},
-    EVIDENCE: {"type": "observation", "content": UNREADABLE, "source": ""},
-    ATTEMPT: {"attempt": UNREADABLE, "outcome": ""},
-}
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
@@ -245,15 +230,3 @@ def _item(row: Any) -> LedgerItem:
     known["quote"] = None if known["quote"] is None else unpack(known["quote"])
     known["file_hashes"] = parse_json(known["file_hashes"]) if known["file_hashes"] else {}
     return LedgerItem(**known)
-
-
-def read_body(kind: str, text: str) -> dict[str, Any]:
-    """The body of an item of that kind; one that says so where the disk has changed it."""
-    try:
-        body = parse_json(text)
-    except ValueError:
-        return _UNREADABLE_BODIES[kind]
-    unreadable = _UNREADABLE_BODIES[kind]
-    if not isinstance(body, dict):
-        return unreadable
-    return body if {MAIN_FIELDS[kind], *unreadable} & {"type", MAIN_FIELDS[kind]} <= body.keys() else unreadable | body

@@ -8,7 +8,8 @@ from __future__ import annotations
 from unified_state.records.item import MAIN_FIELDS
 from unified_state.records.record import Record
 from unified_state.rules.packing import pack, unpack
-from unified_state.storage.ledger import ACTIVE, PROPOSED, find_item, read_body
+from unified_state.storage.item_body import read_body
+from unified_state.storage.ledger import ACTIVE, PROPOSED, find_item
 from unified_state.storage.steps import KIND_NUMBERS, uuid_key
 
 TYPE_CHECKING = False
