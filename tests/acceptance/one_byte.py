@@ -128,6 +128,8 @@ class Victim:
             return f"{damage.kind}: {set(changed) - set(near)} are gone, and nothing was said"
         if "one more" not in shown:
             return "what was recorded behind the damage is gone"
+        if damage.kind == "journal":
+            return None  # its checksums cover one byte in 200: SQLite may roll back half a transaction without an error
         steps = self._count_steps()
         return f"{self.steps - steps} steps are gone, and nothing was said" if steps < self.steps else None
 
