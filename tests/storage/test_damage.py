@@ -213,7 +213,7 @@ def test_whoever_runs_out_of_time_leaves_the_damaged_archive_as_it_was(filled: P
     strike(filled, 0.5)
     before = {path.name: path.read_bytes() for path in filled.parent.iterdir()}
     with pytest.raises(ArchiveUnavailableError):
-        set_aside_if_damaged(str(filled), 0.0)
+        set_aside_if_damaged(str(filled), seconds=0.0)
     after = {path.name: path.read_bytes() for path in filled.parent.iterdir()}
     assert after == {**before, "archive.db.repair-lock": b""}
 

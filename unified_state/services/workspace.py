@@ -1,6 +1,4 @@
-"""A workspace: everything a use case needs in one folder. Opens the archive, and begins a new one where it is
-damaged.
-"""
+"""A workspace: what a use case needs in one folder. Opens the archive, and begins a new one where it is damaged."""
 
 from __future__ import annotations
 

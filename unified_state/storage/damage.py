@@ -74,9 +74,7 @@ def _hold(path: str) -> Connection:
     return connection
 
 
-def _fill(
-    temporary: str, damaged: Connection, refill: Callable[[Archive], None], until: float | None
-) -> None:
+def _fill(temporary: str, damaged: Connection, refill: Callable[[Archive], None], until: float | None) -> None:
     """A new archive under a temporary name, with what can be read of the damaged one."""
     with Archive(temporary) as archive:
         if until is not None:
