@@ -188,7 +188,7 @@ def test_the_archive_of_another_repository_is_used_once_the_user_accepts_it(fill
     (theirs,) = (path for path in filled.archives if path != ours)
     shutil.copy(theirs, ours)
     assert filled.run("decision", "add", "meanwhile", "--rationale", "r").code == 0
-    assert filled.run("link", ours.parent.name).code == 0
+    assert filled.at_terminal("link", ours.parent.name).code == 0
     texts = [item["decision"] for item in filled.ask("decision", "list")]
     assert "of the other repository" in texts
     assert "meanwhile" in texts

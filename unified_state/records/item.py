@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
 ATTEMPT = "attempt"
 ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E", ATTEMPT: "A"}
+STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 PRIORITIES = ("high", "medium", "low")
 EVIDENCE_TYPES = ("error", "command", "output", "observation", "commit", "pull_request")
 MAIN_FIELDS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.interpreter import dump_json, parse_json
-from unified_state.records.item import ALIAS_LETTERS, LedgerItem
+from unified_state.records.item import ALIAS_LETTERS, STATUSES, LedgerItem
 from unified_state.rules.packing import pack, unpack
 from unified_state.storage.item_body import read_body
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from unified_state.storage.archive import Archive
 
-ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = "active", "proposed", "superseded", "resolved", "dismissed"
+ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from unified_state.records.item import ALIAS_LETTERS
+from unified_state.records.item import ALIAS_LETTERS, STATUSES
 from unified_state.records.origin import ORIGINS
-from unified_state.storage.ledger import ACTIVE, DISMISSED, PROPOSED, RESOLVED, SUPERSEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 # What the ledger writes into these columns of an item; those that came from elsewhere may say something else.
 _WORDS = {
     "kind": tuple(ALIAS_LETTERS),
-    "status": (ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED),
+    "status": STATUSES,
     "origin": ORIGINS,
 }
 
