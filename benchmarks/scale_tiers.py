@@ -18,7 +18,7 @@ from unified_state.records.step import Step
 from unified_state.services.searching import search
 from unified_state.setting_table import STATIC
 from unified_state.storage.archive import Archive
-from unified_state.storage.tiers.json_lines import JsonStore
+from unified_state.storage.journalled_archive import JournalledArchive
 from unified_state.storage.tiers.postgres.embedded import EMBEDDED, start_embedded
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.sqlite import SqliteStore
@@ -93,8 +93,17 @@ def _open_sqlite(place: Path) -> HistoryStore:
     return SqliteStore(_archive_path(place))
 
 
+class _JournalStore(SqliteStore):
+    def __init__(self, folder: str) -> None:
+        self._journalled = JournalledArchive(folder)
+        super().__init__("", archive=self._journalled)
+
+    def close(self) -> None:
+        self._journalled.connection.close()
+
+
 def _open_json(place: Path) -> HistoryStore:
-    return JsonStore(str(place), _PROJECT)
+    return _JournalStore(str(place / _PROJECT))
 
 
 def _open_postgres(place: Path) -> PostgresStore:

@@ -23,7 +23,7 @@ settings.register_profile("untimed", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)  # for `make check`
 settings.load_profile("untimed")
 
-_KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT")
+_KEPT = ("PATH", "LANG", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT")
 _KEPT_PREFIXES = ("PYTEST", "UNIFIED_STATE_REQUIRE_")
 
 
@@ -81,6 +81,9 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(folder))
     set_home(folder)
+    scratch = folder.with_name(f"{folder.name}-tmp")
+    scratch.mkdir(mode=0o700)
+    monkeypatch.setenv("TMPDIR", str(scratch))  # where journals are replayed to
     return folder
 
 

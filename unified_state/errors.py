@@ -72,7 +72,7 @@ class ConstraintsLostError(UnifiedStateError):
 
 
 class TierError(UnifiedStateError):
-    """What was asked for needs SQLite, and the history of this project is kept without."""
+    """What was asked for needs SQLite, which this Python does not have."""
 
 
 class MissingExtraError(UnifiedStateError):

@@ -49,8 +49,7 @@ else:
         from unified_state.errors import ArchiveUnavailableError
 
         def connect(*_arguments, **_options):  # noqa: ANN002, ANN003, ANN202
-            message = "this Python has no SQLite"
-            raise ArchiveUnavailableError(message, "use another Python; until then files of JSON hold the history")
+            raise ArchiveUnavailableError(NO_SQLITE, "use another Python; hooks note each turn for later")
 
         class DatabaseError(Exception):
             """Never raised."""
@@ -59,12 +58,16 @@ else:
         return {**errors, "Connection": object, "connect": connect, "sqlite_version_info": (0,)}
 
 
+NO_SQLITE = "this Python has no SQLite"
+
+
 def has_sqlite() -> bool:
     """Whether this Python can open an archive: some are built without SQLite."""
     return bool(getattr(sys.modules[__name__], "sqlite_version_info") > (0,))  # noqa: B009  # it is loaded by that
 
 
 __all__ = [
+    "NO_SQLITE",
     "Connection",
     "DatabaseError",
     "IntegrityError",

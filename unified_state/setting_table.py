@@ -181,7 +181,7 @@ SETTINGS = (
     Setting(
         "tier",
         "sqlite",
-        "What holds the history: an SQLite archive, or files of JSON where Python has no SQLite; see tiers.",
+        "What holds the history: an SQLite archive, or a journal of JSON lines; see tiers.",
         choices=("sqlite", "json"),
         own_file_only=True,
     ),

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from .disks import full_disk, read_only
-from .product import Project, told_in_one_line, well_printed
+from .product import Project, lose_replays, told_in_one_line, well_printed
 from .reading import kept, said
 from .transcripts import Transcript
 
+PAGE = 4096
 HOOKS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SubagentStop", "PostCompact", "SessionEnd")
 CHANGES = (
     ("decision", "add", "while it cannot be written", "--rationale", "r"),
@@ -61,11 +62,13 @@ def test_commands_say_so_and_all_of_it_is_there_when_there_is_room_again(
     for number in range(10):
         written.turn(number, size=4000)
     path = str(written.write(tmp_path / "s.jsonl"))
+    fill_page(known)
     before = [known.run(*arguments).out for arguments in READINGS]
     with full_disk(known, known.home) if trouble == "full" else read_only(known, known.data) as project:
         for arguments in CHANGES:
             assert told_in_one_line(done := project.run(*arguments)), (arguments, done)
         harmless(project, path)
+        lose_replays()
         assert [project.run(*arguments).out for arguments in READINGS] == before
         assert project.run("status").code == 0
         if trouble == "full":
@@ -73,6 +76,14 @@ def test_commands_say_so_and_all_of_it_is_there_when_there_is_room_again(
             goes_on(project, written, path)
     if trouble == "read-only":
         goes_on(known, written, path)
+
+
+def fill_page(project: Project) -> None:
+    """Let no page of the disk that the journal has already take any more."""
+    (path,) = project.data.rglob("history.jsonl")
+    *lines, last = path.read_bytes().splitlines(keepends=True)
+    content = b"".join(lines)
+    path.write_bytes(content + b"\n" * (-len(content + last) % PAGE) + last)
 
 
 def goes_on(project: Project, written: Transcript, path: str) -> None:

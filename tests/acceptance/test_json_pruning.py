@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.builders import NOW, answer, prompt, write_transcript
 
-from .product import Project, all_bytes, told_in_one_line
+from .product import Project, all_bytes, lose_replays
 
 OLD, YOUNG = "oldzebra", "youngzebra"
 LONG_AGO = NOW - 500 * 86_400_000
@@ -51,6 +52,7 @@ def test_old_steps_leave_every_byte_and_do_not_come_back(kept: Project, tmp_path
     assert OLD.encode() not in all_bytes([kept.home, kept.folder])
     assert YOUNG in texts(kept)
     assert [item["decision"] for item in kept.ask("decision", "list")] == ["Use JSON"]
+    lose_replays()
     assert "was pruned" in kept.run("recall", "S1").err
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes((tmp_path / "old.jsonl").read_bytes())
@@ -78,8 +80,17 @@ def test_the_whole_of_a_turn_that_an_item_names_stays(kept: Project) -> None:
     assert kept.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 0
 
 
-def test_a_policy_is_refused_in_one_line(kept: Project, write_settings: Callable[[str], None]) -> None:
-    write_settings('tier = "json"\nretention_megabytes = 1\n')
-    assert told_in_one_line(done := kept.run("prune", "--policy", "--yes")), done
-    assert "--older-than" in done.err
-    assert OLD in texts(kept)
+def test_a_policy_takes_what_was_used_least(
+    kept: Project, tmp_path: Path, write_settings: Callable[[str], None]
+) -> None:
+    write_settings('tier = "json"\nretention_megabytes = 1\nretention_spares_days = 1\n')
+    assert kept.ask("prune", "--policy", "--dry-run")["steps"] == 0
+    noise = [
+        prompt(n, f"{OLD} {n} {random.Random(n).randbytes(900).hex()}", session="big", at=LONG_AGO)
+        for n in range(100, 1100)
+    ]
+    path = write_transcript(tmp_path / "big.jsonl", *noise)
+    assert kept.hook("PreCompact", session_id="big", transcript_path=str(path), trigger="auto").code == 0
+    assert kept.ask("prune", "--policy", "--yes")["steps"] > 0
+    lose_replays()
+    assert 0 < len(kept.export()) < len(noise)

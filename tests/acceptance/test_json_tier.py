@@ -1,40 +1,37 @@
-"""A project whose history lies in files of JSON: chosen, or because this Python was built without SQLite."""
+"""A project whose history lies in a journal of JSON lines, because its user chose so."""
 
 from __future__ import annotations
 
 import json
-import re
+import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from time import sleep
 
 import pytest
 
-from .namespaces import in_folder, mounted
-from .product import Project, all_bytes, archive_is_whole, hook_command, restored, told_in_one_line
+from unified_state.services.hook_table import tool_hook_group
+
+from .lean import LONG, LeanSession
+from .product import (
+    Project,
+    all_bytes,
+    archive_is_whole,
+    hook_command,
+    lose_replays,
+    replays,
+    restored,
+    told_in_one_line,
+)
 from .reading import kept, said
 from .striking import hook_struck_at, run_struck
 from .transcripts import Transcript
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact")
 KILLED_AT = range(1, 60, 2)
-
-
-@pytest.fixture(params=["chosen", "no SQLite"])
-def without(
-    request: pytest.FixtureRequest, project: Project, write_settings: Callable[[str], None]
-) -> Iterator[Project]:
-    """The project where nothing can be, or shall be, kept in an archive."""
-    if request.param == "chosen":
-        write_settings('tier = "json"\n')
-        yield project
-        return
-    import _sqlite3
-
-    with mounted(f"mount --bind /dev/null {_sqlite3.__file__}") as prefix:
-        yield Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
 
 
 @pytest.fixture
@@ -45,38 +42,38 @@ def chosen(project: Project, write_settings: Callable[[str], None]) -> Project:
 
 
 def test_every_turn_is_archived_and_after_a_compaction_state_and_turns_come_back(
-    without: Project, tmp_path: Path
+    chosen: Project, tmp_path: Path
 ) -> None:
-    without.decide("Use JSON here")
-    without.ask("constraint", "add", "API v1 stays", "--source", "user", "--blocking")
+    chosen.decide("Use JSON here")
+    chosen.ask("constraint", "add", "API v1 stays", "--source", "user", "--blocking")
     written, path = Transcript("s"), tmp_path / "s.jsonl"
     for number in range(5):
         written.turn(number)
         written.write(path)
-        assert without.hook("UserPromptSubmit", transcript_path=str(path), prompt="and now?").code == 0
-        assert without.hook("Stop", transcript_path=str(path)).code == 0
-    done = without.hook("PreCompact", transcript_path=str(path), trigger="auto")
+        assert chosen.hook("UserPromptSubmit", transcript_path=str(path), prompt="and now?").code == 0
+        assert chosen.hook("Stop", transcript_path=str(path)).code == 0
+    done = chosen.hook("PreCompact", transcript_path=str(path), trigger="auto")
     assert "D1: Use JSON here" in done.out
-    texts = restored(without, path)
+    texts = restored(chosen, path)
     assert "D1" in texts["brief"]
     assert "API v1 stays" in texts["brief"]
     assert "[LAST TURNS]" in texts["working_set"]
-    exported = [line for line in without.export("s") if line.get("text") != "and now?"]
+    exported = [line for line in chosen.export("s") if line.get("text") != "and now?"]
     assert kept(exported) == said(written.content)
-    assert without.archives == []
-    assert without.log() == ""
+    assert chosen.archives == []
+    assert chosen.log() == ""
 
 
-def test_items_are_recorded_changed_listed_and_shown_in_the_state_file(without: Project) -> None:
-    assert [without.decide(text) for text in ("one", "two")] == ["D1", "D2"]
-    assert without.ask("decision", "supersede", "D1", "three", "--rationale", "r")["id"] == "D3"
-    without.ask("question", "add", "Which port?", "--context", "c")
-    assert without.ask("question", "resolve", "Q1", "8081")["resolved"]
-    without.ask("evidence", "add", "error", "boom", "--source", "s")
-    without.ask("attempt", "add", "tried", "--outcome", "failed")
-    without.ask("work", "set", "--id", "X-1", "--phase", "test")
-    without.ask("save", "--highlight", "halfway", "--action", "go on")
-    state = without.state()
+def test_items_are_recorded_changed_listed_and_shown_in_the_state_file(chosen: Project) -> None:
+    assert [chosen.decide(text) for text in ("one", "two")] == ["D1", "D2"]
+    assert chosen.ask("decision", "supersede", "D1", "three", "--rationale", "r")["id"] == "D3"
+    chosen.ask("question", "add", "Which port?", "--context", "c")
+    assert chosen.ask("question", "resolve", "Q1", "8081")["resolved"]
+    chosen.ask("evidence", "add", "error", "boom", "--source", "s")
+    chosen.ask("attempt", "add", "tried", "--outcome", "failed")
+    chosen.ask("work", "set", "--id", "X-1", "--phase", "test")
+    chosen.ask("save", "--highlight", "halfway", "--action", "go on")
+    state = chosen.state()
     assert [(entry["id"], entry.get("status")) for entry in state["decisions"]] == [
         ("D1", "superseded"),
         ("D2", None),
@@ -84,11 +81,11 @@ def test_items_are_recorded_changed_listed_and_shown_in_the_state_file(without: 
     ]
     assert state["workItem"]["id"] == "X-1"
     assert state["summaries"]["pendingActions"] == ["go on"]
-    assert without.ask("recall", "D1")["superseded_by"] == "D3"
-    assert [item["id"] for item in without.ask("decision", "list")] == ["D2", "D3"]
-    assert "X-1" in without.run("load").out
-    assert without.run("validate").code == 0
-    assert without.ask("status")["tier"] == "json"
+    assert chosen.ask("recall", "D1")["superseded_by"] == "D3"
+    assert [item["id"] for item in chosen.ask("decision", "list")] == ["D2", "D3"]
+    assert "X-1" in chosen.run("load").out
+    assert chosen.run("validate").code == 0
+    assert chosen.ask("status")["tier"] == "json"
 
 
 def test_a_ref_is_the_same_in_any_case(chosen: Project) -> None:
@@ -103,10 +100,12 @@ def test_a_ref_is_the_same_in_any_case(chosen: Project) -> None:
 def test_an_item_is_recalled_though_the_disk_changed_the_one_that_it_superseded(chosen: Project) -> None:
     chosen.decide("one")
     chosen.ask("decision", "supersede", "D1", "two", "--rationale", "r")
-    (path,) = chosen.data.rglob("items.jsonl")
+    (path,) = chosen.data.rglob("history.jsonl")
     path.write_bytes(path.read_bytes().replace(b'"alias":"D1"', b'"alias"D1"'))
     assert chosen.ask("recall", "D2")["links"] == []
     assert chosen.run("export", "--items").code == 0
+    (check,) = [check for check in json.loads(chosen.run("doctor", "--json").out) if check["name"] == "tier"]
+    assert "2 lines of the history" in check["message"]
 
 
 def test_what_is_paged_out_leaves_the_state_file(chosen: Project) -> None:
@@ -117,32 +116,22 @@ def test_what_is_paged_out_leaves_the_state_file(chosen: Project) -> None:
     assert chosen.ask("recall", "C1")["status"] == "resolved"
 
 
-def test_a_change_counts_though_the_clock_went_back(chosen: Project) -> None:
-    chosen.ask("question", "add", "Which port?", "--context", "c")
-    chosen.ask("question", "resolve", "Q1", "8081")
-    (path,) = chosen.data.rglob("items.jsonl")
-    (changed_at,) = re.findall(rb'"changed_at":"(\d{4})', path.read_bytes())
-    path.write_bytes(path.read_bytes().replace(b'"changed_at":"' + changed_at, b'"changed_at":"2999'))
-    chosen.ask("question", "resolve", "Q1", "8082")
-    assert chosen.ask("recall", "Q1")["body"]["resolution"] == "8082"
-
-
-def test_what_was_said_is_found_recalled_and_forgotten(without: Project, tmp_path: Path) -> None:
+def test_what_was_said_is_found_recalled_and_forgotten(chosen: Project, tmp_path: Path) -> None:
     written = Transcript("s")
     written.prompt("the swordfish is in the cupboard")
     written.text("I put the quokka beside it")
     path = written.write(tmp_path / "s.jsonl")
-    assert without.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
-    without.decide("Remember the swordfish")
-    (hit,) = [hit for hit in without.ask("search", "quokka") if hit["kind"] == "text"]
-    assert "quokka" in without.ask("recall", hit["ref"])["text"]
-    done = without.ask("forget", "--match", "swordfish")
+    assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
+    chosen.decide("Remember the swordfish")
+    (hit,) = [hit for hit in chosen.ask("search", "quokka") if hit["kind"] == "text"]
+    assert "quokka" in chosen.ask("recall", hit["ref"])["text"]
+    done = chosen.ask("forget", "--match", "swordfish")
     assert (done["steps"], done["items"]) == (1, 1)
-    assert without.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
-    assert without.ask("search", "swordfish") == []
+    assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
+    assert chosen.ask("search", "swordfish") == []
     path.unlink()
-    assert b"swordfish" not in all_bytes([without.home, without.folder])
-    assert without.decide("another") == "D2"
+    assert b"swordfish" not in all_bytes([chosen.home, chosen.folder])
+    assert chosen.decide("another") == "D2"
 
 
 def test_who_forgets_is_told_of_an_archive_that_is_not_looked_at(
@@ -156,31 +145,92 @@ def test_who_forgets_is_told_of_an_archive_that_is_not_looked_at(
     assert f"{project.archive} was not looked at: tier is json" in done.err
 
 
-def test_what_does_not_work_says_so_in_one_line(without: Project) -> None:
-    without.decide("one")
-    for arguments in (("why", "D1"), ("scan",), ("restore",), ("context",), ("survival",)):
-        assert told_in_one_line(done := without.run(*arguments)), (arguments, done)
-        assert "SQLite" in done.err
+def test_what_needed_an_archive_before_works(chosen: Project, tmp_path: Path) -> None:
+    """Facts that are captured, proposals, why, scan, restore, context, survival, the working set, ingest."""
+    written = Transcript("s")
+    written.prompt("From now on never push to main.")
+    written.text("ok")
+    written.call("Edit", {"file_path": "/home/dev/proj/app.py", "old_string": "a", "new_string": "b"}, "done")
+    written.prompt("go on")
+    path = written.write(tmp_path / "s.jsonl")
+    assert chosen.ask("ingest", str(path))["added"] > 0
+    (proposed,) = chosen.ask("proposed", "list")
+    assert chosen.run("proposed", "accept", proposed["id"]).code == 0
+    lose_replays()
+    assert "never push to main" in chosen.run("why", proposed["id"]).out
+    assert "app.py" in chosen.run("restore", "--session", "s").out
+    assert chosen.ask("scan")["refs"] == []
+    assert chosen.run("context").code in (0, 1)
+    chosen.decide("Use one journal")
+    texts = restored(chosen, path)
+    assert "never push to main" in texts["brief"]
+    assert "app.py" in texts["working_set"]
+    assert chosen.run("survival").code == 0
 
 
-def test_hooks_never_fail_the_turn(without: Project, tmp_path: Path) -> None:
+def test_a_constraint_is_enforced(chosen: Project) -> None:
+    arguments = ("--source", "the team", "--scope", "command:git push --force", "--mode", "deny")
+    chosen.ask("constraint", "add", "Never force-push", *arguments)
+    event = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}
+    command = list(tool_hook_group(str(chosen.data))["hooks"][0].values())
+    done = chosen.execute([command[1], *command[2]], chosen.event("PreToolUse", **event), {})
+    assert '"permissionDecision":"deny"' in done.out
+    (table,) = chosen.data.rglob("enforced.json")
+    table.unlink()
+    lose_replays()
+    done = chosen.execute([command[1], *command[2]], chosen.event("PreToolUse", **event), {})
+    assert '"permissionDecision":"deny"' in done.out
+
+
+def test_a_long_output_is_shortened_and_recalled_whole(chosen: Project, tmp_path: Path) -> None:
+    session = LeanSession(chosen, tmp_path / "s.jsonl")
+    assert session.alone(LONG) != LONG
+    lose_replays()
+    (hit,) = chosen.ask("search", "the long way", "--kind", "tool_result")
+    assert chosen.ask("recall", hit["ref"])["result"] == LONG
+
+
+def test_what_other_sessions_decide_and_subagents_need_is_told(chosen: Project, tmp_path: Path) -> None:
+    for session in ("one", "two"):
+        written = Transcript(session)
+        written.turn(1)
+        chosen.keep(written, tmp_path / f"{session}.jsonl", "UserPromptSubmit")
+    lose_replays()
+    done = chosen.run("decision", "add", "Use one journal", "--rationale", "r", CLAUDE_CODE_SESSION_ID="one")
+    assert done.code == 0, done
+    told = chosen.hook("UserPromptSubmit", session_id="two", transcript_path=str(tmp_path / "two.jsonl"), prompt="x")
+    assert "Use one journal" in told.out
+
+
+def test_numbers_that_refs_name_and_what_was_given_back_outlive_the_replay(chosen: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    for number in range(3):
+        written.turn(number)
+    chosen.keep(written, path)
+    before = (chosen.run("export").out, chosen.ask("search", "swordfish"), chosen.ask("status"))
+    lose_replays()
+    assert (chosen.run("export").out, chosen.ask("search", "swordfish"), chosen.ask("status")) == before
+    assert chosen.decide("one") == "D1"
+    lose_replays()
+    assert chosen.decide("two") == "D2"
+
+
+def test_a_purge_leaves_nothing_of_what_was_replayed(chosen: Project, tmp_path: Path) -> None:
+    written = Transcript("s")
+    written.prompt("the swordfish")
+    chosen.keep(written, tmp_path / "s.jsonl")
+    (tmp_path / "s.jsonl").unlink()
+    assert len(replays()) == 1
+    assert chosen.run("uninstall", "--purge").code == 0
+    assert replays() == []
+    assert b"swordfish" not in all_bytes([chosen.home, chosen.folder])
+
+
+def test_hooks_never_fail_the_turn(chosen: Project, tmp_path: Path) -> None:
     for event in EVENTS:
         for path in (str(tmp_path / "none.jsonl"), "", str(tmp_path)):
-            done = without.hook(event, transcript_path=path, session_id="\ud83d/../x", prompt="a\0b", trigger="auto")
+            done = chosen.hook(event, transcript_path=path, session_id="\ud83d/../x", prompt="a\0b", trigger="auto")
             assert done.code == 0, (event, done)
-
-
-def test_doctor_says_that_there_is_no_sqlite(project: Project, write_settings: Callable[[str], None]) -> None:
-    import _sqlite3
-
-    with mounted(f"mount --bind /dev/null {_sqlite3.__file__}") as prefix:
-        bare = Project(project.folder, project.home, in_folder(prefix, str(project.folder)))
-        (check,) = [check for check in json.loads(bare.run("doctor", "--json").out) if check["name"] == "tier"]
-        assert not check["ok"]
-        assert "no SQLite" in check["message"]
-        write_settings('tier = "json"\n')
-        (check,) = [check for check in json.loads(bare.run("doctor", "--json").out) if check["name"] == "tier"]
-        assert check["ok"]
 
 
 def test_a_project_cannot_choose_the_tier(project: Project) -> None:
@@ -207,6 +257,36 @@ def test_a_hook_that_is_killed_at_any_point_loses_nothing(chosen: Project, tmp_p
         run_struck(hook_struck_at(point, chosen.data, hook_command("PreCompact")), chosen.folder, stdin)
     assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
     assert kept(chosen.export("s")) == said(written.content)
+
+
+def test_a_hook_that_is_killed_wherever_it_touches_the_replay_loses_nothing(chosen: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    stdin = chosen.event("PreCompact", transcript_path=str(path), trigger="auto")
+    statuses = []
+    for point in range(1, 9):
+        written.turn(point)
+        written.write(path)
+        lose_replays()
+        command = hook_struck_at(point, Path(os.environ["TMPDIR"]), hook_command("PreCompact"))
+        statuses.append(run_struck(command, chosen.folder, stdin))
+    assert statuses[0] < 0
+    assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
+    assert kept(chosen.export("s")) == said(written.content)
+    assert len(replays()) == 1
+
+
+def test_what_was_acknowledged_is_there_though_the_replay_is_lost_again_and_again(chosen: Project) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(chosen.run, "decision", "add", f"d {n}", "--rationale", "r") for n in range(24)]
+        while not all(run.done() for run in runs):
+            sleep(0.3)
+            lose_replays()
+    ends = [run.result() for run in runs]
+    assert [done for done in ends if done.code and not told_in_one_line(done)] == []
+    ids = [done.out.strip() for done in ends if done.code == 0]
+    assert ids
+    assert len(set(ids)) == len(ids)
+    assert set(ids) <= {item["id"] for item in chosen.ask("decision", "list")}
 
 
 def test_the_summary_that_a_hook_was_told_is_kept_wherever_the_next_is_killed(chosen: Project, tmp_path: Path) -> None:

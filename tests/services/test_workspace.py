@@ -6,9 +6,10 @@ import pytest
 
 from tests.builders import NOW, SESSION
 from unified_state.errors import DamagedFileError, SettingError, StorageError
+from unified_state.services.opening import open_workspace
 from unified_state.services.place import Place, locate
 from unified_state.services.recording import Author
-from unified_state.services.workspace import Workspace, open_workspace
+from unified_state.services.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.storage.archive import Archive
 

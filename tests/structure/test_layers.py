@@ -20,19 +20,19 @@ MOST_FILES = 15
 KNOWN_CIRCLES = [
     {"__init__", "interfaces/agent_sdk", "interfaces/bug_report", "interfaces/mcp"},
     {"records/record", "records/validation"},
-    {"services/json_tier/places", "services/masking", "services/place"},
     {"services/lean_archiving", "services/lean_output"},
     {
-        *("services/archive_writing", "services/enforcement", "services/enforcement_hook", "services/finding"),
-        *("services/forgetting", "services/forgetting_told", "services/json_tier", "services/projection"),
-        *("services/rules_file", "services/state_files", "services/state_writing", "services/workspace"),
+        *("services/archive_writing", "services/enforcement", "services/enforcement_hook", "services/forgetting"),
+        *("services/forgetting_told", "services/merging_back", "services/opening", "services/projection"),
+        *("services/rules_file", "services/standing_in", "services/state_files", "services/state_writing"),
+        "services/workspace",
     },
     {"sources/models"},
     {"storage/tiers/postgres"},
 ]
 KNOWN_FULL_FOLDERS = {
-    *("interfaces", "interfaces/commands", "records", "rules", "rules/shortening", "services", "sources", "storage"),
-    *("storage/tiers", "storage/tiers/postgres"),
+    *("interfaces/commands", "records", "rules", "rules/shortening", "services", "sources", "storage"),
+    "storage/tiers/postgres",
 }
 # Of other packages, what computes and does nothing else.
 PURE = {

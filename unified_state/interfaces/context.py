@@ -13,8 +13,9 @@ from unified_state.interpreter import dump_ascii_json, dump_json
 from unified_state.records.origin import INFERRED, USER_SAID
 from unified_state.rules.hosts import AGENT_VARIABLES
 from unified_state.rules.packing import well_formed
+from unified_state.services.opening import open_workspace
 from unified_state.services.place import locate
-from unified_state.services.workspace import Workspace, open_workspace
+from unified_state.services.workspace import Workspace
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False

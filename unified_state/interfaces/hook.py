@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from unified_state.errors import CompactionRefusedError, StorageError, UnifiedStateError
+from unified_state.errors import CompactionRefusedError, StorageError, TierError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
 from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.services.hook_call import HookCall
@@ -126,19 +126,16 @@ class Run:
         return 0
 
     def kept(self, handler: Handler, call: HookCall) -> str:
-        """What the handler gives. Without an archive that can be used now the event is served over files of JSON, so
-        that it is not lost.
+        """What the handler gives. Without an archive that can be used now the event is served over a journal, so that
+        it is not lost.
         """
-        reason = None
-        if call.workspace.no_archive is None:
-            try:
-                return call.workspace.use(lambda archive: self.answer(handler, call, archive))
-            except UNAVAILABLE as error:
-                reason = error.message
-                self.problem = str(error)
-        from unified_state.services.json_tier.hooks import answer_event
+        try:
+            return call.workspace.use(lambda archive: self.answer(handler, call, archive))
+        except (TierError, *UNAVAILABLE) as error:
+            self.problem = str(error)
+            from unified_state.services.serving_beside import serve_beside
 
-        return answer_event(self.event_name, call, reason)
+            return serve_beside(call, error, lambda archive: self.answer(handler, call, archive))
 
     def _call(self, event: HookEvent, workspace: Workspace) -> HookCall:
         return HookCall(

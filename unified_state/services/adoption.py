@@ -27,7 +27,7 @@ from unified_state.rules.state_entries import (
     read_entries,
 )
 from unified_state.rules.timestamps import to_text
-from unified_state.services.place import digest_path_of, waiting_histories
+from unified_state.services.place import digest_path_of, may_have_journals
 from unified_state.services.recording import new_uuid
 from unified_state.storage.ledger import (
     PROPOSED,
@@ -75,7 +75,7 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
                 insert_item(archive, item)
                 adopted += 1
         if keeps_aliases:
-            _adopt_notes(archive, content.json, now)
+            adopt_notes(archive, content.json, now)
     return adopted
 
 
@@ -85,7 +85,7 @@ def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only
 
     Raises UnifiedStateError where the file cannot be read.
     """
-    if waiting_histories(place):
+    if _waits(place):
         return 0  # what is merged later is nobody else's, though the archive does not know it yet
     content = _newest_content(place)
     if content is None or content.json is None or (only_ours and not content.is_ours):
@@ -93,6 +93,14 @@ def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only
     if not content.is_ours:
         content = content.replace(json=parse_json(masker.json(dump_json(content.json))))
     return adopt(archive, content, now)
+
+
+def _waits(place: Place) -> bool:
+    if not may_have_journals(place):
+        return False
+    from unified_state.services.journal_places import waiting_journals  # hardly ever
+
+    return bool(waiting_journals(place, is_tier=False))
 
 
 def items_in_file(place: Place) -> list[LedgerItem]:
@@ -175,7 +183,8 @@ def _item(archive: Archive, entry: StateEntry, now: int, *, trusted: bool, keeps
     )
 
 
-def _adopt_notes(archive: Archive, state: dict[str, Any], now: int) -> None:
+def adopt_notes(archive: Archive, state: dict[str, Any], now: int) -> None:
+    """Take over the highlights and pending actions of a state file."""
     summaries = state.get("summaries")
     for field, kind in (("contextHighlights", "highlight"), ("pendingActions", "action")):
         texts = summaries.get(field) if isinstance(summaries, dict) else None

@@ -61,6 +61,8 @@ class ArchiveWriter:
             )
             for line in hints(archive, item):
                 self._workspace.advise(line)
+            if "scope" in body and not self._workspace.enforces:
+                self._workspace.advise("it is enforced once the archive can be used")
             return item
 
         return short_form(self._write(action))

@@ -15,10 +15,6 @@ _NO_LIMIT = 1_000_000
 
 def state_banner(workspace: Workspace, now: int) -> str:
     """The state of a workspace as text."""
-    if workspace.no_archive is not None:
-        from unified_state.services.json_tier.status import json_banner
-
-        return json_banner(workspace, now)
 
     def action(archive: Archive) -> str:
         row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")

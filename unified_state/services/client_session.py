@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 def follow_client(workspace: Workspace) -> None:
     """Let the workspace's session be the one that its client is in now, as far as the hooks have told."""
     began = workspace.session_id
-    if began is not None and workspace.no_archive is None and not workspace.is_empty:
+    if began is not None and not workspace.is_empty:
         workspace.session_id = workspace.use(lambda archive: session_of_same_client(archive, began))

@@ -11,21 +11,22 @@ import sys
 from unified_state import __version__
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
-from unified_state.interpreter import DatabaseError, has_sqlite, sqlite_version_info
+from unified_state.interpreter import NO_SQLITE, DatabaseError, has_sqlite, sqlite_version_info
 from unified_state.records.check import Check
 from unified_state.rules.timestamps import age_text
 from unified_state.services.enforcement_check import check_enforcement
 from unified_state.services.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
 from unified_state.services.hook_diagnosis import check_hooks
-from unified_state.services.json_tier.places import FOLDER, waiting_folders
+from unified_state.services.journal_places import waiting_journals
 from unified_state.services.meaning_check import check_meaning
+from unified_state.services.place import journal_folder
 from unified_state.services.server_check import check_servers
 from unified_state.services.workspace import JSON_TIER
 from unified_state.sources.git_command import find_git
 from unified_state.storage.archive import Archive, damaged, storage_error
 from unified_state.storage.archive_check import problem_in
+from unified_state.storage.journalled_archive import JournalledArchive
 from unified_state.storage.owner import check_owner
-from unified_state.storage.tiers.json_damage import damaged_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,19 +44,21 @@ _RECENT_PROBLEMS = 5
 
 def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: int) -> list[Check]:
     """All checks, those that matter most first."""
+    is_replayed = settings.tier == JSON_TIER and has_sqlite() and os.path.isdir(journal_folder(place))
+    looked_at = _replayed(place) if is_replayed else place
     return [
         *check_hooks(place.repository.worktree, settings.data_dir, environ),
         *_runs(place, now),
         *_problems(settings),
         *_tier(place, settings),
-        _archive(place),
+        *([] if settings.tier == JSON_TIER else [_archive(place)]),
         _file_system(place),
         _space(place),
         _compiled(),
         *_settings(settings),
-        *check_enforcement(place),
-        *check_meaning(place, settings),
-        *check_servers(place, settings, environ),
+        *check_enforcement(looked_at),
+        *check_meaning(looked_at, settings),
+        *check_servers(looked_at, settings, environ),
         _versions(place, environ),
     ]
 
@@ -84,19 +87,40 @@ def _problems(settings: Settings) -> Iterator[Check]:
 
 def _tier(place: Place, settings: Settings) -> Iterator[Check]:
     """Where the history lies, if not in the archive alone."""
-    is_chosen, waiting = settings.tier == JSON_TIER, waiting_folders(place)
-    if not (is_chosen or has_sqlite()):
-        told = "this Python has no SQLite: the history is kept in files of JSON, and less of unified-state works"
-        yield Check("tier", ok=False, message=told, hint='use a Python with SQLite, or set tier = "json"')
-    elif is_chosen and (damaged := damaged_lines(os.path.join(place.folder, FOLDER))):
-        told = f"{damaged} lines of the files in {os.path.join(place.folder, FOLDER)} cannot be read, and are left out"
-        yield Check("tier", ok=False, message=told, hint="check the disk; a copy of the files may have them")
+    is_chosen = settings.tier == JSON_TIER
+    waiting = waiting_journals(place, is_tier=is_chosen)
+    if not has_sqlite():
+        told = f"{NO_SQLITE}: hooks note each turn for later, and commands do not work"
+        yield Check("tier", ok=False, message=told, hint="run `install` with a Python that has it: it looks for one")
     elif is_chosen:
-        hidden = f"; the archive {place.archive_path} is not shown" if os.path.exists(place.archive_path) else ""
-        yield Check("tier", ok=True, message=f"json: files in {os.path.join(place.folder, FOLDER)}{hidden}")
-    elif waiting:
+        yield _journal(place)
+    if waiting:
         told = f"what was recorded while the archive could not be used waits in {', '.join(waiting)}"
         yield Check("tier", ok=False, message=told, hint="it joins the archive with the next command that can use that")
+
+
+def _replayed(place: Place) -> Place:
+    """The place, with the archive that its journal is replayed into."""
+    try:
+        with JournalledArchive(journal_folder(place)) as archive:
+            return place.replace(archive_path=archive.path)
+    except UnifiedStateError:
+        return place  # the check of the tier tells
+
+
+def _journal(place: Place) -> Check:
+    folder = journal_folder(place)
+    hidden = f"; the archive {place.archive_path} is not shown" if os.path.exists(place.archive_path) else ""
+    if os.path.isdir(folder):
+        try:
+            with JournalledArchive(folder) as archive:
+                damaged = archive.damaged
+        except UnifiedStateError as error:
+            return Check("tier", ok=False, message=error.message, hint=error.hint)
+        if damaged:
+            told = f"{damaged} lines of the history in {folder} cannot be read, and are left out"
+            return Check("tier", ok=False, message=told, hint="check the disk; a copy of the file may have them")
+    return Check("tier", ok=True, message=f"json: a journal in {folder}{hidden}")
 
 
 def _archive(place: Place) -> Check:

@@ -204,11 +204,7 @@ def _rules(workspace: Workspace) -> list[str]:
 def _constraints(workspace: Workspace) -> Iterable[LedgerItem]:
     if workspace.is_empty:
         return ()
-    if workspace.no_archive is None:
-        return workspace.use(lambda archive: list_items(archive, CONSTRAINT, [ACTIVE]))
-    from unified_state.services.json_tier.history import open_history
-
-    return [item for item in open_history(workspace.place).store.items() if item.kind == CONSTRAINT]
+    return workspace.use(lambda archive: list_items(archive, CONSTRAINT, [ACTIVE]))
 
 
 def end_lost(workspace: Workspace, ref: str) -> bool:

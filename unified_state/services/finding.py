@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import DamagedArchiveError, NotFoundError, UnifiedStateError, UsageError
+from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
 from unified_state.interpreter import DatabaseError
 from unified_state.records.hit import Hit
 from unified_state.records.item import ALIAS_LETTERS
@@ -62,10 +62,6 @@ class FoundIn(Record):
 def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     """The best hits in this repository; the first of them rise a little in later searches."""
     filters = filters_of(wanted, now)
-    if workspace.no_archive is not None:
-        from unified_state.services.json_tier.finding import find_json
-
-        return find_json(workspace, wanted, filters)
     reader = query_reader(workspace)
 
     def action(archive: Archive) -> list[Hit]:
@@ -88,8 +84,6 @@ def recall_and_note(
     """What a ref names, verbatim, or a part of it, of which `page` says what is shown; its steps rise in later
     searches. Raises NotFoundError.
     """
-    if workspace.no_archive is not None:
-        return page(_part_of(_recall_json(workspace, ref), part))
     from unified_state.services.recalling import recall  # a search has no use for it
 
     def action(archive: Archive) -> dict[str, Any]:
@@ -105,19 +99,9 @@ def recall_and_note(
 
 def turn_ref(workspace: Workspace, ref: str) -> str:
     """The ref of a turn: itself, or the one that a step belongs to. Raises NotFoundError, UsageError for other refs."""
-    if workspace.no_archive is not None:
-        from unified_state.services.json_tier.finding import json_turn_of
-
-        return json_turn_of(workspace, ref)
     from unified_state.services.recalling import turn_of
 
     return workspace.use(lambda archive: turn_of(archive, ref))
-
-
-def _recall_json(workspace: Workspace, ref: str) -> dict[str, Any]:
-    from unified_state.services.json_tier.finding import recall_json
-
-    return recall_json(workspace, ref)
 
 
 def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
@@ -222,8 +206,8 @@ def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], N
     """Do what a search can do without, where the archive cannot be written to."""
     try:
         action()
-    except DatabaseError as error:
-        problem = explained(error, archive.path)
+    except (DatabaseError, StorageError) as error:
+        problem = error if isinstance(error, StorageError) else explained(error, archive.path)
         if isinstance(problem, DamagedArchiveError):
             raise
         workspace.report(f"{without}: {problem}")

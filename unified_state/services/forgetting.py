@@ -57,11 +57,9 @@ def forget(
     workspace: Workspace, now: int, *, ref: str = "", session_id: str | None = None, text: str | None = None
 ) -> Forgotten:
     """Forget everything that holds a text, or else a session, or else what a ref names."""
-    if workspace.no_archive is not None:
-        from unified_state.services.json_tier.forgetting import forget_json
-
-        steps, items, summaries = forget_json(workspace, now, ref=ref, session_id=session_id, text=text)
-        return Forgotten(steps, items, summaries)
+    hidden = workspace.place.archive_path
+    if workspace.journal is not None and os.path.exists(hidden):
+        workspace.report(f"the archive {hidden} was not looked at: tier is json")
     if text is not None:
         leaves = _holds(text)
         done = workspace.use(lambda archive: forget_text(archive, text, now, workspace.origin))
@@ -191,7 +189,7 @@ def tidy(archive: Archive) -> None:
     """
     remove_stale(archive)
     archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
-    archive.run("VACUUM")
+    archive.compact()
 
 
 def _words(archive: Archive, step: int) -> str:

@@ -74,6 +74,8 @@ def _health(call: HookCall, archive: Archive) -> str | None:
     brought up to date.
     """
     place = call.workspace.place
+    if call.workspace.health is not None:
+        return call.workspace.health
     remember(place, anew=True)
     lines = [unjoined_line(archive, place, call.settings.data_dir)]
     if ever_enforced(archive, place.folder) or has_hook(place):

@@ -6,10 +6,9 @@ The interpreter is called isolated (`-I -S`): nothing in the project can change 
 
 from __future__ import annotations
 
-import sys
-
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.records.restore import PARTS
+from unified_state.services.hook_interpreter import hook_interpreter
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -41,18 +40,19 @@ TIMEOUTS = {
 TOOL_TIMEOUT = 10
 
 
-def hook_groups(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> HookGroups:
+def hook_groups(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> HookGroups:
     """The entries by event that `install` adds, for the package that lies in the folder `root`."""
-    return _groups(interpreter, [_code(root, HOOK_MODULE)], None if data_dir == default_data_dir() else data_dir)
+    groups = [_code(root, HOOK_MODULE)]
+    return _groups(interpreter or hook_interpreter(), groups, None if data_dir == default_data_dir() else data_dir)
 
 
-def tool_hook_group(data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT) -> dict[str, Any]:
+def tool_hook_group(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> dict[str, Any]:
     """The entry before tool calls, which is there only while a constraint is enforced."""
     return _light_group(TOOL_HOOK_MODULE, [], data_dir, interpreter, root)
 
 
 def output_hook_group(
-    level: str, data_dir: str, interpreter: str = sys.executable, root: str = PACKAGE_ROOT
+    level: str, data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT
 ) -> dict[str, Any]:
     """The entry behind tool calls, which is there only where long outputs are shortened."""
     return {"matcher": LONG_OUTPUTS, **_light_group(OUTPUT_HOOK_MODULE, [level], data_dir, interpreter, root)}
@@ -132,10 +132,11 @@ def _code(root: str, module: str) -> str:
     return f"{_FIND}{root!r});from {module} import main;main()"
 
 
-def _light_group(module: str, words: list[str], data_dir: str, interpreter: str, root: str) -> dict[str, Any]:
+def _light_group(module: str, words: list[str], data_dir: str, interpreter: str | None, root: str) -> dict[str, Any]:
     """A hook with a process of its own that loads hardly anything."""
     arguments = [*_ISOLATED, _code(root, module), *words, *([] if data_dir == default_data_dir() else [data_dir])]
-    return {"hooks": [{"type": "command", "command": interpreter, "args": arguments, "timeout": TOOL_TIMEOUT}]}
+    command = interpreter or hook_interpreter()
+    return {"hooks": [{"type": "command", "command": command, "args": arguments, "timeout": TOOL_TIMEOUT}]}
 
 
 def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:

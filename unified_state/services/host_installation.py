@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
 
 from unified_state.assets import PACKAGE_ROOT, asset_path
 from unified_state.errors import UsageError
@@ -17,6 +16,7 @@ from unified_state.records.host import COMMANDS, GROUPS, PLUGIN, SHELL_LINES
 from unified_state.rules.hosts import HOSTS
 from unified_state.rules.json_editing import append_entries, parsed, remove_entries
 from unified_state.services.created_files import created_by_us, note_created, remove_if_empty
+from unified_state.services.hook_interpreter import hook_interpreter
 from unified_state.services.hook_table import BEGIN, TIMEOUTS
 from unified_state.services.installation import Installed, read_settings, read_text
 from unified_state.settings import default_data_dir
@@ -111,7 +111,7 @@ def _shell_lines(value: Any) -> Iterator[str]:
 
 def _words(host: Host) -> list[str]:
     code = f"{BEGIN}sys.path.append({PACKAGE_ROOT!r});from {HOST_MODULE} import main;main()"
-    return [sys.executable, "-I", "-S", "-c", code, "--host", host.name]
+    return [hook_interpreter(), "-I", "-S", "-c", code, "--host", host.name]
 
 
 def _elsewhere(data_dir: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.records.history import SESSION, StoredCompaction, StoredItem, StoredStep, Tombstone
+from unified_state.records.history import StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.services.forgetting import tidy
@@ -97,8 +97,6 @@ def import_file(
         for batch in _batches(open_records(readable.format, readable.path, readable.project)):
             importer.keep(batch)
             report(len(batch))
-        if archive is None and server is None:
-            importer.forgotten = _forget_beside(workspace, store, importer.tombstones)
         importer.settle()
         imported = Imported(
             path=readable.path,
@@ -174,18 +172,6 @@ class _Importer:
         judged = self._judge.judged(masked(record, self._masker))
         self.left += judged is None
         return judged
-
-
-def _forget_beside(workspace: Workspace, store: HistoryStore, tombstones: Iterable[Tombstone]) -> set[str]:
-    """Forget what files of JSON have of sessions beside the history; what the state files may still tell."""
-    from unified_state.services.json_tier.forgetting import clean_desk
-    from unified_state.services.json_tier.history import open_history
-
-    known = {(one.what, one.key): one.at for one in store.tombstones()}
-    until = {
-        one.key: one.at for one in tombstones if one.what == SESSION and known.get((SESSION, one.key), -1) < one.at
-    }
-    return clean_desk(open_history(workspace.place), until)
 
 
 def _keys(tombstones: Iterable[Tombstone]) -> set[tuple[str, str]]:

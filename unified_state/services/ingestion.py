@@ -142,4 +142,4 @@ def _give_back_space(archive: Archive) -> None:
     """Merging the full-text index leaves free pages; give them back where they are many."""
     free, pages = archive.row("PRAGMA freelist_count")[0], archive.row("PRAGMA page_count")[0]
     if free * 50 > pages:
-        archive.connection.execute("VACUUM")
+        archive.compact()

@@ -22,8 +22,9 @@ from unified_state.records.record import disk_value
 from unified_state.records.state import TRIGGERS, WorkItem
 from unified_state.rules.timestamps import to_milliseconds
 from unified_state.services.clock import current_time
+from unified_state.services.opening import program_workspace
 from unified_state.services.state_writing import StateWriter
-from unified_state.services.workspace import Workspace, program_workspace
+from unified_state.services.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from unified_state.rules.packing import pack
 from unified_state.rules.privacy import hide_private
 from unified_state.services.clock import current_time
 from unified_state.services.finding import recall_and_note
-from unified_state.services.workspace import program_workspace
+from unified_state.services.opening import program_workspace
 from unified_state.storage.sessions import LOCAL_SESSION
 from unified_state.storage.step_writing import StepWriter
 

@@ -22,7 +22,7 @@ from unified_state.storage.identity import (
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
-_JSON = "json"  # the folder of histories in files of JSON
+_JSON = "json"  # the folder of journals
 KEY_FILE = "mask.key"
 EXCLUDED = (
     NAME,
@@ -131,16 +131,21 @@ def _keep_notice(place: Place, notice: str) -> None:
         return  # a folder that cannot be written to: whoever asked for the place tells it
 
 
-def waiting_histories(place: Place) -> list[str]:
-    """The folders in which files of JSON hold a history: none, unless something went wrong once, or the tier is or was
+def journal_folder(place: Place) -> str:
+    """The folder of a place's journal (see `services.journal_places`)."""
+    return os.path.join(place.folder, _JSON, place.id or "unknown")
+
+
+def may_have_journals(place: Place) -> bool:
+    """Whether it is worth to look for journals: there are none, unless something went wrong once, or the tier is or was
     json.
     """
-    beside = os.path.join(place.repository.worktree, ".claude", "unified-state")
-    if not (os.path.isdir(os.path.join(place.folder, _JSON)) or os.path.isdir(beside)):
-        return []
-    from unified_state.services.json_tier.places import waiting_folders  # hardly ever, and every hook asks
+    return os.path.isdir(os.path.join(place.folder, _JSON)) or os.path.isdir(beside_state_file(place))
 
-    return waiting_folders(place)
+
+def beside_state_file(place: Place) -> str:
+    """The folder of ours beside a state file."""
+    return os.path.join(place.repository.worktree, ".claude", "unified-state")
 
 
 def digest_path_of(folder: str, state_path: str) -> str:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import StorageError
 from unified_state.services.client_settings import settings_files, settings_in
+from unified_state.services.hook_interpreter import hook_interpreter
 from unified_state.services.hook_table import HOOK_MODULE, our_handlers
 from unified_state.storage.atomic_file import write_note
 
@@ -39,7 +40,7 @@ def note_program(folder: str) -> None:
     """
     if not folder:
         return
-    lines = (sys.executable, PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
+    lines = (hook_interpreter(), PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
     try:
         os.makedirs(folder, exist_ok=True)
         write_note(os.path.join(folder, RECORD), os.fsencode("\n".join(lines)))

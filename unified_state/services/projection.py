@@ -30,7 +30,7 @@ from unified_state.services.adoption import adopt
 from unified_state.services.git_exclude import exclude_from_git
 from unified_state.services.paging import estimated_tokens, page_out
 from unified_state.services.pending import is_running
-from unified_state.services.place import EXCLUDED, NAME, waiting_histories
+from unified_state.services.place import EXCLUDED, NAME, may_have_journals
 from unified_state.services.rules_file import is_wanted, write_rules_file
 from unified_state.storage.ledger import items_in_file
 from unified_state.storage.sessions import open_notes, working_sessions
@@ -93,13 +93,15 @@ class Projection:
 
     def save(self, trigger: str, git: GitState) -> Projected:
         """Write the file with a fresh git state."""
-        self._archive.run(
-            "INSERT OR REPLACE INTO saved VALUES (?, ?, ?, ?)",
-            self._place.state_path,
-            to_text(self._now),
-            trigger,
-            self._masker.json(dump_json(disk_value(git))),
-        )
+        masked = self._masker.json(dump_json(disk_value(git)))
+        with self._archive.transaction():
+            self._archive.run(
+                "INSERT OR REPLACE INTO saved VALUES (?, ?, ?, ?)",
+                self._place.state_path,
+                to_text(self._now),
+                trigger,
+                masked,
+            )
         return self.refresh()
 
     def refresh(self, leaves: Callable[[str], bool] | None = None) -> Projected:
@@ -113,7 +115,7 @@ class Projection:
             present = self._usable(content, leaves)
             contents.append(content)
             # What waits to be merged is nobody else's, though the archive does not know it yet.
-            waits = waiting_histories(self._place)
+            waits = self._waits()
             adopted.append(0 if waits else adopt(self._archive, content.replace(json=present), self._now))
             state = self._state(present)
             as_before = state.replace(updated_at=_text(present.get("updatedAt")))
@@ -126,6 +128,14 @@ class Projection:
         aside = contents[0].set_aside
         damaged = f"the state file was damaged; it was set aside as {aside}" if aside else None
         return Projected(state, adopted[0], tuple(filter(None, (damaged, self._write_rules()))))
+
+    def _waits(self) -> bool:
+        """Whether something waits to be merged, or the archive itself stands in for another one."""
+        if self._archive.meta("stands in") or not may_have_journals(self._place):
+            return self._archive.meta("stands in") is not None
+        from unified_state.services.journal_places import waiting_journals  # hardly ever
+
+        return bool(waiting_journals(self._place, is_tier=self._settings.tier == "json"))
 
     def _write_rules(self) -> str | None:
         """Bring the rules file up to date where one is wanted; what went wrong. The ledger has everything already."""

@@ -21,9 +21,7 @@ def record_quoted(
     workspace's `advise` is told why.
     """
     source = None
-    if quote is not None and workspace.no_archive is not None:
-        workspace.advise("the quote was not looked for: that needs the SQLite archive")
-    elif quote is not None:
+    if quote is not None:
         from unified_state.services.user_words import check_quote  # reads transcripts; most items quote nobody
 
         checked = check_quote(workspace, quote, str(body[MAIN_FIELDS[kind]]), current_time())

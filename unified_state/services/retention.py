@@ -6,9 +6,7 @@ A prune is this machine's own: what it takes is not forgotten elsewhere, and no 
 
 from __future__ import annotations
 
-import os
-
-from unified_state.errors import TierError, UsageError
+from unified_state.errors import UsageError
 from unified_state.records.record import Record
 from unified_state.rules.binding import may_decide
 from unified_state.rules.query_dates import begin_of
@@ -19,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unified_state.services.json_tier.history import JsonHistory
     from unified_state.services.workspace import Workspace
     from unified_state.storage.archive import Archive
     from unified_state.storage.pruned import Prunable
@@ -36,9 +33,7 @@ class Choice(Record):
 
 
 class Pruned(Record):
-    """What a prune took, or would take; `archive_bytes` is the size of the archive's file now, or of the files of
-    JSON.
-    """
+    """What a prune took, or would take; `archive_bytes` is the size of the archive's file now, or of the journal."""
 
     prunable: Prunable
     is_done: bool
@@ -65,11 +60,6 @@ def by_policy(workspace: Workspace, now: int) -> Choice:
 
 def preview(workspace: Workspace, choice: Choice) -> Pruned:
     """What a prune would take."""
-    if workspace.no_archive is not None:
-        from unified_state.storage.tiers.json_pruning import choose_older as choose_in_files
-
-        history = _files(workspace, choice)
-        return _of_files(history, choose_in_files(history.files, choice.before)[0], is_done=False)
     return workspace.use(lambda archive: _pruned(archive, _choose(archive, choice), is_done=False))
 
 
@@ -78,13 +68,6 @@ def prune(workspace: Workspace, choice: Choice, report: Callable[[int], None]) -
     if not may_decide(workspace.origin):
         message = "only the user prunes"
         raise UsageError(message, "ask them to run this in a terminal of their own; --dry-run shows what would go")
-    if workspace.no_archive is not None:
-        from unified_state.storage.tiers.json_pruning import prune_older
-
-        history = _files(workspace, choice)
-        done = prune_older(history.files, choice.before)
-        report(done.steps)
-        return _of_files(history, done, is_done=True)
 
     def action(archive: Archive) -> Pruned:
         chosen = _choose(archive, choice)
@@ -100,24 +83,11 @@ def prune(workspace: Workspace, choice: Choice, report: Callable[[int], None]) -
 def _choose(archive: Archive, choice: Choice) -> Prunable:
     if choice.most_bytes is None:
         return choose_older(archive, choice.before)
-    size = os.path.getsize(archive.path)
+    size = archive.size()
     # With a step's content goes its share of the index: the file shrinks in proportion.
     least = content_bytes(archive) * (size - choice.most_bytes) // max(1, size)
     return choose_least_used(archive, choice.before, max(0, least))
 
 
-def _files(workspace: Workspace, choice: Choice) -> JsonHistory:
-    from unified_state.services.json_tier.history import open_history
-
-    if choice.most_bytes is not None:
-        message = f"a policy has to know what was used, and files of JSON do not: {workspace.no_archive}"
-        raise TierError(message, "use --older-than")
-    return open_history(workspace.place)
-
-
-def _of_files(history: JsonHistory, chosen: Prunable, *, is_done: bool) -> Pruned:
-    return Pruned(chosen, is_done, history.size())
-
-
 def _pruned(archive: Archive, chosen: Prunable, *, is_done: bool) -> Pruned:
-    return Pruned(chosen, is_done, os.path.getsize(archive.path))
+    return Pruned(chosen, is_done, archive.size())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UnifiedStateError
+from unified_state.services.opening import open_workspace
 from unified_state.services.state_writing import StateWriter
-from unified_state.services.workspace import open_workspace
 from unified_state.storage.state_file import written_state_files
 
 TYPE_CHECKING = False

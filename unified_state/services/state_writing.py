@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from unified_state.errors import UnifiedStateError
     from unified_state.records.item import Entry
-    from unified_state.services.json_tier.writing import JsonWriter
     from unified_state.services.projection import Projected
     from unified_state.services.sourcing import Source
     from unified_state.services.workspace import Workspace
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 class StateWriter:
     """The same verbs, wherever the history of the workspace is kept. What an archive that cannot be used now does not
-    take is recorded beside it, and the workspace's `report` is told.
+    take is recorded in a journal beside it, and the workspace's `report` is told.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -33,27 +32,27 @@ class StateWriter:
         self, kind: str, body: dict[str, Any], *, supersedes: str | None = None, source: Source | None = None
     ) -> Entry:
         """A new item."""
-        return self._do(lambda writer: writer.add(kind, body, supersedes=supersedes, source=source))
+        return self._do(lambda writer: writer.add(kind, body, supersedes=supersedes, source=source), supersedes)
 
     def supersede(self, ref: str, by: str) -> Entry:
         """A decision takes the place of an earlier one."""
-        return self._do(lambda writer: writer.supersede(ref, by))
+        return self._do(lambda writer: writer.supersede(ref, by), ref, by)
 
     def resolve(self, ref: str, resolution: str) -> Entry:
         """Close an open question."""
-        return self._do(lambda writer: writer.resolve(ref, resolution))
+        return self._do(lambda writer: writer.resolve(ref, resolution), ref)
 
     def accept(self, ref: str) -> Entry:
         """Make a proposal a fact."""
-        return self._do(lambda writer: writer.accept(ref))
+        return self._do(lambda writer: writer.accept(ref), ref)
 
     def dismiss(self, ref: str) -> Entry:
         """Make a proposal none."""
-        return self._do(lambda writer: writer.dismiss(ref))
+        return self._do(lambda writer: writer.dismiss(ref), ref)
 
     def lift(self, ref: str) -> Entry:
         """Lift a constraint."""
-        return self._do(lambda writer: writer.lift(ref))
+        return self._do(lambda writer: writer.lift(ref), ref)
 
     def change_work_item(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Change the given fields of what the session works on."""
@@ -63,7 +62,7 @@ class StateWriter:
         """Save with the git state of this moment. What an archive has noted before it failed is not noted beside it."""
         is_noted = False
 
-        def verb(writer: ArchiveWriter | JsonWriter) -> Projected:
+        def verb(writer: ArchiveWriter) -> Projected:
             nonlocal is_noted
             if not is_noted:
                 writer.note(highlights, actions)
@@ -76,31 +75,32 @@ class StateWriter:
         """Write the state file as the history has it."""
         return self._do(lambda writer: writer.refresh(leaves))
 
-    def _do(self, verb: Callable[[ArchiveWriter | JsonWriter], T]) -> T:
+    def _do(self, verb: Callable[[ArchiveWriter], T], *refs: str | None) -> T:
+        """Do it; `refs` are the items that it changes."""
         workspace = self._workspace
-        if workspace.no_archive is None:
-            writer = ArchiveWriter(workspace)
-            try:
-                return verb(writer)
-            except UNAVAILABLE as error:
-                if not writer.recorded:
-                    return self._fall_back(verb, error)
-                workspace.report(f"recorded, but {error}")
-                result: T = writer.recorded[-1]
-                return result
-        from unified_state.services.json_tier.writing import JsonWriter
-
-        return verb(JsonWriter(workspace))
-
-    def _fall_back(self, verb: Callable[[ArchiveWriter | JsonWriter], T], error: UnifiedStateError) -> T:
-        """Do it beside the archive; where nothing can be written there either, the archive's own error counts."""
-        from unified_state.services.json_tier.writing import JsonWriter
-
+        writer = ArchiveWriter(workspace)
         try:
-            writer = JsonWriter(self._workspace, error.message)
-            result = verb(writer)
+            return verb(writer)
+        except UNAVAILABLE as error:
+            if workspace.journal is not None:
+                raise
+            if not writer.recorded:
+                return self._fall_back(verb, refs, error)
+            workspace.report(f"recorded, but {error}")
+            result: T = writer.recorded[-1]
+            return result
+
+    def _fall_back(self, verb: Callable[[ArchiveWriter], T], refs: Sequence[str | None], error: UnifiedStateError) -> T:
+        """Do it in a journal; where nothing can be written there either, the archive's own error counts."""
+        from unified_state.services.carrying import check_not_carried
+        from unified_state.services.standing_in import StandIn
+
+        beside = StandIn(self._workspace, error.message)
+        try:
+            beside.use(lambda archive: check_not_carried(archive, refs, error.message))
+            result = verb(ArchiveWriter(beside))
         except StorageError:
             raise error from None
         why = "; ".join(filter(None, error.args))  # without what lies elsewhere already
-        self._workspace.report(f"{why}; it is kept in {writer.folder}, and joins the archive once that can be used")
+        self._workspace.report(f"{why}; it is kept in {beside.journal}, and joins the archive once that can be used")
         return result

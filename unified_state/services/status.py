@@ -7,6 +7,7 @@ import os
 from unified_state.records.record import Record
 from unified_state.services.health import health_line
 from unified_state.services.team_server import server_problem
+from unified_state.storage.journal import HISTORY
 from unified_state.storage.outbox_servers import ServerState, server_states
 from unified_state.storage.sessions import STAND_IN
 from unified_state.storage.shortened import Savings, read_savings
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 
 class Status(Record):
     """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970. `server_problem` says why
-    nothing can be synced to the server that is configured now.
+    nothing can be synced to the server that is configured now; `archive_not_shown` is an archive that is not used while
+    the tier is json.
     """
 
     repository: str
     worktree: str
+    tier: str
     archive_path: str
     state_path: str
     archive_bytes: int
@@ -44,36 +47,32 @@ class Status(Record):
     copied_from: str | None = None
     servers: tuple[ServerState, ...] = ()
     server_problem: str | None = None
+    archive_not_shown: str | None = None
 
 
 def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
     """The status of a workspace whose archive exists."""
+    place = workspace.place
     problem = server_problem(workspace.settings, environ)
+    hidden = place.archive_path if workspace.journal is not None and os.path.exists(place.archive_path) else None
 
     def action(archive: Archive) -> Status:
-        counts: dict[str, dict[str, int]] = {}
-        outside = 0
-        for kind, status, count, paged_out in archive.rows(
-            "SELECT kind, status, count(*), count(paged_out_at) FROM item GROUP BY kind, status ORDER BY min(id)"
-        ):
-            counts.setdefault(kind, {})[status] = count
-            outside += paged_out
         # Rows stay of what was forgotten or pruned, and stand in for what a damage took: they hold nothing.
         steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
-        place = workspace.place
         saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
         return Status(
             repository=place.id or "",
             worktree=place.repository.worktree,
-            archive_path=place.archive_path,
+            tier=workspace.settings.tier,
+            archive_path=_path(workspace),
             state_path=place.state_path,
-            archive_bytes=os.path.getsize(place.archive_path),
+            archive_bytes=archive.size(),
             sessions=archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0],
             turns=turns,
             steps=steps,
             compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
-            items=counts,
-            paged_out=outside,
+            items=_item_counts(archive),
+            paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
             newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
             saved_at=saved[0] if saved else None,
             health=health_line(place.folder, now),
@@ -82,6 +81,20 @@ def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> S
             copied_from=place.copied_from,
             servers=tuple(server_states(archive)),
             server_problem=None if problem is None else str(problem),
+            archive_not_shown=hidden,
         )
 
     return workspace.use(action)
+
+
+def _item_counts(archive: Archive) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = {}
+    for kind, status, count in archive.rows(
+        "SELECT kind, status, count(*) FROM item GROUP BY kind, status ORDER BY min(id)"
+    ):
+        counts.setdefault(kind, {})[status] = count
+    return counts
+
+
+def _path(workspace: Workspace) -> str:
+    return workspace.place.archive_path if workspace.journal is None else os.path.join(workspace.journal, HISTORY)

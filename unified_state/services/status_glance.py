@@ -17,6 +17,7 @@ from unified_state.rules.status_line import Glance
 from unified_state.rules.timestamps import age_text, to_milliseconds
 from unified_state.services.context_watching import watched_now
 from unified_state.services.health import newest_problem
+from unified_state.services.place import journal_folder
 from unified_state.storage.archive_reader import ArchiveReader
 from unified_state.storage.context import history, newest_cut
 from unified_state.storage.sessions import session_number
@@ -42,10 +43,11 @@ def glance_at(
         limit = compaction_limit(reading.window, [], environ)
         phase = phase_of(reading.tokens * 100 / limit.tokens, OK, (settings.context_warning, settings.context_optimise))
         glance = Glance(reading.tokens, reading.window, reading.percent, limit.tokens, phase, problem=glance.problem)
-    if not os.path.exists(place.archive_path):
+    path = _archive_path(place, settings)
+    if path is None or not os.path.exists(path):
         return glance
     try:
-        with ArchiveReader(place.archive_path, seconds=_PATIENCE) as archive:
+        with ArchiveReader(path, seconds=_PATIENCE) as archive:
             glance = glance.replace(**_recorded(archive, place.state_path, now))
             if reading is not None:
                 session = session_number(archive, session_id) or 0  # of one that is new the others tell
@@ -53,6 +55,15 @@ def glance_at(
     except UnifiedStateError:
         return glance  # a writer is at work, or it is damaged: the hooks find that out, and tell it
     return glance
+
+
+def _archive_path(place: Place, settings: Settings) -> str | None:
+    if settings.tier != "json":
+        return place.archive_path
+    from unified_state.storage.archive import ARCHIVE_VERSION
+    from unified_state.storage.scratch import find_scratch  # few choose it
+
+    return find_scratch(journal_folder(place), ARCHIVE_VERSION)
 
 
 def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:

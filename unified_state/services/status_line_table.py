@@ -6,10 +6,9 @@ and comes back when ours goes, whatever happened to our own files.
 
 from __future__ import annotations
 
-import sys
-
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.interpreter import dump_json, parse_json
+from unified_state.services.hook_interpreter import hook_interpreter
 from unified_state.services.hook_table import BEGIN
 from unified_state.settings import default_data_dir
 
@@ -65,6 +64,6 @@ def _our_command(data_dir: str, replaced: str | None) -> str:
     from shlex import join
 
     code = f"{BEGIN}sys.path.append({PACKAGE_ROOT!r});from {MODULE} import main;main()"
-    words = [sys.executable, "-I", "-S", "-c", code, "" if data_dir == default_data_dir() else data_dir]
+    words = [hook_interpreter(), "-I", "-S", "-c", code, "" if data_dir == default_data_dir() else data_dir]
     assert len(words) == _WORDS  # noqa: S101  # what was replaced is found behind them
     return join(words if replaced is None else [*words, replaced])

@@ -22,10 +22,6 @@ def use_store(
     if server is not None:
         with server.open() as store:
             return action(store, None)
-    if workspace.no_archive is not None:
-        from unified_state.services.json_tier.history import open_history
-
-        return action(open_history(workspace.place).store, None)
     from unified_state.storage.tiers.sqlite import SqliteStore
 
     return workspace.use(lambda archive: action(SqliteStore(archive.path, archive=archive), archive))

@@ -66,7 +66,7 @@ def find_in_team(
         tool=wanted.tool,
         since=filters.since,
     )
-    has_archive = not workspace.is_empty and workspace.no_archive is None
+    has_archive = not workspace.is_empty
     query = _with_meaning(query, query_reader(workspace, is_told=has_archive))  # the search there told it
     if wanted.file is not None:  # the server knows words alone
         query = query.replace(text=f"{query.text} {wanted.file}", limit=query.limit * _MORE)

@@ -14,7 +14,7 @@ from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.interpreter import dump_ascii_json
 from unified_state.records.enforced import ASK, DENY, TOOL_EVENT, WARN
 from unified_state.rules.enforcing.judging import Forms, Judge
-from unified_state.services.place import locate
+from unified_state.services.place import journal_folder, locate
 from unified_state.settings import PROJECT_FILE, load_hook_settings
 from unified_state.sources.repository import find_repository
 from unified_state.storage.enforcement import read_table
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unified_state.records.enforced import Breach, Enforced
     from unified_state.records.hook_event import HookEvent
     from unified_state.services.place import Place
+    from unified_state.settings import Settings
     from unified_state.storage.enforcement import Table
 
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
@@ -79,7 +80,7 @@ class ToolCheck:
         from unified_state.services.enforcement_hook import has_hook
 
         is_called = has_hook(self.place)
-        if not (is_called or os.path.exists(self.place.archive_path)):
+        if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_folder(self.place))))):
             return ()
         try:
             if self.place.id is None:
@@ -101,18 +102,18 @@ class ToolCheck:
     def _compiled(self) -> Table:
         from unified_state.services.enforcement import compile_table
         from unified_state.services.workspace import Workspace
-        from unified_state.settings import Settings
 
-        settings = Settings()
-        settings.data_dir = self._data_dir
-        workspace = Workspace(self.place, settings, report=self._report, seconds=_LOCK_SECONDS)
+        workspace = Workspace(self.place, self._settings(self.place), report=self._report, seconds=_LOCK_SECONDS)
         return workspace.use(lambda archive: compile_table(archive, self.place, always=True)[1])
 
     def _is_enabled(self, place: Place) -> bool:
         """Whether the user has not switched us off; a file of the project, which the agent may write, cannot."""
-        cache = os.path.join(place.folder, "settings.json")
-        settings = load_hook_settings(place.repository.worktree, cache, self._data_dir, self._environ)
+        settings = self._settings(place)
         return settings.enabled or settings.origin["enabled"].endswith(PROJECT_FILE)
+
+    def _settings(self, place: Place) -> Settings:
+        cache = os.path.join(place.folder, "settings.json")
+        return load_hook_settings(place.repository.worktree, cache, self._data_dir, self._environ)
 
 
 class Locator:

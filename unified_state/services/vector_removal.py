@@ -43,7 +43,7 @@ def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
         removed = drop_model(archive, MODEL_NAMES[name])
         if removed:
             tidy(archive)
-        return RemovedVectors(MODEL_NAMES[name], removed, os.path.getsize(archive.path))
+        return RemovedVectors(MODEL_NAMES[name], removed, archive.size())
 
     with vector_lock(workspace):
         return workspace.use(action)

@@ -11,9 +11,9 @@ from unified_state.errors import (
     StorageError,
     TierError,
 )
-from unified_state.interpreter import has_sqlite
+from unified_state.interpreter import NO_SQLITE, has_sqlite
 from unified_state.records.origin import INFERRED
-from unified_state.services.place import KEY_FILE, waiting_histories
+from unified_state.services.place import KEY_FILE, journal_folder, may_have_journals
 from unified_state.storage.archive import Archive, damaged
 from unified_state.storage.enforcement import read_stamp
 from unified_state.storage.owner import check_owner
@@ -47,6 +47,9 @@ class Workspace:
     elsewhere.
     """
 
+    enforces = True  # whether what is recorded here is enforced
+    health: str | None = None  # what a session is to be told of it
+
     def __init__(
         self,
         place: Place,
@@ -65,7 +68,7 @@ class Workspace:
         self.origin = origin
         self.report = report
         self.advise = advise
-        self._seconds = seconds
+        self.seconds = seconds
         self._merge_seconds = merge_seconds
         self._masker: Masker | None = None
 
@@ -82,17 +85,28 @@ class Workspace:
         return self.masker.text(text)
 
     @property
-    def no_archive(self) -> str | None:
-        """Why there is no archive here, neither now nor later; None where there is or should be one."""
-        if self.settings.tier == JSON_TIER:
-            return "tier is json"
-        return None if has_sqlite() else "this Python has no SQLite"
+    def keeps_journal(self) -> bool:
+        """Whether the history is kept as lines of JSON, because the user chose so."""
+        return self.settings.tier == JSON_TIER
+
+    @property
+    def journal(self) -> str | None:
+        """The folder of the journal that this workspace records in, if it does."""
+        return journal_folder(self.place) if self.keeps_journal else None
+
+    @property
+    def waiting(self) -> list[str]:
+        """The folders in which something waits to be merged."""
+        if not may_have_journals(self.place):
+            return []
+        from unified_state.services.journal_places import waiting_journals  # hardly ever, and every hook asks
+
+        return waiting_journals(self.place, is_tier=self.keeps_journal)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever recorded here."""
-        has_lost = self.no_archive is None and self.has_written
-        return not (os.path.exists(self.place.archive_path) or has_lost or waiting_histories(self.place))
+        return not (os.path.exists(self.journal or self.place.archive_path) or self.has_written or self.waiting)
 
     @property
     def has_written(self) -> bool:
@@ -101,28 +115,24 @@ class Workspace:
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
-        TierError where there is none to be opened.
+        TierError where this Python has no SQLite.
         """
-        if self.no_archive is not None:
-            message = f"this needs the SQLite archive, and there is none: {self.no_archive}"
-            raise TierError(message, "docs/explanation/tiers.md tells what works without")
+        if not has_sqlite():
+            raise TierError(NO_SQLITE, "run `install` with a Python that has it: it looks for one")
         try:
             try:
                 return self._use(action)
             except DamagedArchiveError as error:
-                from unified_state.services.mending import begin_anew
-
-                begin_anew(self.place, self.masker, error, self.report, self.salvage_seconds)
+                self._begin_anew(error)
             return self._use(action)
         except UNAVAILABLE as error:
-            waiting = waiting_histories(self.place)
-            if waiting:
+            if waiting := self.waiting:
                 error.hint = f"{error.hint}; what was recorded meanwhile is kept in {waiting[0]}"
             raise
 
     def _use(self, action: Callable[[Archive], T]) -> T:
-        is_new = not os.path.exists(self.place.archive_path)
-        with Archive(self.place.archive_path, seconds=self._seconds, mask=self._mask) as archive:
+        is_new = not os.path.exists(self.journal or self.place.archive_path)
+        with self.open_archive() as archive:
             self._check(archive)
             if is_new and self.has_written:
                 from unified_state.services.mending import refill
@@ -130,11 +140,22 @@ class Workspace:
                 refill(archive, self.place, self.masker, self.report, only_ours=True)
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            problem = self._merge_back(archive) if waiting_histories(self.place) else None
+            problem = self._merge_back(archive) if self.waiting else None
             result = self._settled(archive, action(archive))
         if problem is not None:  # a writer who fails says so anyway
             self.report(problem)
         return result
+
+    def open_archive(self) -> Archive:
+        """The archive, or that of the journal. While an archive is not shown, its items are, as the state file has
+        them.
+        """
+        if self.journal is None:
+            return Archive(self.place.archive_path, seconds=self.seconds, mask=self._mask)
+        from unified_state.services.carrying import open_journal  # few choose it
+
+        place = self.place if os.path.exists(self.place.archive_path) else None
+        return open_journal(self.journal, self.seconds, self.masker, carried=place)
 
     def _check(self, archive: Archive) -> None:
         """Raises ArchiveUnavailableError for another repository's archive, and DamagedArchiveError where items are not
@@ -142,7 +163,7 @@ class Workspace:
         """
         if self.place.id:
             check_owner(archive, self.place.id)
-        if self._merge_seconds:
+        if self._merge_seconds and self.journal is None:
             from unified_state.storage.ledger_check import ledger_problem
 
             problem = ledger_problem(archive.connection)
@@ -160,9 +181,20 @@ class Workspace:
         """Take in what was kept elsewhere while the archive could not be used; what of it is not shown, if anything."""
         if not self._merge_seconds:
             return None
-        from unified_state.services.json_tier.merging import merge_back
+        from unified_state.services.merging_back import merge_back
 
         return merge_back(self, archive, self._merge_seconds)
+
+    def _begin_anew(self, error: DamagedArchiveError) -> None:
+        """Set the archive aside; what was replayed from a journal is only replayed again."""
+        if self.journal is not None:
+            from unified_state.storage.scratch import remove_scratch
+
+            remove_scratch(self.journal)
+            return
+        from unified_state.services.mending import begin_anew
+
+        begin_anew(self.place, self.masker, error, self.report, self.salvage_seconds)
 
     @property
     def salvage_seconds(self) -> float | None:
@@ -171,7 +203,7 @@ class Workspace:
 
     def _settled(self, archive: Archive, result: T) -> T:
         """The result, and what hooks enforce is as the ledger says now."""
-        if read_stamp(archive)[1] is None:
+        if self.enforces and read_stamp(archive)[1] is None:
             from unified_state.services.enforcement import settle
 
             settle(archive, self)
@@ -202,45 +234,3 @@ class Workspace:
         return touch_session(
             archive, self.session_id or LOCAL_SESSION, now, worktree=self.place.repository.worktree, pid=pid
         )
-
-
-def open_workspace(
-    folder: str,
-    session_id: str | None,
-    *,
-    report: Callable[[str], None],
-    advise: Callable[[str], None] = lambda _line: None,
-    origin: str = INFERRED,
-    create: bool = True,
-) -> Workspace:
-    """The workspace of a folder under the settings in force there. Raises SettingError for a value that cannot be used.
-
-    Without a session id it is that of the client that started this process, if one did.
-    """
-    from unified_state.errors import SettingError
-    from unified_state.rules.hosts import session_in
-    from unified_state.services.place import locate
-    from unified_state.settings import environment, load_settings
-
-    environ = environment()
-    place = locate(folder, load_settings(None, environ).data_dir, create=create)
-    settings = load_settings(place.repository.worktree, environ)
-    if settings.unusable:
-        raise SettingError(settings.unusable[0], "`unified-state config` shows every setting and where it comes from")
-    for line in (*settings.ignored, *filter(None, [place.notice])):
-        report(line)
-    return Workspace(
-        place, settings, report=report, session_id=session_id or session_in(environ), origin=origin, advise=advise
-    )
-
-
-def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
-    """The workspace of a program, which is told by warnings what a person should know. Without a folder it is that of
-    the current one.
-    """
-    import warnings
-
-    def warn(line: str) -> None:
-        warnings.warn(line, stacklevel=2)
-
-    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn)

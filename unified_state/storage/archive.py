@@ -49,12 +49,11 @@ class Archive:
     def _open(self, seconds: float) -> Connection:
         try:
             _ensure_file(self.path)
-            connection = _connect(self.path, seconds)
+            return connect_archive(self.path, seconds)
         except UnifiedStateError:
             raise
         except Exception as error:
             raise explained(error, self.path) from error
-        return connection
 
     def __enter__(self) -> Self:
         return self
@@ -68,13 +67,13 @@ class Archive:
             if known is not error:
                 raise known from error
 
-    def transaction(self, *, durable: bool = True) -> _Transaction:
+    def transaction(self, *, durable: bool = True) -> Transaction:
         """`with archive.transaction(): …` commits what is done inside or nothing of it.
 
         Durably: it survives a loss of power too. What can be had again (steps, from the transcript) does not wait for
         that.
         """
-        return _Transaction(self.connection, "FULL" if durable else "NORMAL")
+        return Transaction(self.connection, "FULL" if durable else "NORMAL")
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement. What SQLite refuses is held as nearly as can be: half an emoji escaped, a number at its
@@ -110,6 +109,19 @@ class Archive:
             return {self.masked(key): self.masked(entry) for key, entry in value.items()}
         return [self.masked(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
+    @property
+    def folder(self) -> str:
+        """Where files lie that belong to the archive."""
+        return os.path.dirname(self.path)
+
+    def size(self) -> int:
+        """How many bytes the history takes."""
+        return os.path.getsize(self.path)
+
+    def compact(self) -> None:
+        """Write the archive anew: what was deleted leaves every byte."""
+        self.run("VACUUM")
+
     def meta(self, name: str) -> str | None:
         """A named value of the archive itself."""
         row = self.row("SELECT value FROM meta WHERE name = ?", name)
@@ -120,7 +132,9 @@ class Archive:
         self.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
 
 
-class _Transaction:
+class Transaction:
+    """What is done inside is committed, or nothing of it; `synchronous` is how SQLite waits for the disk."""
+
     def __init__(self, connection: Connection, synchronous: str) -> None:
         self._connection = connection
         self._synchronous = synchronous
@@ -195,14 +209,15 @@ def _primary_code(error: Exception) -> int | None:
     return code & 0xFF if isinstance(code, int) else None
 
 
-def _connect(path: str, seconds: float) -> Connection:
+def connect_archive(path: str, seconds: float, version: int | None = None) -> Connection:
+    """A connection to the database at a path, with the tables of a version: this one's."""
     connection = connect(path, timeout=seconds, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = TRUNCATE")
-        if connection.execute("PRAGMA user_version").fetchone()[0] != ARCHIVE_VERSION:
+        if connection.execute("PRAGMA user_version").fetchone()[0] != (version or ARCHIVE_VERSION):
             from unified_state.storage.archive_schema import migrate  # all tables that ever were: not for every hook
 
-            migrate(connection, path)
+            migrate(connection, path, version)
     except BaseException:
         connection.close()
         raise
@@ -227,7 +242,7 @@ def _create(path: str) -> None:
     temporary = temporary_name(path)
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))  # SQLite gives its journal the same mode
     try:
-        _connect(temporary, 0).close()
+        connect_archive(temporary, 0).close()
         publish_once(temporary, path)
     finally:
         for leftover in (temporary, f"{temporary}-journal"):

@@ -193,10 +193,11 @@ MIGRATIONS = (
 _ABSURD_VERSION = 1000
 
 
-def migrate(connection: Connection, path: str) -> None:
-    """Bring the tables to this version. One transaction; several processes may come at once, one does it."""
+def migrate(connection: Connection, path: str, to_version: int | None = None) -> None:
+    """Bring the tables to a version: this one's. One transaction; several processes may come at once, one does it."""
     version = _version(connection)
-    if version == len(MIGRATIONS):
+    last = to_version or len(MIGRATIONS)
+    if version == last:
         return
     if not 0 <= version < _ABSURD_VERSION:
         message = f"the archive {path} is damaged: its version is {version}"
@@ -206,7 +207,7 @@ def migrate(connection: Connection, path: str) -> None:
         raise NewerArchiveError(message, "upgrade unified-state: pip install --upgrade unified-state")
     connection.execute("BEGIN EXCLUSIVE")
     try:
-        for number, step in enumerate(MIGRATIONS[_version(connection) :], _version(connection) + 1):
+        for number, step in enumerate(MIGRATIONS[_version(connection) : last], _version(connection) + 1):
             create_tables(connection, (step,))
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

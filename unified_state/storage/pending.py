@@ -86,7 +86,7 @@ def write_pending(archive: Archive, session_id: str, messages: list[Pending]) ->
 
 
 def _folder(archive: Archive) -> str:
-    return os.path.join(os.path.dirname(archive.path), PENDING_FOLDER)
+    return os.path.join(archive.folder, PENDING_FOLDER)
 
 
 def _path(archive: Archive, session_id: str) -> str:

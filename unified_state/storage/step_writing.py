@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from unified_state.storage.archive import Archive
 
 
+_AT_ONCE = 500  # steps that are indexed beside new ones: somebody may wait
+
+
 class StepWriter:
     """Adds the steps of one session within one transaction; knows the turn that is open, the number of
     the last step, and how many were new. `kept` is the last step that was added, as the archive has it.
@@ -35,7 +38,7 @@ class StepWriter:
         self.added = 0
         self.tool_calls = 0
         self.kept: Step | None = None
-        index_left(archive)
+        index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
         self._is_own_turn = turn is not None and self._owner(turn) == session

@@ -26,9 +26,10 @@ def is_any_unindexed(archive: Archive) -> bool:
     return archive.row("SELECT 1 FROM unindexed LIMIT 1") is not None
 
 
-def index_left(archive: Archive) -> None:
-    """Bring into the index whatever was left to be done. Call it in a transaction."""
-    for (number,) in archive.rows("SELECT step FROM unindexed"):
+def index_left(archive: Archive, most: int = -1) -> None:
+    """Bring into the index whatever was left to be done, or so many of the newest steps. Call it in a transaction."""
+    newest = "SELECT step FROM (SELECT step FROM unindexed ORDER BY step DESC LIMIT ?) ORDER BY step"
+    for (number,) in archive.rows(newest, most):
         step = find_step(archive, number)
         if step is not None and not step.text.startswith(DATA_URL):
             archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(step))

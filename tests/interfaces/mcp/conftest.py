@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders import NOW, SESSION, Entry, append
 from unified_state.services.capture import Capture
-from unified_state.services.workspace import open_workspace
+from unified_state.services.opening import open_workspace
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from tests.builders import SESSION, prompt
 from unified_state.rules.binding import is_binding
-from unified_state.services.workspace import open_workspace
+from unified_state.services.opening import open_workspace
 from unified_state.storage.ledger import find_item
 
 from .asking import answer, refused, tools

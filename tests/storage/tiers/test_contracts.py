@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from tests.postgres_kinds import on_every_server
+from unified_state.storage.journalled_archive import JournalledArchive
 from unified_state.storage.tiers.contracts import CONTRACTS, Contract
-from unified_state.storage.tiers.json_lines import JsonStore
 from unified_state.storage.tiers.postgres.opening import open_postgres
 from unified_state.storage.tiers.sqlite import SqliteStore
 
@@ -25,8 +25,19 @@ def _sqlite(folder: Path) -> OpenStore:
     return lambda project: SqliteStore(str(folder / project / "archive.db"))
 
 
+class _JournalStore(SqliteStore):
+    """The archive of a journal as a store."""
+
+    def __init__(self, folder: Path) -> None:
+        self._journalled = JournalledArchive(str(folder), seconds=30.0)
+        super().__init__("", archive=self._journalled)
+
+    def close(self) -> None:
+        self._journalled.connection.close()
+
+
 def _json(folder: Path) -> OpenStore:
-    return lambda project: JsonStore(str(folder), project)
+    return lambda project: _JournalStore(folder / project)
 
 
 _TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}

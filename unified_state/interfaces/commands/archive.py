@@ -96,14 +96,7 @@ def _export(arguments: Namespace) -> int:
                 context.write_line(line)
                 printed.add(key)
 
-    workspace = context.reading()
-    if workspace.no_archive is None:
-        workspace.use(action)
-        return 0
-    from unified_state.services.json_tier.finding import export_json
-
-    for line in export_json(workspace, arguments.session, items=arguments.items):
-        context.write_line(line)
+    context.reading().use(action)
     return 0
 
 

@@ -85,7 +85,7 @@ def _import_file(
 
     with progress_bar("importing", readable.records) as advance:
         imported = import_file(workspace, readable, current_time(), advance, is_own=is_own, server=server)
-    return _shown(context, imported, can_decide=workspace.no_archive is None)
+    return _shown(context, imported)
 
 
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
@@ -112,9 +112,8 @@ def _ingest(context: Context, workspace: Workspace, files: list[tuple[str, bool]
     return {"format": TRANSCRIPT, "records": done.files, "added": done.added, **_text(context, text)}
 
 
-def _shown(context: Context, imported: Imported, *, can_decide: bool) -> dict[str, Any]:
-    where = "`unified-state proposed`" if can_decide else "an archive takes your word on them"
-    waiting = f", {imported.proposed:,} proposed ({where})" if imported.proposed else ""
+def _shown(context: Context, imported: Imported) -> dict[str, Any]:
+    waiting = f", {imported.proposed:,} proposed (`unified-state proposed`)" if imported.proposed else ""
     left = f", {imported.left:,} left as they are here" if imported.left else ""
     text = f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
     return {**imported.as_dict(), **_text(context, text)}

@@ -153,12 +153,7 @@ def _list(arguments: Namespace) -> int:
         context.show([], "")
         return 0
     statuses = () if arguments.all else ("active", "proposed")
-    if workspace.no_archive is None:
-        items = workspace.use(lambda archive: list_items(archive, arguments.item, statuses))
-    else:
-        from unified_state.services.json_tier.finding import json_items
-
-        items = json_items(workspace, arguments.item, statuses)
+    items = workspace.use(lambda archive: list_items(archive, arguments.item, statuses))
     lines = [item_line(item, _LINE) + ("" if item.status == "active" else f" [{item.status}]") for item in items]
     context.show([disk_value(short_form(item)) for item in items], "\n".join(lines))
     return 0

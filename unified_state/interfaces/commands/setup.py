@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import compileall
 import os
-import shutil
 
 from unified_state.assets import PACKAGE_ROOT
 from unified_state.errors import UsageError
@@ -19,6 +18,7 @@ from unified_state.services.created_files import remove_if_empty
 from unified_state.services.diagnosis import network_file_system
 from unified_state.services.enforcement_hook import settings_path
 from unified_state.services.git_exclude import exclude_from_git, excluded_lines, include_in_git
+from unified_state.services.hook_interpreter import told_of_interpreter
 from unified_state.services.installation import (
     COMMAND_FILE,
     LEAN_OFF,
@@ -32,12 +32,10 @@ from unified_state.services.installation import (
 from unified_state.services.linking import candidates, note_about
 from unified_state.services.place import locate
 from unified_state.services.plugin import is_enabled
-from unified_state.services.rejoining import identity_folder
+from unified_state.services.purging import purge
 from unified_state.services.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, load_settings, user_file
-from unified_state.storage.checkouts import forget_checkouts
 from unified_state.storage.enforcement import read_table
-from unified_state.storage.identity import ID_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,6 +127,8 @@ def _install(arguments: Namespace) -> int:
         )
     if is_enabled(place.repository.worktree, environment()):
         context.say("the plugin is enabled too; it leaves the work to these hooks")
+    if (told := told_of_interpreter()) is not None:
+        context.say(told)
     _advise(done, arguments, context)
     _tell_of_archives(place, settings, context)
     return 0
@@ -224,7 +224,7 @@ def _uninstall(arguments: Namespace) -> int:
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
     if arguments.purge:
-        lines.append(_purge(place, settings))
+        lines.append(purge(place, settings))
     elif os.path.isdir(place.folder):
         lines.append(f"what was recorded stays in {place.folder}, the state file in {place.state_path}")
         lines.append("`unified-state uninstall --purge` deletes both")
@@ -233,17 +233,3 @@ def _uninstall(arguments: Namespace) -> int:
     data = place.folder if os.path.isdir(place.folder) else None
     context.show({**done.as_dict(), "channels": closed, "data": data}, "\n".join(lines))
     return 0
-
-
-def _purge(place: Place, settings: Settings) -> str:
-    """Delete what was recorded for this repository: archive, state file, identity; nothing is left to be enforced."""
-    put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
-    shutil.rmtree(place.folder, ignore_errors=True)
-    if place.id is not None:
-        forget_checkouts(settings.data_dir, place.id)
-    stem = place.state_path.removesuffix(".json")
-    identity = os.path.join(identity_folder(place.repository), ID_FILE)
-    for path in (place.state_path, f"{stem}.lock", identity, f"{identity}.lock"):
-        if os.path.exists(path):
-            os.unlink(path)
-    return f"deleted {place.folder} and {place.state_path}"

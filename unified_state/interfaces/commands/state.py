@@ -73,8 +73,6 @@ def _status(arguments: Namespace) -> int:
     if workspace.is_empty:
         context.show({"recorded": False}, _NOTHING)
         return 0
-    if workspace.no_archive is not None:
-        return _json_status(context, workspace)
     status = read_status(workspace, current_time(), environment())
     context.show({"recorded": True, **disk_value(status)}, _status_text(status))
     return 0
@@ -89,14 +87,18 @@ def _status_text(status: Status) -> str:
     now = current_time()
     newest = f", last active {age_text(now - status.newest_step_at)}" if status.newest_step_at else ""
     saved = to_milliseconds(status.saved_at)
+    tier = " (tier json)" if status.tier == "json" else ""
     lines = [
         f"repository {status.repository} in {status.worktree}",
         f"archive    {status.turns:,} turns, {status.steps:,} steps, {status.compactions:,} compactions{newest}",
         f"           of {status.sessions:,} sessions",
-        f"           {status.archive_bytes / 1e6:.1f} MB in {status.archive_path}",
+        f"           {status.archive_bytes / 1e6:.1f} MB in {status.archive_path}{tier}",
         f"state      {items or 'no items'}{f'; {status.paged_out} only in the archive' if status.paged_out else ''}",
         f"           {'saved ' + age_text(now - saved) if saved else 'never saved'}: {status.state_path}",
     ]
+    if status.archive_not_shown:
+        hidden = f"the archive {status.archive_not_shown}, which takes this in once tier is sqlite again"
+        lines.append(f"not shown  {hidden}")
     if status.lean.outputs:
         lines.append(f"lean       {savings_line(status.lean)}")
     lines += [
@@ -109,15 +111,6 @@ def _status_text(status: Status) -> str:
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return "\n".join([*lines, f"health     {status.health or 'good'}"])
-
-
-def _json_status(context: Context, workspace: Workspace) -> int:
-    from unified_state.interfaces.json_status_text import json_status_text
-    from unified_state.services.json_tier.status import json_status
-
-    status = json_status(workspace, current_time())
-    context.show({"recorded": True, **disk_value(status)}, json_status_text(status, current_time()))
-    return 0
 
 
 def _save(arguments: Namespace) -> int:
@@ -159,9 +152,7 @@ def _age(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     age = None if workspace.is_empty else _manager(context, create=False).state_age()
-    items, lines = (
-        ({"valid": 0, "others": []}, []) if workspace.is_empty or workspace.no_archive else _standing(workspace)
-    )
+    items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
     if age is None:
         never = {"ageMinutes": None, "recent": False, "items": items}
         context.show(never, "\n".join(["the state was never saved", *lines]))
@@ -193,7 +184,7 @@ def _validate(arguments: Namespace) -> int:
     workspace = context.workspace(create=False)
     path = arguments.file or workspace.place.state_path
     is_own = os.path.realpath(path) == os.path.realpath(workspace.place.state_path)
-    if is_own and not (workspace.is_empty or workspace.no_archive):
+    if is_own and not workspace.is_empty:
         findings = workspace.use(lambda archive: [*inspect_state_file(path, archive), *inspect_ledger(archive)])
     else:
         findings = inspect_state_file(path, None)

@@ -6,7 +6,8 @@ import os
 
 from unified_state.errors import NotFoundError
 from unified_state.services.client_session import follow_client
-from unified_state.services.workspace import Workspace, open_workspace
+from unified_state.services.opening import open_workspace
+from unified_state.services.workspace import Workspace
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
