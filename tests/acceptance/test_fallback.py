@@ -323,7 +323,7 @@ def test_nothing_of_a_journal_is_left_by_a_purge(known: Project) -> None:
         archive.execute(f"PRAGMA user_version = {_VERSION}")
     assert is_told(known.run("decision", "add", "the swordfish", "--rationale", "r"))
     assert len(replays()) == 1
-    assert known.run("uninstall", "--purge").code == 0
+    assert known.at_terminal("uninstall", "--purge").code == 0
     assert replays() == []
     assert b"swordfish" not in all_bytes([known.home, known.folder])
 

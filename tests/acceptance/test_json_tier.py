@@ -155,7 +155,7 @@ def test_what_needed_an_archive_before_works(chosen: Project, tmp_path: Path) ->
     path = written.write(tmp_path / "s.jsonl")
     assert chosen.ask("ingest", str(path))["added"] > 0
     (proposed,) = chosen.ask("proposed", "list")
-    assert chosen.run("proposed", "accept", proposed["id"]).code == 0
+    assert chosen.at_terminal("proposed", "accept", proposed["id"]).code == 0
     lose_replays()
     assert "never push to main" in chosen.run("why", proposed["id"]).out
     assert "app.py" in chosen.run("restore", "--session", "s").out

@@ -6,6 +6,8 @@ They are the archive's, so they cannot be changed here, and they are not merged 
 
 from __future__ import annotations
 
+import os
+
 from unified_state.errors import DamagedFileError, NotFoundError
 from unified_state.interpreter import dump_json, parse_json
 from unified_state.records.history import StoredItem, StoredLink
@@ -39,12 +41,19 @@ def is_carried(record: object) -> bool:
     return isinstance(record, StoredItem) and record.uuid.startswith(_MARK)
 
 
-def open_journal(folder: str, seconds: float, masker: Masker, *, carried: Place | None) -> JournalledArchive:
-    """The archive of a journal; with what the state file of a place shows, where its own archive is not used now."""
+def open_journal(
+    folder: str, seconds: float, masker: Masker, *, carried: Place | None, trusted: str | None = None
+) -> JournalledArchive:
+    """The archive of a journal; with what the state file of a place shows, where its own archive is not used now.
+    `trusted` is another digest by which the file is as we wrote it.
+    """
     archive = JournalledArchive(folder, seconds=seconds, mask=masker.text)
     try:
         if carried is not None:
-            carry_items(archive, StateFile(carried.state_path, carried.digest_path), masker, current_time())
+            file = StateFile(carried.state_path, carried.digest_path)
+            if trusted is not None and os.path.exists(carried.state_path):
+                file.trust(trusted)
+            carry_items(archive, file, masker, current_time())
     except BaseException:
         archive.connection.close()
         raise

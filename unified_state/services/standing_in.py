@@ -6,13 +6,10 @@ archive's.
 
 from __future__ import annotations
 
-import os
-
 from unified_state.services.carrying import open_journal
 from unified_state.services.journal_places import writable_journal
 from unified_state.services.place import digest_path_of
 from unified_state.services.workspace import Workspace
-from unified_state.storage.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +49,5 @@ class StandIn(Workspace):
 
     def open_archive(self) -> Archive:
         """The archive of the journal, with what the state file shows."""
-        if os.path.exists(self.place.state_path):
-            file = StateFile(self.place.state_path, self.place.digest_path)
-            file.trust(self._archives.digest_path)
-        return open_journal(self.journal, self.seconds, self.masker, carried=self.place)
+        trusted = self._archives.digest_path
+        return open_journal(self.journal, self.seconds, self.masker, carried=self.place, trusted=trusted)

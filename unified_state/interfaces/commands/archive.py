@@ -91,7 +91,7 @@ def _export(arguments: Namespace) -> int:
     def action(archive: Archive) -> None:
         lines = export_items(archive) if arguments.items else export_steps(archive, arguments.session)
         for line in lines:
-            key = (line["id"] if arguments.items else line["ref"], line.get("session_id"))
+            key = (line["ref"], line.get("session_id"))
             if key not in printed:
                 context.write_line(line)
                 printed.add(key)
