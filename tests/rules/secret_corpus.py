@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from urllib.parse import quote
 
-from unified_state.rules.secret_formats import FORMATS
+from unified_state.rules.secret_kinds import FORMATS
 from unified_state.rules.secret_values import ALNUM, DIGITS, UPPER
 
 Context = Callable[[str], str]

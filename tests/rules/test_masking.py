@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unified_state.rules.masking import find_secrets, mask_text, mask_value, needs_masking
-from unified_state.rules.secret_formats import FORMATS, SHORTEST_RUN
+from unified_state.rules.secret_kinds import FORMATS
+from unified_state.rules.secret_tokens import SHORTEST_RUN
 
 EXAMPLES = Path(__file__).parent / "secret_examples"
 OTHER_KINDS = {

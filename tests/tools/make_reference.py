@@ -26,7 +26,7 @@ from unified_state.records.history import HistoryRecord
 from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
 from unified_state.records.record import Record
 from unified_state.records.state import GitState, SessionRecord, State, Summaries, TokenMetrics, Workflow, WorkItem
-from unified_state.rules.secret_formats import FORMATS
+from unified_state.rules.secret_kinds import FORMATS
 from unified_state.services.hook_table import hook_groups
 from unified_state.services.installation import READ_ONLY_RULES
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting

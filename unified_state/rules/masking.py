@@ -7,7 +7,6 @@ secrets changes, so masking twice gives what masking once gave.
 
 from __future__ import annotations
 
-from unified_state.rules.control_sequences import CONTROL_INTRODUCER, Shown, blanked, control_sequences
 from unified_state.rules.secret_assignments import find_assigned, find_in_field
 from unified_state.rules.secret_commands import find_by_place
 from unified_state.rules.secret_formats import KEY_LABEL, find_formats
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80
+_ESCAPE = b"\x1b"
+_CONTROL_INTRODUCER = b"\x9b"
+_WRITTEN_STARTS = frozenset((b"u0", b"x1", b"03", b"e["))  # of `\u001b[`, `\x1b[`, `\033[`, `\e[`, behind the backslash
 _MASKED = ""  # stands for the kind where a mask is already
 
 
@@ -32,6 +34,10 @@ def needs_masking(text: str) -> bool:
     Many texts joined by line ends are asked faster at once than one by one.
     """
     data = _as_bytes(text)
+    if not _may_hold_sequences(data):
+        return _may_hold_secrets(data)
+    from unified_state.rules.control_sequences import Shown, blanked, control_sequences
+
     sequences = control_sequences(data)
     if not sequences:
         return _may_hold_secrets(data)
@@ -43,10 +49,22 @@ def _may_hold_secrets(data: bytes) -> bool:
     return found is not None or KEY_LABEL in data or has_names(data)
 
 
+def _may_hold_sequences(data: bytes) -> bool:
+    """Whether a terminal control sequence may begin in a text: few texts are searched further than here.
+
+    A text is split at its backslashes once, since a search for each way to write a sequence takes longer.
+    """
+    if _ESCAPE in data or _CONTROL_INTRODUCER in data:
+        return True
+    if b"\\" not in data or b"[" not in data:
+        return False
+    return not _WRITTEN_STARTS.isdisjoint([part[:2] for part in data.split(b"\\")])
+
+
 def _as_bytes(text: str) -> bytes:
     """ASCII bytes, a character each. Only U+009B, with which a control sequence may begin, stays what it is."""
     if "\x9b" in text:
-        return CONTROL_INTRODUCER.join(part.encode("ascii", "replace") for part in text.split("\x9b"))
+        return _CONTROL_INTRODUCER.join(part.encode("ascii", "replace") for part in text.split("\x9b"))
     return text.encode("ascii", "replace")
 
 
@@ -63,6 +81,10 @@ def _find_everywhere(data: bytes) -> list[Found]:
     """The secrets in a text; where it holds control sequences, those before a blank takes the place of each character
     of them, and those that are whole where they are left out.
     """
+    if not _may_hold_sequences(data):
+        return _find_all(data)
+    from unified_state.rules.control_sequences import Shown, blanked, control_sequences
+
     sequences = control_sequences(data)
     if not sequences:
         return _find_all(data)

@@ -8,8 +8,7 @@ that an offset in the bytes is an offset in the text.
 
 from __future__ import annotations
 
-from unified_state.rules.secret_kinds import FORMATS
-from unified_state.rules.secret_tokens import SHORTEST_RUN, find_tokens
+from unified_state.rules.secret_tokens import find_tokens
 from unified_state.rules.secret_values import BASE64, NAME, blank_but, is_issued, is_placeholder, leading
 
 TYPE_CHECKING = False
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unified_state.rules.secret_tokens import Found
-
-__all__ = ["FORMATS", "KEY_LABEL", "SHORTEST_RUN", "find_formats"]
 
 KEY_LABEL = b"PRIVATE KEY"
 

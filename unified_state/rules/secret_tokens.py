@@ -8,7 +8,6 @@ Texts are ASCII bytes, as `secret_formats` explains.
 
 from __future__ import annotations
 
-from unified_state.rules.secret_kinds import FORMATS
 from unified_state.rules.secret_values import (
     ALNUM,
     DIGITS,
@@ -43,46 +42,40 @@ _MOST_PLAIN = 10_000
 
 # English words end like these prefixes: task-, disk-, weighs_, laughs_, calico-, TASK. There, behind one of these
 # letters, stands no token.
-_WORD_ENDS = {b"sk-": b"aeiou", b"ghs": b"iu", b"ico": b"lxndrt", **{b"SK%c" % one: b"AEIOU" for one in FORMATS[0][2]}}
+_WORD_ENDS = {b"sk-": b"aeiou", b"ghs": b"iu", b"ico": b"lxndrt", **{b"SK%c" % one: b"AEIOU" for one in DIGITS + UPPER}}
 
 _TELLING = (b"token", b"key", b"secret", b"password")  # of these words a token does not take a part
 _LONGEST_NAME = 8
+_MANY = 4  # prefixes that begin alike
 _BLOB = 16  # letters and digits in front: no word is that long
 
 
-def _by_prefix() -> dict[bytes, list[Format]]:
-    rows: dict[bytes, list[Format]] = {}
+# The tables below are filled from the formats at the first text with a long run: most hooks see no such text.
+_ROWS: dict[bytes, list[Format]] = {}
+_going_beyond: set[bytes] = set()
+_dotted: list[bytes] = []  # the run begins behind these prefixes
+# The prefixes by the part of them that is sought first: the last letters of their first word, such as `hub` for
+# `github_pat_`; and, where there is no such word, their beginning.
+_BY_WORD: dict[bytes, list[bytes]] = {}
+_BY_BEGINNING: dict[bytes, list[bytes]] = {}
+
+
+def _fill_tables() -> None:
+    from unified_state.rules.secret_kinds import FORMATS  # large tables
+
     for row in FORMATS:
         for prefix in row[1].split():
-            rows.setdefault(prefix, []).append(row)
-    return rows
-
-
-_ROWS = _by_prefix()
-_GOING_BEYOND = frozenset(prefix for prefix, rows in _ROWS.items() if any(row[2].strip(NAME) for row in rows))
-_DOTTED = tuple(prefix for prefix in _ROWS if prefix[-1:] in (b".", b"~"))  # the run begins behind them
-
-
-def _by_key() -> tuple[dict[bytes, list[bytes]], dict[bytes, list[bytes]]]:
-    """The prefixes by what of them is sought first: the last letters of their first word, such as `hub` for
-    `github_pat_`; and, where there is no such word, by a beginning of theirs.
-    """
-    words: dict[bytes, list[bytes]] = {}
-    beginnings: dict[bytes, list[bytes]] = {}
+            _ROWS.setdefault(prefix, []).append(row)
+    _going_beyond.update(prefix for prefix, rows in _ROWS.items() if any(row[2].strip(NAME) for row in rows))
+    _dotted.extend(prefix for prefix in _ROWS if prefix[-1:] in (b".", b"~"))
     for prefix in _ROWS:
         word, separator, _ = prefix.replace(b"-", b"_").partition(b"_")
-        if prefix in _DOTTED:
+        if prefix in _dotted:
             continue
         if separator and len(word) >= HEAD:
-            words.setdefault(word[-HEAD:], []).append(prefix)
+            _BY_WORD.setdefault(word[-HEAD:], []).append(prefix)
         else:
-            beginnings.setdefault(prefix[: len(word) + 1 if separator else 2], []).append(prefix)
-    return words, beginnings
-
-
-_BY_WORD, _BY_BEGINNING = _by_key()
-_WORDS = frozenset(_BY_WORD)
-_BEGINNINGS = tuple(_BY_BEGINNING)
+            _BY_BEGINNING.setdefault(prefix[: len(word) + 1 if separator else 2], []).append(prefix)
 
 
 def find_tokens(data: bytes) -> Iterator[Found]:
@@ -90,10 +83,12 @@ def find_tokens(data: bytes) -> Iterator[Found]:
     shown = data.translate(_RUN_CHARACTERS)
     if _RUN not in shown:
         return
+    if not _ROWS:
+        _fill_tables()
     runs, marked = _long_runs(data, shown)
     fresh = runs - _plain
     if fresh:
-        prefixes = _prefixes_of_tokens(b" ".join(fresh))
+        prefixes = _prefixes_of_tokens(fresh)
         for prefix in prefixes:
             yield from _tokens_with(data, prefix)
         _remember(fresh, prefixes)
@@ -120,20 +115,22 @@ def _long_runs(data: bytes, shown: bytes) -> tuple[set[bytes], list[int]]:
     return runs, marked
 
 
-def _prefixes_in(runs: bytes) -> list[bytes]:
-    words = {piece[-HEAD:] for piece in runs.replace(b"-", b"_").split(b"_")} & _WORDS
-    keys = [prefix for word in words for prefix in _BY_WORD[word]]
-    keys += [prefix for key in _BEGINNINGS if key in runs for prefix in _BY_BEGINNING[key]]
-    return [prefix for prefix in keys if prefix in runs]
-
-
-def _prefixes_of_tokens(runs: bytes) -> list[bytes]:
+def _prefixes_of_tokens(runs: set[bytes]) -> list[bytes]:
     """The prefixes with which a token begins in these runs, or may begin, where it goes on behind the run."""
-    return [
-        prefix
-        for prefix in _prefixes_in(runs)
-        if prefix in _GOING_BEYOND or next(_tokens_with(runs, prefix), None) is not None
-    ]
+    joined = b" ".join(runs)
+    words = {piece[-HEAD:] for piece in joined.replace(b"-", b"_").split(b"_")} & _BY_WORD.keys()
+    keys = [(word, _BY_WORD[word]) for word in words]
+    keys += [(key, prefixes) for key, prefixes in _BY_BEGINNING.items() if key in joined]
+    found = []
+    for key, prefixes in keys:
+        # Many prefixes are sought only in the runs that hold what they have in common.
+        text = b" ".join([run for run in runs if key in run]) if len(prefixes) >= _MANY else joined
+        found += [prefix for prefix in prefixes if prefix in text and _may_begin_token(text, prefix)]
+    return found
+
+
+def _may_begin_token(runs: bytes, prefix: bytes) -> bool:
+    return prefix in _going_beyond or next(_tokens_with(runs, prefix), None) is not None
 
 
 def _remember(runs: set[bytes], prefixes: list[bytes]) -> None:
@@ -179,7 +176,7 @@ def _is_in_blob(data: bytes, at: int, prefix: bytes) -> bool:
 def _ends_word(data: bytes, at: int, prefix: bytes) -> bool:
     """Whether the beginning of the prefix is the end of a word: of an English one, or of a name in front of a dot."""
     before, farther = data[at - 1 : at], data[at - 2 : at - 1]
-    if prefix in _DOTTED:
+    if prefix[-1:] in (b".", b"~"):
         escaped = farther.isdigit() or (farther == b"\\" and before in b"bfnrt")  # %3D, \n
         is_word = before in (LOWER if prefix[:1].islower() else UPPER) and not escaped
     else:
@@ -205,8 +202,8 @@ def _marked_token(data: bytes, start: int) -> Found | None:
     if data[start - 1 : start] == b":":
         return _telegram_token(data, start)
     head = data[max(0, start - 12) : start]
-    if head.endswith(_DOTTED):
-        prefix = max((prefix for prefix in _DOTTED if head.endswith(prefix)), key=len)
+    if head.endswith(tuple(_dotted)):
+        prefix = max((prefix for prefix in _dotted if head.endswith(prefix)), key=len)
         return _token_at(data, start - len(prefix), prefix)
     return _two_part_token(data, start) or (None if data.startswith(b"eyJ", start) else _discord_token(data, start))
 
