@@ -24,7 +24,7 @@ _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80
 _ESCAPE = b"\x1b"
 _CONTROL_INTRODUCER = b"\x9b"
-_WRITTEN_STARTS = frozenset((b"u0", b"x1", b"03", b"e["))  # of `\u001b[`, `\x1b[`, `\033[`, `\e[`, behind the backslash
+_WRITTEN = (b"u001b[", b"u001B[", b"x1b[", b"x1B[", b"033[", b"e[")  # behind a backslash
 _MASKED = ""  # stands for the kind where a mask is already
 
 
@@ -58,7 +58,7 @@ def _may_hold_sequences(data: bytes) -> bool:
         return True
     if b"\\" not in data or b"[" not in data:
         return False
-    return not _WRITTEN_STARTS.isdisjoint([part[:2] for part in data.split(b"\\")])
+    return any(part.startswith(_WRITTEN) for part in data.split(b"\\")[1:])
 
 
 def _as_bytes(text: str) -> bytes:

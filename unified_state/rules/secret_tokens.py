@@ -46,7 +46,7 @@ _WORD_ENDS = {b"sk-": b"aeiou", b"ghs": b"iu", b"ico": b"lxndrt", **{b"SK%c" % o
 
 _TELLING = (b"token", b"key", b"secret", b"password")  # of these words a token does not take a part
 _LONGEST_NAME = 8
-_MANY = 4  # prefixes that begin alike
+_MANY = 8  # prefixes that begin alike
 _BLOB = 16  # letters and digits in front: no word is that long
 
 
