@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from unified_state.services.capture import Capture
-from unified_state.services.masking import Masker
-from unified_state.storage.archive import Archive
-from unified_state.storage.ledger import captured_items
+from unified_state.capture.capture_transcript import Capture
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.item_table import captured_items
+from unified_state.memory.secrets.masker import Masker
 
 Entry = dict[str, Any]
 KINDS = ("answers", "plans", "errors", "refusals", "commits", "pull requests", "to do")

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
-from unified_state.interpreter import parse_json
+from unified_state.lib.stdlib import parse_json
 from unified_state.setting_table import MINILM, OFF, STATIC
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")

@@ -19,10 +19,10 @@ from benchmarks.hindcast_cases import Case, find_cases
 from benchmarks.hindcast_measures import measure
 from benchmarks.hindcast_report import ALONE, WITH_SUMMARY, CaseFacts, Measured, as_json, facts_of, tables
 from benchmarks.temporary_project import temporary_workspace
-from unified_state.rules.timestamps import to_milliseconds
-from unified_state.services.counting import count_tokens
-from unified_state.services.ingestion import find_transcripts, ingest
-from unified_state.services.previewing import preview_restore
+from unified_state.capture.ingest import find_transcripts, ingest
+from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.restore.preview import preview_restore
 
 BUDGETS = (250, 500, 1_000, 2_000, 4_000)
 SUMMARY, OURS = "summary", "unified-state"

@@ -29,7 +29,7 @@ from benchmarks.arguments import described
 from benchmarks.generated import Generator, line, write_many_turns, write_transcript
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from benchmarks.world import PROGRAM, World
-from unified_state.services.status_line_table import with_status_line
+from unified_state.agents.install.status_line_entry import with_status_line
 from unified_state.settings import default_data_dir
 
 

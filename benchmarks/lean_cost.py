@@ -13,12 +13,12 @@ from pathlib import Path
 
 from benchmarks.arguments import described
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
-from unified_state.rules.shortening.levels import MIDDLE
-from unified_state.rules.shortening.shorten import shorten
+from unified_state.context.lean.rules.levels import MIDDLE
+from unified_state.context.lean.rules.shorten import shorten
 
 _MEGABYTE = 1_000_000
 _ROOT = str(Path(__file__).parents[1])
-_LOADING = "import sys; sys.path.append(sys.argv[1]); import unified_state.rules.shortening.{}"
+_LOADING = "import sys; sys.path.append(sys.argv[1]); import unified_state.context.lean.rules.{}"
 PATTERNS = {
     "go test -v ./...": "=== RUN   TestA{n}\n    a_test.go:1: said {n}\n--- PASS: TestA{n} (0.00s)\n",
     "make": "[{n}/90000] Compiling module_{n}\n",
@@ -66,7 +66,7 @@ def main() -> None:
         Contender(name, [sys.executable, "-I", "-S", "-c", code, _ROOT], environment=clean_environment())
         for name, code in {
             "an empty interpreter": "pass",
-            "what tells short outputs": _LOADING.format("leaving"),
+            "what tells short outputs": _LOADING.format("untouched"),
             "all rules": _LOADING.format("shorten"),
         }.items()
     ]

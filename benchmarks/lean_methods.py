@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.lean_sessions import Output, Stretch
-from unified_state.records.shortened import Shortened
-from unified_state.rules.shortening.marks import with_handle
-from unified_state.rules.shortening.shorten import shorten
+from unified_state.context.lean.rules.shorten import shorten
+from unified_state.model.cut_marks import with_handle
+from unified_state.model.short_output import Shortened
 
 NEVER = 1 << 60  # more than anybody writes
 _REF = "S1234"

@@ -25,11 +25,11 @@ from benchmarks.bm25 import Bm25
 from benchmarks.locomo_data import CATEGORIES, Conversation, Question, load_conversations, write_transcripts
 from benchmarks.temporary_project import temporary_workspace
 from benchmarks.walk import NODES, Node, walked
-from unified_state.rules.timestamps import to_milliseconds
-from unified_state.services.embedding import embed
-from unified_state.services.ingestion import find_transcripts, ingest
-from unified_state.services.meaning import open_reader
-from unified_state.services.searching import search
+from unified_state.capture.ingest import find_transcripts, ingest
+from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.search.query_meaning import open_reader
+from unified_state.search.search_archive import search
+from unified_state.search.vectors.embed_steps import embed
 from unified_state.setting_table import MINILM, OFF, STATIC
 
 Ranking = Callable[[Question], Sequence[str]]

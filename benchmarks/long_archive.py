@@ -13,11 +13,11 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from unified_state.records.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
-from unified_state.rules.packing import pack
-from unified_state.storage.archive import Archive
-from unified_state.storage.sessions import touch_session
-from unified_state.storage.step_writing import StepWriter
+from unified_state.lib.text.compress import pack
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.model.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
 
 # The commonest words are read, the others are made of syllables.
 _FREQUENT_WORDS = """

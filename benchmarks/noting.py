@@ -17,7 +17,7 @@ from benchmarks.arguments import described
 from benchmarks.generated import write_transcript
 from benchmarks.side_by_side import Contender, clean_environment, compare
 from benchmarks.temporary_project import temporary_workspace
-from unified_state.services.capture import Capture
+from unified_state.capture.capture_transcript import Capture
 
 _CHUNK_BYTES = 4 << 20  # as `ingest` reads
 

@@ -24,17 +24,17 @@ from pathlib import Path
 from benchmarks.cutting_proxy import CuttingProxy
 from benchmarks.local_postgres import LocalPostgres
 from benchmarks.side_by_side import clean_environment
-from unified_state.records.record import Record
-from unified_state.records.step import PROMPT, TEXT, Step
-from unified_state.rules.packing import pack
-from unified_state.services.forgetting import forget_ref
-from unified_state.services.place import Place, locate
-from unified_state.storage.archive import Archive
-from unified_state.storage.sessions import touch_session
-from unified_state.storage.step_writing import StepWriter
-from unified_state.storage.tiers.postgres.opening import open_postgres
-from unified_state.storage.tiers.protocol import HistoryStore
-from unified_state.storage.tiers.sqlite import SqliteStore
+from unified_state.lib.record import Record
+from unified_state.lib.text.compress import pack
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.memory.history.archive_store import SqliteStore
+from unified_state.memory.history.store_protocol import HistoryStore
+from unified_state.memory.repository.place import Place, locate
+from unified_state.model.step import PROMPT, TEXT, Step
+from unified_state.team.postgres.open_server import open_postgres
+from unified_state.upkeep.forget.forget_refs import forget_ref
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
 ORGANISATION, MEMBER = "acme", "ada"

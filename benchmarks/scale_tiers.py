@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.long_archive import BEGIN, sessions
-from unified_state.records.history import HistoryQuery, StoredStep
-from unified_state.records.step import Step
-from unified_state.services.searching import search
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.history.archive_store import SqliteStore
+from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.model.history_records import HistoryQuery, StoredStep
+from unified_state.model.step import Step
+from unified_state.search.search_archive import search
 from unified_state.setting_table import STATIC
-from unified_state.storage.archive import Archive
-from unified_state.storage.journalled_archive import JournalledArchive
-from unified_state.storage.tiers.postgres.embedded import EMBEDDED, start_embedded
-from unified_state.storage.tiers.postgres.opening import open_postgres
-from unified_state.storage.tiers.sqlite import SqliteStore
+from unified_state.team.postgres.local_server import EMBEDDED, start_embedded
+from unified_state.team.postgres.open_server import open_postgres
 
 if TYPE_CHECKING:
-    from unified_state.storage.tiers.postgres.store import PostgresStore
-    from unified_state.storage.tiers.protocol import HistoryStore
+    from unified_state.memory.history.store_protocol import HistoryStore
+    from unified_state.team.postgres.postgres_store import PostgresStore
 
 _PROJECT = "scale"
 _BATCH = 2_000
@@ -111,8 +111,8 @@ def _open_postgres(place: Path) -> PostgresStore:
 
 
 def _hybrid_asks(place: Path, stack: ExitStack) -> Ask:
-    from unified_state.services.meaning import Reader
-    from unified_state.sources.models import open_model
+    from unified_state.search.query_meaning import Reader
+    from unified_state.search.vectors.models import open_model
 
     store, reader = stack.enter_context(_open_postgres(place)), Reader(open_model(STATIC))
 
@@ -129,9 +129,9 @@ def _give_vectors(place: Path, steps: int) -> float:
     """
     import psycopg
 
-    from unified_state.sources.models import open_model
-    from unified_state.storage.vector_models import full_name
-    from unified_state.storage.vector_numbers import matrix
+    from unified_state.search.vectors.model_table import full_name
+    from unified_state.search.vectors.models import open_model
+    from unified_state.search.vectors.vector_arrays import matrix
 
     model, written, seconds = open_model(STATIC), _written(steps), 0.0
     name, index = full_name(model.name, model.version), f"step_vector_{model.dimensions}"

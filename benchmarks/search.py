@@ -20,12 +20,12 @@ from pathlib import Path
 from benchmarks.arguments import described
 from benchmarks.long_archive import BEGIN, write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node, ratio
-from unified_state.rules.querying import query_words
-from unified_state.services.place import locate
-from unified_state.services.searching import search
+from unified_state.lib.words.query import query_words
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.full_text import count_having, count_steps
+from unified_state.memory.repository.place import locate
+from unified_state.search.search_archive import search
 from unified_state.settings import default_data_dir
-from unified_state.storage.archive import Archive
-from unified_state.storage.full_text import count_having, count_steps
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
 # In how many steps a word of the archive stands: below a thousandth, about a hundredth, a twentieth and more.

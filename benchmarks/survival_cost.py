@@ -15,15 +15,15 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.temporary_project import temporary_workspace
-from unified_state.records.item import DECISION
-from unified_state.services.recording import Author, record_item
-from unified_state.services.restore import gather, restored_text
-from unified_state.services.summary_intake import take_in
-from unified_state.services.survival import note_restored
-from unified_state.services.workspace import Workspace
-from unified_state.storage.archive import Archive
-from unified_state.storage.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
-from unified_state.storage.sessions import touch_session
+from unified_state.capture.survival.take_summary import take_in
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.ledger.record_item import Author, record_item
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.item import DECISION
+from unified_state.restore.compose_restore import gather, restored_text
+from unified_state.restore.note_survival import note_restored
 
 SIZES, ROUNDS = (50, 200, 500), 15
 NOW = 1_790_000_000_000

@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from unified_state.storage.archive import Archive
-from unified_state.storage.vector_index import nearest, refresh
+from unified_state.memory.archive.archive import Archive
+from unified_state.search.vectors.nearest_vectors import nearest, refresh
 
 _NEVER = sys.maxsize
 

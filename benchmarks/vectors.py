@@ -30,11 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.passages import read_passages, read_prompts
+from unified_state.memory.archive.archive import Archive
+from unified_state.search.vectors.derived_file import GRAPH, SCAN
+from unified_state.search.vectors.models import open_model
+from unified_state.search.vectors.vector_table import add_vectors, model_number
 from unified_state.setting_table import MINILM, STATIC
-from unified_state.sources.models import open_model
-from unified_state.storage.archive import Archive
-from unified_state.storage.derived_file import GRAPH, SCAN
-from unified_state.storage.vectors import add_vectors, model_number
 
 HELD_OUT = 1_000
 TEN = 10

@@ -23,6 +23,8 @@ settings.register_profile("untimed", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)  # for `make check`
 settings.load_profile("untimed")
 
+pytest_plugins = ["tests.fixtures.workspaces"]
+
 _KEPT = ("PATH", "LANG", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT")
 _KEPT_PREFIXES = ("PYTEST", "UNIFIED_STATE_REQUIRE_")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.passwd import need_own_passwd, set_home
-from unified_state.own_home import database_home, is_moved, own_home
+from unified_state.lib.own_home import database_home, is_moved, own_home
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import default_data_dir, hook_data_dir, load_hook_settings, load_settings, user_file
 

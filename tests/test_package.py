@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 import unified_state
-from unified_state.rules.pruning import prune_messages
-from unified_state.services.manager import UnifiedStateManager
-from unified_state.services.message_archive import MessageArchive
+from unified_state.context.messages.message_archive import MessageArchive
+from unified_state.context.messages.rules.prune_messages import prune_messages
+from unified_state.memory.manager.manager import UnifiedStateManager
 
 
 def test_the_manager_is_public() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.interfaces.agent_sdk.memory import AgentMemory
-    from unified_state.rules.pruning import prune_messages
-    from unified_state.services.manager import UnifiedStateManager
-    from unified_state.services.message_archive import MessageArchive
+    from unified_state.context.messages.message_archive import MessageArchive
+    from unified_state.context.messages.rules.prune_messages import prune_messages
+    from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
+    from unified_state.memory.manager.manager import UnifiedStateManager
 
 __version__ = "0.1.0"
 __all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
@@ -16,19 +16,19 @@ __all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__"
 def __getattr__(name: str) -> object:
     """Public names load when they are first used: the hooks import this package on every prompt."""
     if name == "UnifiedStateManager":
-        from unified_state.services.manager import UnifiedStateManager
+        from unified_state.memory.manager.manager import UnifiedStateManager
 
         return UnifiedStateManager
     if name == "MessageArchive":
-        from unified_state.services.message_archive import MessageArchive
+        from unified_state.context.messages.message_archive import MessageArchive
 
         return MessageArchive
     if name == "AgentMemory":
-        from unified_state.interfaces.agent_sdk.memory import AgentMemory
+        from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
 
         return AgentMemory
     if name == "prune_messages":
-        from unified_state.rules.pruning import prune_messages
+        from unified_state.context.messages.rules.prune_messages import prune_messages
 
         return prune_messages
     message = f"module {__name__!r} has no attribute {name!r}"

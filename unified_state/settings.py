@@ -15,8 +15,8 @@ import os
 import sys
 
 from unified_state.errors import SettingError
-from unified_state.interpreter import dump_ascii_json, parse_json
-from unified_state.own_home import database_home, is_moved, own_home
+from unified_state.lib.own_home import database_home, is_moved, own_home
+from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE
 
 TYPE_CHECKING = False

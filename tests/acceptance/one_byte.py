@@ -20,7 +20,8 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from unified_state.interfaces import cli, hook
+from unified_state.interfaces import hook
+from unified_state.interfaces.cli import main as cli
 
 from .product import Done, Project
 from .transcripts import Transcript

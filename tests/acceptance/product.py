@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 from jsonschema import Draft202012Validator
 
 from tests.terminal import run_at_terminal
-from unified_state.services.hook_table import hook_groups
+from unified_state.agents.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
 from .transcripts import Json, Transcript
 
-PROGRAM = (sys.executable, "-m", "unified_state.interfaces.cli")
+PROGRAM = (sys.executable, "-m", "unified_state.interfaces.cli.main")
 SCHEMA = Path(__file__).parents[2] / "schemas" / "unified-session-state-3.schema.json"
 PATIENCE = 120  # seconds after which a process counts as one that hangs
 

@@ -24,7 +24,7 @@ def strike(event, arguments, left=[{point}]):
             os.kill(os.getpid(), {signal})
 sys.addaudithook(strike)
 """
-_COMMAND = "from unified_state.interfaces.cli import main\nmain(sys.argv[1:])\n"
+_COMMAND = "from unified_state.interfaces.cli.main import main\nmain(sys.argv[1:])\n"
 
 
 def command_struck_at(point: int, root: Path, *arguments: str, how: str = "kill") -> list[str]:

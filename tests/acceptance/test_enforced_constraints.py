@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.rules.hosts import AGENT_VARIABLES
+from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 
 from .product import PROGRAM, Done, Project, restored, well_printed
 from .transcripts import Json

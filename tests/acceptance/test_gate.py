@@ -148,9 +148,9 @@ _API = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
-from unified_state.services.forgetting import forget
-from unified_state.services.state_writing import StateWriter
-from unified_state.services.opening import program_workspace
+from unified_state.upkeep.forget.forget_refs import forget
+from unified_state.memory.manager.state_writer import StateWriter
+from unified_state.memory.workspace.open_workspace import program_workspace
 workspace = program_workspace(None, None)
 writer = StateWriter(workspace)
 body = {"constraint": "Push as you like", "source": "me", "blocking": False}

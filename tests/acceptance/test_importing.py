@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from tests.builders import SESSION, answer, boundary, call, prompt, result, summary, write_transcript
+from tests.contracts.contract import decision
 from tests.passwd import need_own_passwd, set_home
-from tests.sources.foreign import FLOW, FLOW_JSON, MEM, STATES, database
-from unified_state.records.history import StoredCompaction, StoredLink, StoredStep
-from unified_state.rules.history_lines import to_record
-from unified_state.storage.history_file import Header, read_history, write_history
-from unified_state.storage.tiers.contracts.contract import decision
+from tests.upkeep.exchange.formats.foreign import FLOW, FLOW_JSON, MEM, STATES, database
+from unified_state.memory.history.history_file import Header, read_history, write_history
+from unified_state.memory.history.rules.history_lines import to_record
+from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep
 
 from .mcp_client import McpClient
 from .product import PROGRAM, Project, hook_command, restored

@@ -13,7 +13,7 @@ from time import sleep
 
 import pytest
 
-from unified_state.services.hook_table import tool_hook_group
+from unified_state.agents.install.hook_table import tool_hook_group
 
 from .lean import LONG, LeanSession
 from .product import (

@@ -33,7 +33,7 @@ GARBAGE = {
 
 
 def test_without_the_extra_one_line_says_what_to_install(project: Project) -> None:
-    without = "import sys; sys.modules['mcp'] = None; from unified_state.interfaces.cli import main; main(['mcp'])"
+    without = "import sys; sys.modules['mcp'] = None; from unified_state.interfaces.cli.main import main; main(['mcp'])"
     done = subprocess.run(
         [sys.executable, "-c", without],
         cwd=project.folder,

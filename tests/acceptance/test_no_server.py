@@ -79,7 +79,7 @@ import os, pwd, sys
 named = {account.pw_uid for account in pwd.getpwall()}
 nobody = next(uid for uid in range(70_000, 1_000_000) if uid not in named)
 os.getuid = lambda: nobody  # as in a container that is given any number
-from unified_state.interfaces.cli import main
+from unified_state.interfaces.cli.main import main
 main(sys.argv[1:])
 """
 

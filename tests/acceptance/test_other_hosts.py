@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from unified_state.records.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
-from unified_state.rules.hosts import HOSTS
+from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.model.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
 
 from .product import Done, Project, hook_command
 

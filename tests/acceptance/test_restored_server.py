@@ -13,9 +13,9 @@ from uuid import uuid4
 import pytest
 
 from tests.postgres_server import OWNER, PostgresServer
-from unified_state.records.history import StoredStep
-from unified_state.storage.tiers.postgres.opening import open_postgres
-from unified_state.storage.tiers.protocol import everything
+from unified_state.memory.history.store_protocol import everything
+from unified_state.model.history_records import StoredStep
+from unified_state.team.postgres.open_server import open_postgres
 
 from .product import Project, told_in_one_line
 from .test_team_server import PROJECT, REMOTE, speak

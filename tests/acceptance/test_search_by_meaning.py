@@ -17,7 +17,9 @@ from .transcripts import Transcript
 
 MEANING = {"UNIFIED_STATE_SEARCH_VECTORS": "static"}
 TURNS = 60
-WITHOUT = "import sys; sys.modules['numpy'] = None; from unified_state.interfaces.cli import main; main(sys.argv[1:])"
+WITHOUT = (
+    "import sys; sys.modules['numpy'] = None; from unified_state.interfaces.cli.main import main; main(sys.argv[1:])"
+)
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from psycopg import connect
 from benchmarks.cutting_proxy import CuttingProxy
 from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
 from tests.postgres_server import OWNER, PostgresServer
-from unified_state.records.history import HistoryRecord, StoredStep
-from unified_state.storage.history_file import write_history
-from unified_state.storage.tiers.postgres.opening import open_postgres
-from unified_state.storage.tiers.protocol import everything
+from unified_state.memory.history.history_file import write_history
+from unified_state.memory.history.store_protocol import everything
+from unified_state.model.history_records import HistoryRecord, StoredStep
+from unified_state.team.postgres.open_server import open_postgres
 
 from .product import GO_ON, PATIENCE, PROGRAM, Project, hook_command, told_in_one_line
 from .transcripts import Transcript
@@ -322,7 +322,8 @@ def test_a_run_in_the_background_ends_itself_whatever_the_server_does(
     project.decide("Warm the cache")
     proxy.is_silent = True
     code = (
-        "import sys; from unified_state.interfaces import cli; from unified_state.interfaces.commands import sync; "
+        "import sys; from unified_state.interfaces.cli import main as cli; "
+        "from unified_state.interfaces.cli.commands import sync; "
         "sync._PAUSE, sync._AT_MOST = 0.0, 10.0; sys.exit(cli.run(['sync', '--background']))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=project.folder, timeout=PATIENCE, check=False)
@@ -387,7 +388,7 @@ def test_a_sync_loads_no_model(project: Project, tmp_path: Path, configure: Sett
     speak(project, tmp_path / "s1.jsonl", "the login page is broken")
     project.ask("embed", "--model", "static")
     code = (
-        "import sys; from unified_state.interfaces import cli; cli.run(['sync', '--json']); "
+        "import sys; from unified_state.interfaces.cli import main as cli; cli.run(['sync', '--json']); "
         "print(*{'numpy', 'tokenizers', 'onnxruntime'} & sys.modules.keys(), file=sys.stderr, end='')"
     )
     environment = {**os.environ, "UNIFIED_STATE_SEARCH_VECTORS": "static"}

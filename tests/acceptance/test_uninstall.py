@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.rules.hosts import HOSTS
+from unified_state.agents.transcripts.rules.hosts import HOSTS
 
 from .product import Project
 

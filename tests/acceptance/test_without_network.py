@@ -79,7 +79,7 @@ def test_a_search_by_meaning_works_where_there_is_no_network_and_asks_for_no_soc
     project: Project, path: str, model: str
 ) -> None:
     cut_off = Project(project.folder, project.home, without_network())
-    main = REFUSE + "from unified_state.interfaces.cli import main\nmain(sys.argv[1:])"
+    main = REFUSE + "from unified_state.interfaces.cli.main import main\nmain(sys.argv[1:])"
     for arguments in (("ingest", path), ("embed",), ("search", "cache")):
         done = cut_off.execute(
             (sys.executable, "-c", main, *arguments), "", {"UNIFIED_STATE_SEARCH_VECTORS": model, "HF_HUB_OFFLINE": "0"}
@@ -94,7 +94,7 @@ def test_nobody_ever_asks_for_a_socket(project: Project, path: str) -> None:
         watched = [*command[:code], REFUSE + command[code], *command[code + 1 :]]
         assert project.execute(watched, project.event(event, transcript_path=path), {}).code == 0
     assert project.log() == ""
-    main = REFUSE + "from unified_state.interfaces.cli import main\nmain(sys.argv[1:])"
+    main = REFUSE + "from unified_state.interfaces.cli.main import main\nmain(sys.argv[1:])"
     for arguments in commands(path):
         done = run_at_terminal((sys.executable, "-c", main, *arguments), project.folder, os.environ)
         assert (done.code, done.err.count(b"network")) == (0, 0), (arguments, done)

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from unified_state.rules.fence import TAG
-from unified_state.rules.packing import unpack
-from unified_state.services.counting import count_tokens
-from unified_state.storage.archive_schema import MIGRATIONS
+from unified_state.lib.text.compress import unpack
+from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.text.fence import TAG
+from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 
 from .product import Project, archive_is_whole, restored
 from .transcripts import Transcript

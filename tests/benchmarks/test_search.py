@@ -9,10 +9,10 @@ import pytest
 from benchmarks.long_archive import word, write_archive
 from benchmarks.search import QUERIES, share_of_exhaustive
 from benchmarks.side_by_side import Contender, ratio
-from unified_state.rules.querying import query_words
-from unified_state.storage.archive import Archive
-from unified_state.storage.full_text import count_having, count_steps
-from unified_state.storage.steps import find_step
+from unified_state.lib.words.query import query_words
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.full_text import count_having, count_steps
+from unified_state.memory.archive.steps import find_step
 
 STEPS = 600
 

@@ -18,9 +18,9 @@ from tests.docs.pages import PAGES, ROOT, anchors, blocks, links, name_of, progr
 from tests.tools import make_reference
 from tests.tools.command_reference import subparsers_of
 from unified_state import UnifiedStateManager
-from unified_state.interfaces.cli import COMMANDS, build_parser
+from unified_state.interfaces.cli.main import COMMANDS, build_parser
 from unified_state.interfaces.hook import EVENTS
-from unified_state.records.step import KINDS
+from unified_state.model.step import KINDS
 from unified_state.setting_table import SETTINGS
 
 README, CONTRIBUTING, CHANGELOG = (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))

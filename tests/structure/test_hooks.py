@@ -11,7 +11,7 @@ import pytest
 
 from tests.tools.make_hooks import PATH, hooks_text
 from unified_state import __version__
-from unified_state.services.hook_table import BEGIN
+from unified_state.agents.install.hook_table import BEGIN
 
 ROOT = Path(__file__).parents[2]
 

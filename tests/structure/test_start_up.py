@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from unified_state.services.manager import UnifiedStateManager
+from unified_state.memory.manager.manager import UnifiedStateManager
 from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +84,9 @@ def test_a_hook_of_the_plugin_loads_nothing_that_costs_milliseconds(
     repository: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch, with_install: bool
 ) -> None:
     if with_install:
-        subprocess.run([sys.executable, "-m", "unified_state.interfaces.cli", "install"], cwd=repository, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "unified_state.interfaces.cli.main", "install"], cwd=repository, check=True
+        )
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(repository))
     loaded = modules_of_hook(repository, transcript, "UserPromptSubmit", code=PLUGIN_HOOK, prompt="x")
     assert ("zlib" in loaded) != with_install  # where it yields it does not get as far as the archive
@@ -93,7 +95,9 @@ def test_a_hook_of_the_plugin_loads_nothing_that_costs_milliseconds(
 
 def modules_of_command(*arguments: str) -> set[str]:
     """The modules that a command's process has loaded at its end."""
-    code = "import sys; from unified_state.interfaces.cli import run; run(sys.argv[1:]); print(','.join(sys.modules))"
+    code = (
+        "import sys; from unified_state.interfaces.cli.main import run; run(sys.argv[1:]); print(','.join(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     return {name.split(".")[0] for name in done.stdout.splitlines()[-1].split(",")}
 
@@ -169,7 +173,7 @@ def modules_of_status_line(repository: Path) -> set[str]:
 def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path, transcript: Path) -> None:
     modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
     loaded = modules_of_status_line(repository)
-    assert "unified_state.services.context_watching" in loaded  # it looked into the archive
+    assert "unified_state.context.window.watch_context" in loaded  # it looked into the archive
     assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
 
 
@@ -184,8 +188,10 @@ def test_a_prompt_that_is_told_nothing_of_its_context_loads_nothing_for_it(repos
         check=True,
     )
     loaded = set(done.stderr.split(","))
-    assert "unified_state_services_hook_prompt" in loaded
-    assert [name for name in loaded if "context" in name and name != "unified_state_storage_context_schema"] == []
+    assert "unified_state_interfaces_hooks_user_prompt_submit" in loaded
+    assert [
+        name for name in loaded if "context" in name and name != "unified_state_memory_archive_schema_context_schema"
+    ] == []
 
 
 def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> None:
@@ -211,7 +217,7 @@ def test_an_everyday_command_loads_nothing_heavy(
     repository: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(repository)
-    subprocess.run([sys.executable, "-m", "unified_state.interfaces.cli", "save"], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "unified_state.interfaces.cli.main", "save"], check=True, capture_output=True)
     assert modules_of_command(*arguments) & HEAVY == set()
 
 
@@ -254,7 +260,11 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
     assert {name.split(".")[0] for name in loaded} & (
         TOO_DEAR_FOR_HOOKS | {"_sqlite3", "functools", "collections"}
     ) == set()
-    unwanted = ("unified_state.storage", "unified_state.rules.masking", "unified_state.rules.shortening.shorten")
+    unwanted = (
+        "unified_state.memory.archive",
+        "unified_state.memory.secrets.rules.mask",
+        "unified_state.context.lean.rules.shorten",
+    )
     assert [name for name in loaded if name.startswith(unwanted)] == []
 
 

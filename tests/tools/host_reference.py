@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.tools.command_reference import table
-from unified_state.records.host import Host
-from unified_state.rules.hosts import HOSTS
+from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.model.host import Host
 
 
 def hosts() -> str:

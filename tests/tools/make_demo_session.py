@@ -10,7 +10,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[2] / "unified_state" / "assets" / "demo"
+FOLDER = Path(__file__).parents[2] / "unified_state" / "interfaces" / "cli" / "demo_session"
 SESSION = "5e551011-0000-4000-8000-000000000001"
 CWD = "/home/dev/shop"
 

@@ -16,24 +16,32 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from tests.contracts import CONTRACTS
 from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, table
 from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
-from unified_state.records.history import HistoryRecord
-from unified_state.records.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
-from unified_state.records.record import Record
-from unified_state.records.state import GitState, SessionRecord, State, Summaries, TokenMetrics, Workflow, WorkItem
-from unified_state.rules.secret_kinds import FORMATS
-from unified_state.services.hook_table import hook_groups
-from unified_state.services.installation import READ_ONLY_RULES
+from unified_state.agents.install.hook_table import hook_groups
+from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
+from unified_state.lib.record import Record
+from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
+from unified_state.memory.history.store_protocol import HistoryStore
+from unified_state.memory.secrets.rules.secret_kinds import FORMATS
+from unified_state.model.history_records import HistoryRecord
+from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
+from unified_state.model.session_state import (
+    GitState,
+    SessionRecord,
+    State,
+    Summaries,
+    TokenMetrics,
+    Workflow,
+    WorkItem,
+)
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting
 from unified_state.settings import default_data_dir
-from unified_state.storage.archive_schema import MIGRATIONS
-from unified_state.storage.tiers.contracts import CONTRACTS
-from unified_state.storage.tiers.protocol import HistoryStore
 
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 _LINE = 100  # characters of a code block that need not be scrolled
@@ -216,7 +224,7 @@ def tables() -> str:
 
 def demo() -> str:
     """The end of what the demonstration prints: what was lost, and what came back."""
-    command = [sys.executable, "-m", "unified_state.interfaces.cli", "demo"]
+    command = [sys.executable, "-m", "unified_state.interfaces.cli.main", "demo"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     lines = [line.rstrip() for line in done.stdout.partition("\n4. ")[2].splitlines()]
     return "\n".join(["```text", *lines, "```"])

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from unified_state.records.state import State
+from unified_state.model.session_state import State
 
 FOLDER = Path(__file__).parent.parent.parent / "schemas"
 SCHEMAS: dict[str, tuple[type, str]] = {

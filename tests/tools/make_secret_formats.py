@@ -1,4 +1,5 @@
-"""Write `unified_state/rules/secret_table.py`, the forms of tokens, from rules of gitleaks (`gitleaks/rules.toml`).
+"""Write `unified_state/memory/secrets/rules/secret_table.py`, the forms of
+tokens, from rules of gitleaks (`gitleaks/rules.toml`).
 
 A rule becomes a row where its secret is a fixed prefix followed by characters: the row says which, at least and at most
 how many. What lies between the prefix and the end, such as a dot in a fixed place, counts as one of the characters.
@@ -12,7 +13,7 @@ import tomllib
 from itertools import product
 from pathlib import Path
 
-from unified_state.rules import secret_kinds, secret_values
+from unified_state.memory.secrets.rules import secret_kinds, secret_values
 
 PATH = Path(__file__).parents[2] / "unified_state" / "rules" / "secret_table.py"
 RULES = Path(__file__).parent / "gitleaks" / "rules.toml"
@@ -73,7 +74,7 @@ def table_text() -> str:
         "",
         "from __future__ import annotations",
         "",
-        f"from unified_state.rules.secret_values import {', '.join(sorted(names))}",
+        f"from unified_state.memory.secrets.rules.secret_values import {', '.join(sorted(names))}",
         "",
         "# Kind, prefixes, the characters that may follow, at least and at most how many of them.",
         "LISTED: tuple[tuple[str, bytes, bytes, int, int], ...] = (",

@@ -1,8 +1,9 @@
-"""Write `unified_state/assets/o200k_base.ranks` from the official `o200k_base.tiktoken`.
+"""Write `unified_state/lib/text/o200k_base.ranks` from the official `o200k_base.tiktoken`.
 
     python tests/tools/make_token_ranks.py o200k_base.tiktoken
 
-The official file is what tiktoken downloads and caches. The form of ours is told in `unified_state/rules/tokens.py`.
+The official file is what tiktoken downloads and caches. `unified_state/lib/text/token_count.py`
+describes ours.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import hashlib
 import sys
 from pathlib import Path
 
-from unified_state.rules.tokens import SEPARATOR
+from unified_state.lib.text.token_count import SEPARATOR
 
 OFFICIAL_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-TARGET = Path(__file__).parents[2] / "unified_state" / "assets" / "o200k_base.ranks"
+TARGET = Path(__file__).parents[2] / "unified_state" / "lib" / "text" / "o200k_base.ranks"
 
 
 def packed(official: bytes) -> bytes:

@@ -11,8 +11,8 @@ from mcp import Client
 from mcp_types import Prompt, Resource, Tool
 
 from tests.tools.command_reference import table
-from unified_state.interfaces.mcp.project import Project
-from unified_state.interfaces.mcp.server import INSTRUCTIONS, Server
+from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
+from unified_state.interfaces.mcp.server_project import Project
 
 
 def tools() -> str:

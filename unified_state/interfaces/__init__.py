@@ -1,1 +1,1 @@
-"""Who calls us: hooks, the command line. They parse and print, nothing else."""
+"""Who calls us. The modules in this folder are named in clients' settings: they keep their names."""

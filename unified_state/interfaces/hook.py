@@ -12,18 +12,18 @@ import sys
 import time
 
 from unified_state.errors import CompactionRefusedError, StorageError, TierError, UnifiedStateError
-from unified_state.interpreter import dump_ascii_json
-from unified_state.records.hook_event import HOST_MARK, UNNAMED_HOST
-from unified_state.services.hook_call import HookCall
-from unified_state.services.workspace import UNAVAILABLE, Workspace
+from unified_state.interfaces.hooks.hook_call import HookCall
+from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.memory.workspace.workspace import UNAVAILABLE, Workspace
+from unified_state.model.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.settings import default_data_dir, environment, load_hook_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from unified_state.records.hook_event import HookEvent
-    from unified_state.storage.archive import Archive
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.hook_event import HookEvent
 
     Handler = Callable[[HookCall, Archive], str]
 
@@ -87,7 +87,7 @@ class Run:
 
     def handle(self) -> int:
         """Read the event, run its handler, print what it gives."""
-        from unified_state.services.place import locate
+        from unified_state.memory.repository.place import locate
 
         handler = _handler(self.event_name)
         event = self.read_event()
@@ -133,7 +133,7 @@ class Run:
             return call.workspace.use(lambda archive: self.answer(handler, call, archive))
         except (TierError, *UNAVAILABLE) as error:
             self.problem = str(error)
-            from unified_state.services.serving_beside import serve_beside
+            from unified_state.interfaces.hooks.serve_beside import serve_beside
 
             return serve_beside(call, error, lambda archive: self.answer(handler, call, archive))
 
@@ -172,7 +172,7 @@ class Run:
 
     def told_event(self) -> HookEvent:
         """What stands on stdin; what is wrong with it is this run's problem."""
-        from unified_state.sources.hook_input import parse_event, read_stdin
+        from unified_state.interfaces.hooks.hook_input import parse_event, read_stdin
 
         event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
         return event
@@ -195,8 +195,8 @@ class Run:
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong. Where even that fails there is only stderr left."""
-        from unified_state.rules.masking import mask_text
-        from unified_state.services.health import HookRun, log_problem, note_run
+        from unified_state.memory.repository.health import HookRun, log_problem, note_run
+        from unified_state.memory.secrets.rules.mask import mask_text
 
         # A message may quote what was being archived.
         problem, details = (mask_text(text, _no_tag) for text in (self.problem or "", self.details))
@@ -218,7 +218,7 @@ def _no_tag(_secret: str) -> str:
 
 
 def _parts() -> tuple[str, ...]:
-    from unified_state.records.restore import PARTS  # only SessionStart has parts
+    from unified_state.model.known import PARTS  # only SessionStart has parts
 
     return PARTS
 
@@ -226,21 +226,21 @@ def _parts() -> tuple[str, ...]:
 def _handler(event_name: str) -> Handler | None:
     match event_name:
         case "UserPromptSubmit":
-            from unified_state.services.hook_prompt import on_user_prompt_submit as handler
+            from unified_state.interfaces.hooks.user_prompt_submit import on_user_prompt_submit as handler
         case "SessionStart":
-            from unified_state.services.hook_session import on_session_start as handler
+            from unified_state.interfaces.hooks.session_start import on_session_start as handler
         case "SessionEnd":
-            from unified_state.services.hook_session import on_session_end as handler
+            from unified_state.interfaces.hooks.session_start import on_session_end as handler
         case "Stop":
-            from unified_state.services.hook_stop import on_stop as handler
+            from unified_state.interfaces.hooks.stop import on_stop as handler
         case "SubagentStart":
-            from unified_state.services.hook_subagent import on_subagent_start as handler
+            from unified_state.interfaces.hooks.subagent_start import on_subagent_start as handler
         case "SubagentStop":
-            from unified_state.services.hook_stop import on_subagent_stop as handler
+            from unified_state.interfaces.hooks.stop import on_subagent_stop as handler
         case "PreCompact":
-            from unified_state.services.hook_compaction import on_pre_compact as handler
+            from unified_state.interfaces.hooks.pre_compact import on_pre_compact as handler
         case "PostCompact":
-            from unified_state.services.hook_compaction import on_post_compact as handler
+            from unified_state.interfaces.hooks.pre_compact import on_post_compact as handler
         case _:
             return None
     return handler

@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
+from unified_state.context.lean.shorten_output import long_output
+from unified_state.interfaces.hooks.hook_input import parse_event
 from unified_state.interfaces.tool_hook import ToolHookRun, given, tell
-from unified_state.rules.shortening.levels import LEVELS, NAMES, TIGHT, is_short
-from unified_state.services.lean_output import long_output
 from unified_state.settings import environment
-from unified_state.sources.hook_input import parse_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from unified_state.services.lean_output import LongOutput
+    from unified_state.context.lean.shorten_output import LongOutput
 
 EVENT = "PostToolUse"
 
@@ -62,8 +62,8 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
 
 
 def _answer(hook: ToolHookRun, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
-    from unified_state.services.lean_output import Leaning, answer_to
-    from unified_state.services.place import locate
+    from unified_state.context.lean.shorten_output import Leaning, answer_to
+    from unified_state.memory.repository.place import locate
     from unified_state.settings import load_hook_settings
 
     cwd = output.event.cwd

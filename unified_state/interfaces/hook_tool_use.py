@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.constraints.check_call import ToolCheck
+from unified_state.interfaces.hooks.hook_input import parse_event
 from unified_state.interfaces.tool_hook import ToolHookRun, given, tell
-from unified_state.interpreter import dump_ascii_json
-from unified_state.records.enforced import TOOL_EVENT
-from unified_state.services.tool_check import ToolCheck
+from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.model.enforced_constraint import TOOL_EVENT
 from unified_state.settings import environment
-from unified_state.sources.hook_input import parse_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from unified_state.records.hook_event import HookEvent
+    from unified_state.model.hook_event import HookEvent
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.errors import CompactionRefusedError
 from unified_state.interfaces.hook import Run, finish
-from unified_state.interpreter import dump_ascii_json
-from unified_state.records.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
-from unified_state.rules.hosts import HOSTS
+from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.model.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.interfaces.hook import Handler
-    from unified_state.records.hook_event import HookEvent
-    from unified_state.records.host import Host
-    from unified_state.services.hook_call import HookCall
-    from unified_state.storage.archive import Archive
+    from unified_state.interfaces.hooks.hook_call import HookCall
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.hook_event import HookEvent
+    from unified_state.model.host import Host
 
 _OPTION = "--host"
 
@@ -57,7 +57,7 @@ class HostRun(Run):
 
     def read_event(self) -> HookEvent:
         """The event by our names."""
-        from unified_state.sources.host_input import adapted
+        from unified_state.agents.transcripts.host_event import adapted
 
         return adapted(self.told_event(), self.host, self.event_name)
 
@@ -70,7 +70,7 @@ class HostRun(Run):
 
     def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
         """What may be said to this host."""
-        from unified_state.services.host_call import host_answer
+        from unified_state.interfaces.hooks.host_call import host_answer
 
         try:
             return host_answer(self.host, self.host_event, handler, call, archive)

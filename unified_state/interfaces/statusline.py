@@ -10,16 +10,16 @@ import os
 import sys
 import time
 
-from unified_state.services.place import locate
+from unified_state.context.window.status_input import StatusInput, parse_status
+from unified_state.interfaces.hooks.hook_input import read_stdin
+from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir, environment, load_hook_settings
-from unified_state.sources.hook_input import read_stdin
-from unified_state.sources.status_input import StatusInput, parse_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from unified_state.services.place import Place
+    from unified_state.memory.repository.place import Place
 
 _STDIN_SECONDS = 2.0
 _MARGIN = 4  # columns that the client keeps for itself
@@ -55,7 +55,7 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
     """Write a bug into the log of the hooks; what is shown of it."""
     from traceback import format_exception
 
-    from unified_state.services.health import log_problem
+    from unified_state.memory.repository.health import log_problem
 
     problem = f"{type(error).__name__}: {error}"
     try:
@@ -67,20 +67,20 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
 
 def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
     """Start the user's own status line; what gives its lines."""
-    from unified_state.services.hidden_status_line import other_command
+    from unified_state.agents.install.hidden_status_line import other_command
 
     command = other_command(replaced, place.repository.worktree, environ)
     if not command:
         return str
-    from unified_state.services.other_status_line import OtherStatusLine  # most users have no other
+    from unified_state.agents.install.user_status_line import OtherStatusLine  # most users have no other
 
     return OtherStatusLine(command, raw, environ).lines
 
 
 def _own_line(given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str], now: int) -> str:
-    from unified_state.rules.status_line import status_line
-    from unified_state.services.status_glance import glance_at
-    from unified_state.storage.usage_file import keep_usage
+    from unified_state.context.window.rules.status_line_text import status_line
+    from unified_state.context.window.status_line_data import glance_at
+    from unified_state.context.window.usage_file import keep_usage
 
     cache = os.path.join(place.folder, "settings.json")
     settings = load_hook_settings(place.repository.worktree, cache, data_dir, environ)

@@ -11,8 +11,8 @@ import sys
 import time
 
 from unified_state.errors import UnifiedStateError
+from unified_state.interfaces.hooks.hook_input import read_stdin
 from unified_state.settings import default_data_dir
-from unified_state.sources.hook_input import read_stdin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ToolHookRun:
 
     def leave_trace(self) -> None:
         """Write down that the hook ran, and what went wrong, which may be told afterwards."""
-        from unified_state.services.health import HookRun, log_problem, note_run
+        from unified_state.memory.repository.health import HookRun, log_problem, note_run
 
         self._mask()
         spent = round((time.monotonic() - self._started) * 1000)
@@ -80,7 +80,7 @@ class ToolHookRun:
     def _mask(self) -> None:
         """A message may quote what was to be done, or to be archived."""
         if self.problem is not None:
-            from unified_state.rules.masking import mask_text
+            from unified_state.memory.secrets.rules.mask import mask_text
 
             self.problem, self._details = (
                 mask_text(text, lambda _secret: "in-log") for text in (self.problem, self._details)

@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
-from unified_state.interfaces.mcp.project import Project
-from unified_state.interfaces.mcp.server import Server
-from unified_state.interpreter import parse_json
+from unified_state.interfaces.mcp.mcp_server import Server
+from unified_state.interfaces.mcp.server_project import Project
+from unified_state.lib.stdlib import parse_json
 
 
 def tools(folder: Path) -> dict[str, Tool]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.builders import NOW, SESSION, Entry, append
-from unified_state.services.capture import Capture
-from unified_state.services.opening import open_workspace
+from unified_state.capture.capture_transcript import Capture
+from unified_state.memory.workspace.open_workspace import open_workspace
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import pytest
 from tests.builders import answer as answered
 from tests.builders import call as called
 from tests.builders import prompt, result
-from unified_state.interfaces.cli import run
-from unified_state.rules.tokens import upper_bound
-from unified_state.services.counting import count_tokens
-from unified_state.services.manager import UnifiedStateManager
+from unified_state.interfaces.cli.main import run
+from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.text.token_count import upper_bound
+from unified_state.memory.manager.manager import UnifiedStateManager
 
 from .asking import answer, refused, resource, text_of
 from .asking import call as asked

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.builders import SESSION, prompt
-from unified_state.rules.binding import is_binding
-from unified_state.services.opening import open_workspace
-from unified_state.storage.ledger import find_item
+from unified_state.memory.ledger.item_table import find_item
+from unified_state.memory.ledger.rules.binding import is_binding
+from unified_state.memory.workspace.open_workspace import open_workspace
 
 from .asking import answer, refused, tools
 

@@ -11,8 +11,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from unified_state.interfaces.mcp.project import Project
-from unified_state.interfaces.mcp.server import INSTRUCTIONS, Server
+from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
+from unified_state.interfaces.mcp.server_project import Project
 
 from .asking import call, refused, tools
 

@@ -1,1 +1,1 @@
-"""The memory inside an agent of the Claude Agent SDK: the hooks and the tools in the program's own process."""
+"""Agents of the Claude Agent SDK; only this folder imports it."""

@@ -1,1 +1,1 @@
-"""The server of the model context protocol, which an agent starts with its session and asks by tool calls."""
+"""The MCP server; only this folder imports the MCP library."""

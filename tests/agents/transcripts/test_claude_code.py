@@ -1,0 +1,304 @@
+"""Entries as the client writes them, and what is read of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import NOW, answer, boundary, call, entry, prompt, result, summary, uuid_of
+from unified_state.agents.transcripts.claude_code import read_entry
+from unified_state.lib.text.fence import fenced
+from unified_state.model.step import (
+    ATTACHMENT,
+    KINDS,
+    NOTICE,
+    PROMPT,
+    TEXT,
+    THINKING,
+    TOOL_CALL,
+    TOOL_RESULT,
+    Boundary,
+    Delivery,
+    Step,
+    Summary,
+)
+
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+
+
+def steps(value: dict[str, Any]) -> list[Step]:
+    return [found for found in read_entry(value) if isinstance(found, Step)]
+
+
+def told(value: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(step.kind, step.text) for step in steps(value)]
+
+
+def test_a_prompt_opens_a_turn() -> None:
+    (step,) = steps(prompt(7, "fix it"))
+    assert step == Step(uuid=uuid_of(7), block=0, kind=PROMPT, at=NOW + 7000, text="fix it", starts_turn=True)
+
+
+def test_a_prompt_of_several_blocks_keeps_their_positions() -> None:
+    blocks = [{"type": "text", "text": "look"}, IMAGE, {"type": "text", "text": "at this"}]
+    found = steps(entry(1, "user", message={"content": blocks}))
+    assert [(step.block, step.kind, step.text) for step in found] == [
+        (0, PROMPT, "look"),
+        (1, ATTACHMENT, "data:image/png;base64,aGk="),
+        (2, PROMPT, "at this"),
+    ]
+
+
+def test_a_prompt_that_is_an_image_opens_a_turn() -> None:
+    (step,) = steps(entry(1, "user", message={"content": [IMAGE]}))
+    assert step.starts_turn
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<task-notification>done</task-notification>",
+        "<command-name>/model</command-name>",
+        "<command-message>x",
+        "  <teammate-message from='a'>",
+    ],
+)
+def test_what_the_client_puts_in_the_users_place_and_is_answered_is_a_notice_that_opens_a_turn(text: str) -> None:
+    (step,) = steps(prompt(1, text))
+    assert (step.kind, step.starts_turn) == (NOTICE, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<local-command-stdout>ok",
+        "<bash-stdout>ok",
+        "<bash-stderr>bad",
+        "<system-reminder>remember",
+        "[Request interrupted by user]",
+    ],
+)
+def test_what_the_client_puts_there_and_nobody_answers_opens_no_turn(text: str) -> None:
+    (step,) = steps(prompt(1, text))
+    assert (step.kind, step.starts_turn) == (NOTICE, False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "starts_turn"),
+    [
+        ({"isMeta": True}, False),
+        ({"repeatsCompactSummary": True}, True),
+        ({"origin": {"kind": "task-notification"}}, True),
+    ],
+)
+def test_what_the_client_marks_as_its_own_is_a_notice(fields: dict[str, Any], starts_turn: bool) -> None:
+    (step,) = steps(prompt(1, "any text", **fields))
+    assert (step.kind, step.starts_turn) == (NOTICE, starts_turn)
+
+
+@pytest.mark.parametrize("origin", [None, {"kind": "human"}, {}, "human"])
+def test_what_the_user_typed_is_a_prompt_whatever_else_is_said_of_it(origin: object) -> None:
+    assert told(prompt(1, "fix it", origin=origin)) == [(PROMPT, "fix it")]
+
+
+def test_an_answer_is_its_thinking_its_text_and_its_calls() -> None:
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "c2lnbmVk"}
+    found = steps(answer(3, thinking, "I look", call("toolu_1", "Read", file_path="ä.py")))
+    assert [(step.block, step.kind, step.text, step.tool, step.tool_use_id) for step in found] == [
+        (0, THINKING, "hm", None, None),
+        (1, TEXT, "I look", None, None),
+        (2, TOOL_CALL, '{"file_path":"ä.py"}', "Read", "toolu_1"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["tool_use", "server_tool_use", "mcp_tool_use"])
+def test_every_kind_of_tool_call_is_one(kind: str) -> None:
+    assert told(answer(1, {"type": kind, "id": "x", "name": "Search", "input": {}})) == [(TOOL_CALL, "{}")]
+
+
+def test_a_tool_result_is_kept_once_without_the_clients_copy() -> None:
+    (step,) = steps(result(4, "toolu_1", "no such file", is_error=True))
+    assert (step.kind, step.text, step.tool_use_id, step.is_error) == (TOOL_RESULT, "no such file", "toolu_1", True)
+
+
+def test_the_images_of_a_tool_result_have_numbers_of_their_own() -> None:
+    found = steps(result(4, "toolu_1", [{"type": "text", "text": "a"}, IMAGE, {"type": "text", "text": "b"}]))
+    assert [(step.block, step.kind, step.text) for step in found] == [
+        (0, TOOL_RESULT, "a\nb"),
+        (1001, ATTACHMENT, "data:image/png;base64,aGk="),
+    ]
+    assert found[1].tool_use_id == "toolu_1"
+    assert not found[1].starts_turn
+
+
+def test_a_part_of_a_tool_result_of_an_unknown_kind_is_kept_whole() -> None:
+    part = {"type": "tool_reference", "tool_name": "Search"}
+    assert told(result(4, "toolu_1", [part]))[1] == (ATTACHMENT, '{"type":"tool_reference","tool_name":"Search"}')
+
+
+@pytest.mark.parametrize("content", [None, "", []])
+def test_an_empty_tool_result_is_a_result(content: object) -> None:
+    assert told(result(4, "toolu_1", content)) == [(TOOL_RESULT, "")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "agent"),
+    [
+        ({"isSidechain": True, "agentId": "a1"}, "a1"),
+        ({"isSidechain": True}, "sidechain"),
+        ({"isSidechain": True, "agentId": 5}, "sidechain"),
+        ({"agentId": "a1"}, None),
+    ],
+)
+def test_a_subagents_step_says_so(fields: dict[str, Any], agent: str | None) -> None:
+    (step,) = steps({**answer(1, "done"), **fields})
+    assert step.agent == agent
+
+
+def test_what_was_typed_while_the_agent_worked_is_a_prompt() -> None:
+    attachment = {"type": "queued_command", "prompt": "and this", "origin": {"kind": "human"}}
+    assert told(entry(1, "attachment", attachment=attachment)) == [(PROMPT, "and this")]
+
+
+def test_what_was_typed_with_an_image_is_its_text() -> None:
+    attachment = {"type": "queued_command", "prompt": [{"type": "text", "text": "see"}, IMAGE]}
+    assert told(entry(1, "attachment", attachment=attachment)) == [(PROMPT, "see")]
+
+
+def test_a_queued_notification_is_not_the_users() -> None:
+    attachment = {"type": "queued_command", "prompt": "done", "origin": {"kind": "task-notification"}}
+    assert told(entry(1, "attachment", attachment=attachment)) == [(NOTICE, "done")]
+
+
+@pytest.mark.parametrize(
+    ("attachment", "text"),
+    [
+        ({"type": "file", "displayPath": "a.py", "content": {"file": {"content": "print(1)"}}}, "a.py\nprint(1)"),
+        ({"type": "directory", "path": "src", "content": "a.py\nb.py"}, "src\na.py\nb.py"),
+        ({"type": "already_read_file", "filename": "/a.py", "content": {"file": {"content": "x"}}}, "/a.py\nx"),
+        ({"type": "file", "content": {"type": "pdf"}}, '{"type":"file","content":{"type":"pdf"}}'),
+    ],
+)
+def test_a_file_that_was_mentioned_is_kept_with_its_name(attachment: dict[str, Any], text: str) -> None:
+    assert told(entry(1, "attachment", attachment=attachment)) == [(ATTACHMENT, text)]
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_a_text_of_ours_that_arrived_is_a_delivery(as_list: bool) -> None:
+    text = fenced("facts", "a1b2", "data")
+    attachment = {"type": "hook_additional_context", "content": [text, 5] if as_list else text}
+    (found,) = read_entry(entry(1, "attachment", attachment=attachment))
+    assert found == Delivery(uuid=uuid_of(1), nonces=("a1b2",))
+
+
+def test_a_text_of_another_hook_is_no_delivery() -> None:
+    attachment = {"type": "hook_additional_context", "content": ["something else"]}
+    assert list(read_entry(entry(1, "attachment", attachment=attachment))) == []
+
+
+def test_a_boundary_says_when_and_why() -> None:
+    (found,) = read_entry(boundary(5))
+    assert found == Boundary(uuid=uuid_of(5), at=NOW + 5000, trigger="auto", pre_tokens=90_328)
+
+
+def test_a_boundary_says_from_where_on_the_conversation_was_kept() -> None:
+    details = {"preservedSegment": {"headUuid": uuid_of(3), "tailUuid": uuid_of(4)}}
+    (found,) = read_entry(entry(5, "system", subtype="compact_boundary", compactMetadata=details))
+    assert found == Boundary(uuid=uuid_of(5), at=NOW + 5000, kept_from=uuid_of(3))
+
+
+@pytest.mark.parametrize(
+    "details",
+    [None, {}, {"trigger": "", "preTokens": "many"}, {"preservedSegment": []}, {"preservedSegment": {"headUuid": 7}}],
+)
+def test_a_boundary_may_say_nothing(details: object) -> None:
+    (found,) = read_entry(entry(5, "system", subtype="compact_boundary", compactMetadata=details))
+    assert found == Boundary(uuid=uuid_of(5), at=NOW + 5000)
+
+
+def test_a_summary_is_no_prompt() -> None:
+    assert list(read_entry(summary(6, "what was done"))) == [
+        Summary(uuid=uuid_of(6), at=NOW + 6000, text="what was done")
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        entry(1, "progress", content="…"),
+        entry(1, "api-request-blob", message={"content": "all over again"}),
+        entry(1, "queue-operation", content="fix it"),
+        entry(1, "system", subtype="turn_duration"),
+        entry(1, "attachment", attachment={"type": "skill_listing", "content": "many"}),
+        entry(1, "attachment", attachment="none"),
+        entry(1, "assistant", message={"content": [{"type": "redacted_thinking", "data": "x"}]}),
+        entry(1, "something-new", message={"content": "x"}),
+        {"type": "user", "message": {"content": "no uuid"}},
+        {"type": "user", "uuid": 5, "message": {"content": "x"}},
+        {"type": "user", "uuid": "u", "message": "no object"},
+        {"type": "user", "uuid": "u", "message": {"content": 5}},
+        {"uuid": "u"},
+        {},
+    ],
+)
+def test_what_is_no_conversation_is_skipped(value: dict[str, Any]) -> None:
+    assert list(read_entry(value)) == []
+
+
+def test_what_nests_deeper_than_anybody_can_go_is_left_out() -> None:
+    deep: Any = "the innermost"
+    for _ in range(500):
+        deep = [deep]
+    (step,) = steps(answer(1, call("toolu_1", "Read", file_path="a", deep=deep)))
+    assert step.text.startswith('{"file_path":"a","deep":[[[')
+    assert step.text.endswith('"[nested too deep]"' + "]" * 99 + "}")
+
+
+def test_a_time_that_is_missing_is_the_beginning_of_time() -> None:
+    assert steps({**prompt(1, "x"), "timestamp": None})[0].at == 0
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+kinds = st.sampled_from(["text", "thinking", "tool_use", "tool_result", "image", "user", "assistant", "attachment"])
+blocks = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": kinds | anything,
+        **dict.fromkeys(
+            ("text", "thinking", "name", "id", "input", "content", "source", "tool_use_id", "is_error"), anything
+        ),
+    },
+)
+attachments = st.fixed_dictionaries(
+    {"type": st.sampled_from(["queued_command", "hook_additional_context", "file", "directory"]) | anything},
+    optional=dict.fromkeys(
+        ("content", "prompt", "origin", "displayPath", "path"), anything | st.lists(blocks, max_size=2)
+    ),
+)
+entries = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["user", "assistant", "attachment", "system"]) | anything,
+        "uuid": st.just("u") | anything,
+    },
+    optional={
+        "message": st.fixed_dictionaries({"content": st.lists(blocks | anything, max_size=3) | anything}) | anything,
+        "attachment": attachments | anything,
+        "subtype": st.just("compact_boundary") | anything,
+        **dict.fromkeys(
+            ("timestamp", "isMeta", "isSidechain", "agentId", "origin", "compactMetadata", "isCompactSummary"), anything
+        ),
+    },
+)
+
+
+@given(entries)
+def test_no_entry_is_too_odd_to_be_read(value: dict[str, Any]) -> None:
+    for found in read_entry(value):
+        assert not isinstance(found, Step) or found.kind in KINDS

@@ -1,0 +1,393 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import (
+    NOW,
+    SESSION,
+    answer,
+    append,
+    boundary,
+    call,
+    entry,
+    lines,
+    prompt,
+    result,
+    summary,
+    uuid_of,
+    write_transcript,
+)
+from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture, Captured
+from unified_state.lib.text.fence import fenced
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction, restores_of
+from unified_state.memory.archive.export_steps import export_steps
+from unified_state.memory.archive.sessions import read_cursor, session_number, touch_session
+from unified_state.memory.secrets.masker import Masker
+from unified_state.memory.secrets.rules.private_tags import HIDDEN
+from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+LARGE = "x" * (CHUNK_BYTES // 3)
+DIALOGUE = (
+    prompt(1, "fix it"),
+    answer(2, "I look", call("toolu_1", "Bash", command="make")),
+    result(3, "toolu_1", "no rule", is_error=True),
+    answer(4, "done"),
+)
+
+Run = Callable[..., Capture]
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return write_transcript(tmp_path / "projects" / f"{SESSION}.jsonl", *DIALOGUE)
+
+
+@pytest.fixture
+def run(archive: Archive, masker: Masker) -> Run:
+    """A capture; with `moments` it has time for so many questions whether there is more."""
+
+    def begin(moments: int | None = None) -> Capture:
+        asked = iter(range(moments)) if moments is not None else None
+        return Capture(archive, masker, NOW, lambda: asked is None or next(asked, None) is not None)
+
+    return begin
+
+
+def told(archive: Archive, session: str = SESSION) -> list[tuple[str, str]]:
+    """Kind and content of each step of a session, as `export` gives them."""
+    return [
+        (line["kind"], next(line[name] for name in ("text", "result", "input") if name in line))
+        for line in export_steps(archive, session)
+    ]
+
+
+ALL = [
+    (PROMPT, "fix it"),
+    (TEXT, "I look"),
+    (TOOL_CALL, {"command": "make"}),
+    (TOOL_RESULT, "no rule"),
+    (TEXT, "done"),
+]
+
+
+def test_everything_that_a_transcript_holds_is_archived(archive: Archive, run: Run, transcript: Path) -> None:
+    assert run().session(str(transcript), SESSION) == Captured(added=5, complete=True)
+    assert told(archive) == ALL
+
+
+def test_the_second_time_only_what_is_new_is_read(archive: Archive, run: Run, transcript: Path) -> None:
+    run().session(str(transcript), SESSION)
+    assert run().session(str(transcript), SESSION).added == 0
+    append(transcript, prompt(5, "and this"))
+    assert run().session(str(transcript), SESSION).added == 1
+    assert told(archive) == [*ALL, (PROMPT, "and this")]
+
+
+def test_the_offset_stands_behind_the_last_whole_line(archive: Archive, run: Run, transcript: Path) -> None:
+    whole = transcript.stat().st_size
+    with transcript.open("ab") as file:
+        file.write(lines([prompt(5, "and this")])[:-30])
+    run().session(str(transcript), SESSION)
+    cursor = read_cursor(archive, str(transcript))
+    assert cursor is not None
+    assert cursor.offset == whole
+    with transcript.open("ab") as file:
+        file.write(lines([prompt(5, "and this")])[-30:])
+    run().session(str(transcript), SESSION)
+    assert told(archive)[-1] == (PROMPT, "and this")
+
+
+def test_a_turn_that_goes_on_is_the_same_turn(archive: Archive, run: Run, transcript: Path) -> None:
+    run().session(str(transcript), SESSION)
+    append(transcript, answer(5, "one more thing"))
+    run().session(str(transcript), SESSION)
+    assert archive.row("SELECT count(*) FROM turn")[0] == 1
+
+
+def test_a_transcript_that_is_not_there_is_nothing(run: Run, tmp_path: Path) -> None:
+    assert run().session(str(tmp_path / "missing.jsonl"), SESSION) == Captured()
+
+
+def test_an_empty_transcript_is_nothing(archive: Archive, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    assert run().session(str(tmp_path / "empty.jsonl"), SESSION) == Captured()
+
+
+def test_lines_that_are_no_entries_are_passed_over(archive: Archive, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "odd.jsonl"
+    odd: list[Any] = [{"type": "progress"}, {"type": []}, {"type": {}, "uuid": "u"}]
+    path.write_bytes(b"garbage\n\n\xff\xfe\n[1]\n" + lines(odd) + lines(DIALOGUE))
+    run().session(str(path), SESSION)
+    assert told(archive) == ALL
+
+
+def test_a_transcript_that_was_written_anew_is_read_from_its_beginning(
+    archive: Archive, run: Run, transcript: Path
+) -> None:
+    run().session(str(transcript), SESSION)
+    replacement = write_transcript(transcript.with_suffix(".new"), *DIALOGUE, prompt(5, "and this"))
+    os.replace(replacement, transcript)
+    assert run().session(str(transcript), SESSION).added == 1
+    assert told(archive) == [*ALL, (PROMPT, "and this")]
+
+
+@pytest.mark.usefixtures("alarm")
+def test_a_transcript_that_shrank_is_read_from_its_beginning(archive: Archive, run: Run, transcript: Path) -> None:
+    run().session(str(transcript), SESSION)
+    transcript.write_bytes(lines([prompt(9, "anew")]))
+    assert run().session(str(transcript), SESSION).added == 1
+    assert told(archive)[-1] == (PROMPT, "anew")
+
+
+def large(path: Path, count: int = 9) -> Path:
+    """A transcript of several chunks."""
+    return write_transcript(path, *(prompt(number, f"{number} {LARGE}") for number in range(1, count + 1)))
+
+
+def test_without_time_one_chunk_is_done_and_the_rest_follows(archive: Archive, run: Run, transcript: Path) -> None:
+    large(transcript)
+    first = run(0).session(str(transcript), SESSION)
+    assert first == Captured(added=3, complete=False)
+    done = first
+    while not done.complete:
+        done = run(0).session(str(transcript), SESSION)
+    assert [kind for kind, _ in told(archive)] == [PROMPT] * 9
+
+
+def test_a_hook_goes_on_as_long_as_there_is_time(run: Run, transcript: Path) -> None:
+    large(transcript)
+    assert run(1).transcript(str(transcript), SESSION) == Captured(added=6, complete=False)
+
+
+def test_without_time_a_fork_of_a_large_session_does_not_hold_the_hook_up(
+    archive: Archive, run: Run, transcript: Path
+) -> None:
+    """All of it is known already, so nothing is added; it takes its time all the same."""
+    large(transcript)
+    run().session(str(transcript), SESSION)
+    fork = shutil.copy(transcript, transcript.with_name("fork.jsonl"))
+    assert run(0).transcript(str(fork), "fork") == Captured(added=0, complete=False)
+    cursor = read_cursor(archive, str(fork))
+    assert cursor is not None
+    assert 0 < cursor.offset < transcript.stat().st_size
+
+
+def test_a_chunk_that_another_process_stored_meanwhile_is_not_stored_again(
+    archive: Archive, masker: Masker, transcript: Path
+) -> None:
+    def other_hook() -> bool:
+        with Archive(archive.path) as other:
+            Capture(other, masker, NOW, lambda: True).transcript(str(transcript), SESSION)
+        return True
+
+    large(transcript)
+    capture = Capture(archive, masker, NOW, other_hook)
+    assert capture.transcript(str(transcript), SESSION).added == 3
+    assert [content[:1] for _, content in told(archive)] == list("123456789")
+
+
+def test_the_beginning_of_a_large_transcript_survives_a_killed_hook(
+    archive: Archive, masker: Masker, transcript: Path
+) -> None:
+    def killed() -> bool:
+        raise KeyboardInterrupt
+
+    large(transcript)
+    with pytest.raises(KeyboardInterrupt):
+        Capture(archive, masker, NOW, killed).transcript(str(transcript), SESSION)
+    cursor = read_cursor(archive, str(transcript))
+    assert cursor is not None
+    assert cursor.offset > CHUNK_BYTES
+    assert len(told(archive)) == 3
+
+
+def test_a_last_line_without_its_end_counts_where_nobody_writes(archive: Archive, run: Run, transcript: Path) -> None:
+    transcript.write_bytes(transcript.read_bytes()[:-1])
+    assert run().transcript(str(transcript), SESSION).added == 4
+    assert run().transcript(str(transcript), SESSION, to_end=True).added == 1
+    assert run().transcript(str(transcript), SESSION, to_end=True).added == 0
+
+
+def test_a_fork_has_the_shared_part_and_it_is_stored_once(archive: Archive, run: Run, transcript: Path) -> None:
+    copied = [{**value, "sessionId": "fork"} for value in DIALOGUE]
+    copied[1]["requestSessionId"] = SESSION
+    fork = write_transcript(transcript.with_name("fork.jsonl"), *copied, prompt(9, "elsewhere", session="fork"))
+    run().session(str(transcript), SESSION)
+    run().session(str(fork), "fork")
+    assert told(archive) == ALL
+    assert told(archive, "fork") == [*ALL, (PROMPT, "elsewhere")]
+    assert archive.row("SELECT count(*) FROM step")[0] == 6
+    assert archive.row("SELECT predecessor FROM session WHERE session_id = 'fork'")[0] == SESSION
+
+
+def test_an_entry_that_is_repeated_in_a_transcript_is_kept_once(archive: Archive, run: Run, transcript: Path) -> None:
+    append(transcript, *DIALOGUE, {**DIALOGUE[0], "type": "api-request-blob"})
+    run().session(str(transcript), SESSION)
+    assert told(archive) == ALL
+
+
+def test_subagents_are_archived_under_their_session(archive: Archive, run: Run, transcript: Path) -> None:
+    agents = transcript.with_suffix("") / "subagents"
+    sidechain = {"isSidechain": True, "agentId": "a1"}
+    write_transcript(
+        agents / "agent-a1.jsonl", prompt(20, "look there", **sidechain), {**answer(21, "found"), **sidechain}
+    )
+    (agents / "agent-a1.meta.json").write_text("{}")
+    (agents / "notes.jsonl").write_bytes(lines([prompt(22, "not a subagent")]))
+    assert run().session(str(transcript), SESSION).added == 7
+    by_agent = [(line.get("agent"), line["kind"]) for line in export_steps(archive, SESSION)][-2:]
+    assert by_agent == [("a1", PROMPT), ("a1", TEXT)]
+
+
+def test_long_results_that_lie_in_files_are_archived(archive: Archive, run: Run, transcript: Path) -> None:
+    folder = transcript.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "toolu_1.txt").write_bytes(b"all of it\r\n\xff")
+    (folder / "mcp-search.txt").write_text("found")
+    (folder / "hook-1-additionalContext.txt").write_text("what a hook printed")
+    (folder / "below").mkdir()
+    for _ in range(2):
+        run().session(str(transcript), SESSION)
+    files = [line for line in export_steps(archive, SESSION) if line["kind"] == TOOL_FILE]
+    assert [(line["result"], line["tool"]) for line in files] == [("found", None), ("all of it\r\n\ufffd", "Bash")]
+
+
+def test_without_time_the_files_wait(archive: Archive, run: Run, transcript: Path) -> None:
+    folder = transcript.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "toolu_1.txt").write_text("all of it")
+    assert run(0).session(str(transcript), SESSION) == Captured(added=5, complete=False)
+    assert run().session(str(transcript), SESSION) == Captured(added=1, complete=True)
+
+
+def test_a_file_that_cannot_be_read_any_more_is_left_out(
+    run: Run, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = transcript.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "toolu_1.txt").write_text("all of it")
+    run().session(str(transcript), SESSION)
+    (folder / "toolu_2.txt").write_text("gone in a moment")
+    capture = run()
+
+    def name_of_one_that_goes(path: str) -> str:
+        Path(path).unlink(missing_ok=True)
+        return Path(path).name
+
+    monkeypatch.setattr(os.path, "basename", name_of_one_that_goes)
+    assert capture.tool_files(str(transcript.with_suffix("")), str(transcript), SESSION).added == 0
+
+
+def test_secrets_never_reach_the_archive(archive: Archive, run: Run, tmp_path: Path) -> None:
+    path = write_transcript(
+        tmp_path / "s.jsonl",
+        prompt(1, f"use {SECRET}"),
+        answer(2, f"I use {SECRET}", call("toolu_1", "Bash", command=f"export GITHUB_TOKEN={SECRET}")),
+        result(3, "toolu_1", f"set to {SECRET}"),
+        boundary(4),
+        summary(5, f"the token is {SECRET}"),
+    )
+    folder = path.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "toolu_1.txt").write_text(f"whole: {SECRET}")
+    run().session(str(path), SESSION)
+    compaction = latest_compaction(archive, 1)
+    assert compaction is not None
+    shown = str(told(archive)) + str(compaction.summary)
+    assert SECRET not in shown
+    assert shown.count("[MASKED github-token ") == 6
+    assert SECRET.encode() not in Path(archive.path).read_bytes()
+
+
+def test_what_is_private_in_a_prompt_is_not_kept(archive: Archive, run: Run, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "use <private>my own</private> way"))
+    run().session(str(path), SESSION)
+    assert told(archive) == [(PROMPT, f"use {HIDDEN} way")]
+
+
+def test_what_is_private_in_the_arguments_of_a_command_is_not_kept(archive: Archive, run: Run, tmp_path: Path) -> None:
+    text = "<command-name>/review</command-name><command-args>use <private>my own</private> way</command-args>"
+    run().session(str(write_transcript(tmp_path / "s.jsonl", prompt(1, text))), SESSION)
+    assert "my own" not in str(told(archive))
+
+
+def test_compactions_are_heard_of_from_the_transcript(archive: Archive, run: Run, transcript: Path) -> None:
+    append(transcript, boundary(5), summary(6, "what was done"), prompt(7, "go on"))
+    run().session(str(transcript), SESSION)
+    found = latest_compaction(archive, 1)
+    assert found is not None
+    assert (found.boundary_uuid, found.summary) == (uuid_of(5), "what was done")
+    assert told(archive) == [*ALL, (PROMPT, "go on")]
+
+
+def test_a_text_of_ours_that_arrived_is_marked(archive: Archive, run: Run, transcript: Path) -> None:
+    session = touch_session(archive, SESSION, NOW)
+    keep_restore(archive, Restore("a1b2", session, 1, "brief", NOW, None, "facts"))
+    attachment = {"type": "hook_additional_context", "content": [fenced("facts", "a1b2", "data")]}
+    append(transcript, entry(5, "attachment", attachment=attachment))
+    run().session(str(transcript), SESSION)
+    assert restores_of(archive, 1)[0].delivered_at == NOW
+
+
+def test_tool_calls_are_counted_for_the_session(archive: Archive, run: Run, transcript: Path) -> None:
+    for _ in range(2):
+        run().session(str(transcript), SESSION)
+    assert archive.row("SELECT tool_calls FROM session")[0] == 1
+
+
+def test_an_image_is_archived(archive: Archive, run: Run, tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    path = write_transcript(tmp_path / "s.jsonl", entry(1, "user", message={"content": [image]}))
+    run().session(str(path), SESSION)
+    assert told(archive) == [(ATTACHMENT, "data:image/png;base64,aGk=")]
+
+
+def test_half_an_emoji_is_archived_as_it_is(archive: Archive, run: Run, tmp_path: Path) -> None:
+    run().session(str(write_transcript(tmp_path / "s.jsonl", prompt(1, "half \ud83d"))), SESSION)
+    assert told(archive) == [(PROMPT, "half \ud83d")]
+
+
+def test_an_entry_that_the_archive_cannot_hold_does_not_stop_the_others(
+    archive: Archive, run: Run, tmp_path: Path
+) -> None:
+    odd = boundary(1)
+    odd["compactMetadata"]["preTokens"] = 10**30
+    path = write_transcript(tmp_path / "s.jsonl", odd, prompt(2, "go on", uuid="half \ud83d"), prompt(3, "and on"))
+    run().session(str(path), SESSION)
+    assert told(archive) == [(PROMPT, "go on"), (PROMPT, "and on")]
+
+
+def test_what_a_killed_client_left_is_caught_up_with(archive: Archive, run: Run, transcript: Path) -> None:
+    run().session(str(transcript), SESSION)
+    append(transcript, prompt(5, "and then it died"))
+    assert run().catch_up() == Captured(added=1, complete=True)
+    assert told(archive)[-1] == (PROMPT, "and then it died")
+
+
+def test_the_subagents_of_a_killed_client_are_caught_up_with_once(archive: Archive, run: Run, transcript: Path) -> None:
+    agent = transcript.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    write_transcript(agent, prompt(20, "look", isSidechain=True, agentId="a1"))
+    run().session(str(transcript), SESSION)
+    append(agent, answer(21, "found", isSidechain=True, agentId="a1"))
+    assert run().catch_up().added == 1
+
+
+def test_without_time_nothing_is_caught_up_with(run: Run, transcript: Path) -> None:
+    run().session(str(transcript), SESSION)
+    append(transcript, prompt(5, "and then it died"))
+    assert run(0).catch_up() == Captured(added=0, complete=False)
+
+
+def test_transcripts_that_are_gone_are_passed_over(archive: Archive, run: Run, transcript: Path) -> None:
+    run().session(str(transcript), SESSION)
+    transcript.unlink()
+    assert run().catch_up() == Captured()
+    assert session_number(archive, SESSION) == 1

@@ -1,0 +1,136 @@
+"""Steps that the prompt's hook archived are noted by the next one, as if it had archived them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result
+from unified_state.capture.capture_transcript import Capture
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.derive_queue import first_unnoted
+from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.ledger.item_table import list_items
+from unified_state.memory.secrets.masker import Masker
+from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+from unified_state.memory.working_set.read_working_set import read_working_set
+from unified_state.model.item import EVIDENCE
+from unified_state.model.working_set_entries import WorkingSet
+
+ROUNDED = 0.01  # levels of identifiers are kept with two digits
+FORK = "f0000000-0000-4000-8000-00000000cafe"
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return tmp_path / f"{SESSION}.jsonl"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Archive]:
+    with Archive(str(tmp_path / "other" / "archive.db")) as archive:
+        yield archive
+
+
+def entries(first: int) -> list[Entry]:
+    return [
+        prompt(first, f"Rename parse_{first}, see #{first}."),
+        answer(
+            first + 1, call(f"t{first}", "Edit", file_path="a.py", old_string=f"old_{first}", new_string="new_name")
+        ),
+        result(first + 2, f"t{first}", "updated"),
+        answer(first + 3, call(f"u{first}", "Bash", command="make test")),
+        result(first + 4, f"u{first}", f"Error: {first} of them failed", is_error=True),
+    ]
+
+
+def capture(archive: Archive, masker: Masker, path: Path, *, postpones: bool = False, session: str = SESSION) -> None:
+    Capture(archive, masker, NOW, lambda: True, postpones=postpones).session(str(path), session)
+
+
+def working_set(archive: Archive, session: str = SESSION) -> WorkingSet:
+    return read_working_set(archive, number(archive, session))
+
+
+def weights(archive: Archive) -> dict[str, float]:
+    """All that a working set holds, by name."""
+    kept = working_set(archive)
+    files = {file.path: file.score for file in kept.files}
+    words = {f"{file.path}: {word}": weight for file in kept.files for word, weight in file.words}
+    commands = {f"{ran.command} -> {ran.last}": ran.score for ran in kept.commands}
+    return {**files, **words, **commands, **dict((*kept.words, *kept.references, *kept.errors))}
+
+
+def number(archive: Archive, session: str = SESSION) -> int:
+    found = session_number(archive, session)
+    assert found is not None
+    return found
+
+
+def test_what_a_prompts_hook_archived_is_noted_by_the_next_hook(
+    archive: Archive, other: Archive, masker: Masker, transcript: Path
+) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    assert working_set(archive) == WorkingSet()
+    append(transcript, *entries(11))
+    capture(archive, masker, transcript)
+    capture(other, masker, transcript)
+    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
+    assert {"a.py: new_name", "#1", "#11", "make test -> Error: 11 of them failed"} <= weights(archive).keys()
+
+
+def test_it_is_noted_also_when_nothing_is_new(archive: Archive, masker: Masker, transcript: Path) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    capture(archive, masker, transcript)
+    noted = working_set(archive)
+    capture(archive, masker, transcript)
+    assert noted.commands
+    assert working_set(archive) == noted
+
+
+def test_many_steps_that_were_left_are_noted_in_order(
+    archive: Archive, other: Archive, masker: Masker, transcript: Path
+) -> None:
+    for first in range(0, 5_000, 10):
+        append(transcript, *entries(first))
+    capture(archive, masker, transcript, postpones=True)
+    capture(archive, masker, transcript)
+    capture(other, masker, transcript)
+    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
+    assert first_unnoted(archive, number(archive), 1) == []
+
+
+def test_a_forks_copies_are_noted_for_the_fork(
+    archive: Archive, masker: Masker, transcript: Path, tmp_path: Path
+) -> None:
+    fork = tmp_path / f"{FORK}.jsonl"
+    append(transcript, *entries(1))
+    append(fork, *entries(1))
+    capture(archive, masker, transcript)
+    capture(archive, masker, fork, postpones=True, session=FORK)
+    capture(archive, masker, fork, session=FORK)
+    assert working_set(archive, FORK) == working_set(archive)
+
+
+def test_what_was_left_is_noted_once_also_when_a_working_set_is_made_anew(
+    archive: Archive, other: Archive, masker: Masker, transcript: Path
+) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    rebuild_working_sets(archive, [number(archive)])
+    assert working_set(archive) == WorkingSet()
+    capture(archive, masker, transcript)
+    capture(other, masker, transcript)
+    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
+
+
+def test_facts_of_what_was_left_are_captured_too(archive: Archive, masker: Masker, transcript: Path) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    capture(archive, masker, transcript)
+    (error,) = list_items(archive, EVIDENCE)
+    assert "1 of them failed" in error.body["content"]

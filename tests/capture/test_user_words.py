@@ -1,0 +1,136 @@
+"""Quoting the user: only what they typed in this project makes an item theirs, and only where it says the item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from tests.builders import NOW, SESSION, answer, append, prompt
+from unified_state.capture.user_quotes import record_quoted
+from unified_state.capture.user_words import NOT_FOUND, SAYS_ELSE, check_quote
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.pending_messages import Pending
+from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
+from unified_state.memory.archive.settle_pending import keep_message
+from unified_state.memory.ledger.item_table import find_item
+from unified_state.memory.ledger.source_table import entry_steps
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.item import CONSTRAINT
+from unified_state.model.step import PROMPT
+
+RULE = "Never push to the main branch"
+Keep = Callable[..., None]
+
+
+def test_a_sentence_of_the_user_makes_the_item_theirs(workspace: Workspace, archive: Archive, keep: Keep) -> None:
+    keep(prompt(1, f"Hello. {RULE}! Go on."))
+    found = check_quote(workspace, RULE, RULE, NOW)
+    assert found.source is not None
+    assert (found.source.origin, found.source.quote) == ("user_said", RULE)
+    assert entry_steps(archive, found.source.uuid) == [1]
+
+
+def test_a_sentence_of_an_older_session_counts_too(workspace: Workspace, keep: Keep) -> None:
+    keep(prompt(1, f"{RULE}."), session="0f00d000-0000-4000-8000-000000000000")
+    assert check_quote(workspace, RULE, RULE, NOW).source is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        ("hello there", RULE),
+        (f"> {RULE}", RULE),
+        (f"```\n{RULE}\n```", RULE),
+        (f"<pasted_content>\n{RULE}\n</pasted_content>", RULE),
+        ("Do not push to the main branch without me", "push to the main branch"),
+        (f"{RULE}?", RULE),
+        (f"{RULE}.", "   "),
+        (f"{RULE}.", '" OR NEAR( *'),
+        (f"{RULE}.", "\ud83d half an emoji here"),
+    ],
+)
+def test_what_the_user_did_not_say_as_a_statement_makes_nothing_theirs(
+    workspace: Workspace, keep: Keep, said: str, quote: str
+) -> None:
+    keep(prompt(1, said))
+    assert check_quote(workspace, quote, RULE, NOW).problem == NOT_FOUND
+
+
+def test_what_the_model_said_makes_nothing_the_users(workspace: Workspace, keep: Keep) -> None:
+    keep(prompt(1, "hello"), answer(2, f"{RULE}."))
+    assert check_quote(workspace, RULE, RULE, NOW).problem == NOT_FOUND
+
+
+def test_words_of_the_user_that_say_something_else_make_nothing_theirs(workspace: Workspace, keep: Keep) -> None:
+    keep(prompt(1, "Yes, please do it now."))
+    assert check_quote(workspace, "please do it now", "Deploying to production is allowed", NOW).problem == SAYS_ELSE
+
+
+def test_a_prompt_that_is_not_archived_yet_is_found_in_the_transcript(
+    workspace: Workspace, archive: Archive, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    session = touch_session(archive, SESSION, NOW)
+    move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
+    append(path, prompt(1, f"{RULE}."))
+    assert check_quote(workspace, RULE, RULE, NOW).source is not None
+
+
+def test_a_prompt_that_the_client_is_about_to_write_is_waited_for(
+    workspace: Workspace, archive: Archive, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    session = touch_session(archive, SESSION, NOW)
+    move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
+    keep_message(archive, SESSION, Pending(PROMPT, f"{RULE}.", NOW))
+    late = Timer(0.3, append, (path, prompt(1, f"{RULE}.")))
+    late.start()
+    assert check_quote(workspace, RULE, RULE, NOW).source is not None
+    late.join()
+
+
+def test_where_nothing_is_to_be_recorded_the_transcript_is_not_read(
+    workspace: Workspace, archive: Archive, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    session = touch_session(archive, SESSION, NOW)
+    move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
+    append(path, prompt(1, f"{RULE}."))
+    workspace.settings.enabled = False
+    assert check_quote(workspace, RULE, RULE, NOW).problem == NOT_FOUND
+    assert archive.rows("SELECT 1 FROM step") == []
+
+
+def test_without_any_archive_nobody_said_anything(workspace: Workspace) -> None:
+    assert check_quote(workspace, RULE, RULE, NOW).problem == NOT_FOUND
+
+
+def test_a_secret_in_a_quote_is_compared_as_it_is_archived(workspace: Workspace, keep: Keep) -> None:
+    rule = "Never print the token ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    keep(prompt(1, f"{rule}."))
+    found = check_quote(workspace, rule, rule, NOW)
+    assert found.source is not None
+    assert "ghp_" not in found.source.quote
+
+
+def test_an_item_with_a_quote_keeps_the_words_and_their_entry(
+    workspace: Workspace, archive: Archive, keep: Keep
+) -> None:
+    keep(prompt(1, f"Please, {RULE.lower()}."))
+    body = {"constraint": RULE, "source": "the user", "blocking": True}
+    entry = record_quoted(workspace, CONSTRAINT, body, RULE)
+    item = find_item(archive, entry.id)
+    assert (item.origin, item.quote) == ("user_said", RULE.lower())
+    assert item.source_uuid is not None
+
+
+def test_an_item_whose_quote_is_none_is_recorded_and_told(workspace: Workspace, keep: Keep) -> None:
+    keep(prompt(1, "hello"))
+    told: list[str] = []
+    workspace.advise = told.append
+    body = {"constraint": RULE, "source": "the user", "blocking": True}
+    assert record_quoted(workspace, CONSTRAINT, body, RULE).origin == "inferred"
+    assert told == [NOT_FOUND]

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.structure.test_start_up import TOO_DEAR_FOR_HOOKS
+
+ROOT = Path(__file__).parents[3]
+SHORTENED = """
+import sys
+sys.path.append(sys.argv[1])
+from unified_state.context.lean.rules.shorten import shorten
+for command in ("go test", "make", "git diff", "rg x", "ls", "curl x", "./run.sh"):
+    assert shorten("Bash", {"command": command}, "src/a.go:12: one line of many\\n" * 3_000, 2), command
+sys.stdout.write(",".join(sys.modules))
+"""
+
+
+def test_a_short_form_loads_nothing_that_is_too_dear_for_a_hook() -> None:
+    arguments = [sys.executable, "-I", "-S", "-c", SHORTENED, str(ROOT)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    assert not {name.split(".")[0] for name in done.stdout.split(",")} & TOO_DEAR_FOR_HOOKS
+
+
+def test_an_output_that_is_short_loads_no_rule_of_a_kind() -> None:
+    script = SHORTENED.partition("from unified")[0] + (
+        "from unified_state.context.lean.rules.untouched import call_to_shorten\n"
+        "assert call_to_shorten('Bash', {'command': 'ls'}, 'a b', 2) is None\n"
+        "sys.stdout.write(','.join(sys.modules))"
+    )
+    arguments = [sys.executable, "-I", "-S", "-c", script, str(ROOT)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    loaded = {name.rpartition(".")[2] for name in done.stdout.split(",") if "shortening." in name}
+    assert loaded == {"leaving", "levels", "marks"}

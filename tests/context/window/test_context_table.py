@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.builders import NOW, SESSION
+from unified_state.context.window.context_table import (
+    MOST_POINTS,
+    history,
+    keep_point,
+    keep_watched,
+    newest_cut,
+    seen_limits,
+    take_line,
+    watched_context,
+)
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import begin_compaction, keep_boundary
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.model.context_usage import OK, WARNING, Limit, Point, Watched
+from unified_state.model.step import Boundary
+
+WATCHED = Watched(200_000, Limit(167_000, "default"), WARNING, WARNING, 0, 2)
+
+
+@pytest.fixture
+def session(archive: Archive) -> int:
+    return touch_session(archive, SESSION, NOW)
+
+
+def compacted(archive: Archive, session: int, uuid: str, tokens: int, trigger: str = "auto") -> None:
+    """A compaction that was done."""
+    keep_boundary(archive, session, Boundary(uuid, NOW, trigger, tokens))
+
+
+def test_a_history_keeps_its_last_points(archive: Archive, session: int) -> None:
+    other = touch_session(archive, "other", NOW)
+    keep_point(archive, other, Point(1, 1, 1))
+    for number in range(MOST_POINTS + 10):
+        keep_point(archive, session, Point(number, number, number * 1_000))
+    kept = history(archive, session)
+    assert (len(kept), kept[0].at, kept[-1].at) == (MOST_POINTS, 10, MOST_POINTS + 9)
+    assert history(archive, other) == [Point(1, 1, 1)]
+
+
+def test_a_turn_has_one_point_the_last(archive: Archive, session: int) -> None:
+    for point in (Point(1, 1, 10), Point(2, 1, 20)):
+        keep_point(archive, session, point)
+    assert history(archive, session) == [Point(2, 1, 20)]
+
+
+def test_what_was_found_out_is_read_again(archive: Archive, session: int) -> None:
+    assert watched_context(archive, session) is None
+    keep_watched(archive, session, WATCHED, None)
+    keep_watched(archive, session, WATCHED.replace(phase=OK), None)
+    assert watched_context(archive, session) == WATCHED.replace(phase=OK)
+
+
+def test_a_line_is_told_once(archive: Archive, session: int) -> None:
+    keep_watched(archive, session, WATCHED, "it fills up")
+    keep_watched(archive, session, WATCHED, None)
+    assert [take_line(archive, session), take_line(archive, session)] == ["it fills up", ""]
+
+
+def test_a_line_is_not_told_after_the_conversation_was_compacted(archive: Archive, session: int) -> None:
+    keep_watched(archive, session, WATCHED, "it fills up")
+    compacted(archive, session, "b1", 164_000)
+    assert take_line(archive, session) == ""
+
+
+def test_a_compaction_that_is_only_begun_cuts_nothing(archive: Archive, session: int) -> None:
+    keep_watched(archive, session, WATCHED, "it fills up")
+    begin_compaction(archive, session, NOW)
+    assert newest_cut(archive, session) == (0, 0)
+    assert take_line(archive, session) == "it fills up"
+
+
+def test_only_what_the_client_did_by_itself_tells_its_limit(archive: Archive, session: int) -> None:
+    compacted(archive, session, "b1", 40_000, "manual")
+    assert seen_limits(archive, session, 200_000) == []
+    compacted(archive, session, "b2", 164_000)
+    compacted(archive, session, "b3", 158_000)
+    assert seen_limits(archive, session, 200_000) == [158_000, 164_000]
+
+
+def test_other_sessions_tell_it_where_their_window_is_the_same(archive: Archive, session: int) -> None:
+    for name, window, tokens in (("usual", 200_000, 164_000), ("large", 1_000_000, 967_000), ("unknown", None, 90_000)):
+        other = touch_session(archive, name, NOW)
+        compacted(archive, other, name, tokens)
+        if window is not None:
+            keep_watched(archive, other, WATCHED.replace(window=window), None)
+    assert seen_limits(archive, session, 200_000) == [164_000]
+    assert seen_limits(archive, session, 1_000_000) == [967_000]

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import NOW, Entry, append, boundary, entry, prompt
+from unified_state.context.window.transcript_usage import usages
+from unified_state.model.context_usage import Reading
+
+
+def answered(number: int, tokens: object, *, model: str = "claude-sonnet-4-5", **fields: Any) -> Entry:
+    """An entry of an answer, with the usage that the API reported."""
+    usage = {"input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": tokens}
+    message = {"id": f"msg_{number}", "role": "assistant", "model": model, "content": [], "usage": usage}
+    return entry(number, "assistant", message=message, **fields)
+
+
+def last_usage(path: str) -> Reading | None:
+    """The newest of all usages."""
+    return next(usages(path, 0), None)
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return tmp_path / "s.jsonl"
+
+
+def test_the_newest_answer_tells_the_size_and_the_window(transcript: Path) -> None:
+    append(transcript, answered(1, 50_000), answered(2, 60_000, model="claude-opus-5-5"), prompt(3, "go on"))
+    assert last_usage(str(transcript)) == Reading(60_015, 1_000_000, NOW + 2_000)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        answered(2, 1_000, isSidechain=True),
+        answered(2, 0, model="<synthetic>"),
+        answered(2, 0, isApiErrorMessage=True),
+        prompt(2, 'the word "usage"'),
+        entry(2, "api-request-blob", message={"id": "m", "usage": {"input_tokens": 9}}),
+        entry(2, "assistant", message={"usage": "much"}),
+        entry(2, "assistant", message=None, note='"usage"'),
+    ],
+    ids=["subagent", "synthetic", "error", "prompt", "copy", "type", "none"],
+)
+def test_what_is_no_answer_of_the_conversation_does_not_count(transcript: Path, later: Entry) -> None:
+    append(transcript, answered(1, 50_000), later)
+    reading = last_usage(str(transcript))
+    assert reading is not None
+    assert reading.tokens == 50_015
+
+
+def test_what_stands_before_a_compaction_says_nothing(transcript: Path) -> None:
+    append(transcript, answered(1, 150_000), boundary(2))
+    assert last_usage(str(transcript)) is None
+    append(transcript, answered(3, 20_000))
+    reading = last_usage(str(transcript))
+    assert reading is not None
+    assert reading.tokens == 20_015
+
+
+def test_half_a_line_at_the_end_is_left_out(transcript: Path) -> None:
+    append(transcript, answered(1, 50_000))
+    with transcript.open("ab") as file:
+        file.write(b'{"type":"assistant","message":{"usage":{"input_tok')
+    reading = last_usage(str(transcript))
+    assert reading is not None
+    assert reading.tokens == 50_015
+
+
+def test_long_entries_behind_it_are_read_over(transcript: Path) -> None:
+    append(transcript, answered(1, 50_000), prompt(2, "x" * 3_000_000), prompt(3, "é" * 300_000))
+    reading = last_usage(str(transcript))
+    assert reading is not None
+    assert reading.tokens == 50_015
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\x00" * 100, b"{}\n", b'{"usage"\n'])
+def test_a_file_without_answers_tells_nothing(transcript: Path, content: bytes) -> None:
+    transcript.write_bytes(content)
+    assert last_usage(str(transcript)) is None
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere/at/all", "/"])
+def test_a_file_that_is_none_tells_nothing(path: str) -> None:
+    assert last_usage(path) is None
+
+
+def test_only_what_is_new_is_read_and_each_message_once_counts_by_its_time(transcript: Path) -> None:
+    append(transcript, *(answered(number, number * 10_000) for number in range(1, 6)))
+    assert [reading.tokens for reading in usages(str(transcript), NOW + 3_000)] == [50_015, 40_015]

@@ -1,0 +1,56 @@
+"""Every tier keeps every contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from tests.contracts import CONTRACTS, Contract
+from tests.postgres_kinds import on_every_server
+from unified_state.memory.history.archive_store import SqliteStore
+from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.team.postgres.open_server import open_postgres
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.contracts import OpenStore
+    from tests.postgres_server import PostgresServer
+
+
+def _sqlite(folder: Path) -> OpenStore:
+    return lambda project: SqliteStore(str(folder / project / "archive.db"))
+
+
+class _JournalStore(SqliteStore):
+    """The archive of a journal as a store."""
+
+    def __init__(self, folder: Path) -> None:
+        self._journalled = JournalledArchive(str(folder), seconds=30.0)
+        super().__init__("", archive=self._journalled)
+
+    def close(self) -> None:
+        self._journalled.connection.close()
+
+
+def _json(folder: Path) -> OpenStore:
+    return lambda project: _JournalStore(folder / project)
+
+
+_TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}
+
+
+@on_every_server
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
+def test_postgresql_keeps_every_contract(postgres: PostgresServer, contract: Contract) -> None:
+    organisation = uuid4().hex  # a place of its own for each
+    contract.check(lambda project: open_postgres(postgres.dsn(), project, organisation=organisation, member="ada"))
+
+
+@pytest.mark.parametrize("tier", _TIERS)
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
+def test_every_tier_keeps_every_contract(tmp_path: Path, tier: str, contract: Contract) -> None:
+    contract.check(_TIERS[tier](tmp_path))

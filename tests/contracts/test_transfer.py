@@ -1,0 +1,92 @@
+"""A history goes through every tier and comes back as the same file."""
+
+from __future__ import annotations
+
+from itertools import islice, permutations
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from tests.contracts.contract import decision, session, step, turn, uuid
+from unified_state.memory.history.history_file import Header, read_history, write_history
+from unified_state.memory.history.store_protocol import everything
+from unified_state.model.history_records import StoredCompaction, StoredLink, Tombstone
+from unified_state.team.postgres.open_server import open_postgres
+
+from .test_contracts import _TIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.postgres_server import PostgresServer
+    from unified_state.memory.history.store_protocol import HistoryStore
+    from unified_state.model.history_records import HistoryRecord
+
+_POSTGRESQL = "postgresql"
+_AT_ONCE = 7  # records an append, so that most things are cut somewhere
+
+
+def history() -> Iterator[HistoryRecord]:
+    """Everything that a history can hold."""
+    yield session("one", worktree="/work", branch="main", ended_at=1_767_225_600_999, unknown={"new": [1, {"a": None}]})
+    yield from turn(1)
+    yield from turn(11)
+    yield step(20, "half \ud83c, a NUL \0, 日本語, \u202e", unknown={"original": {"text": "as it was"}})
+    yield step(21, "said by a subagent", kind="text", agent="reviewer", starts_turn=True)
+    yield step(22, "said meanwhile", kind="text")
+    yield session("fork", predecessor="one")
+    yield from (step.replace(session_id="fork") for step in turn(1))
+    yield step(30, "on its own way", session_id="fork")
+    first = decision(1, "D1", files=("a.py", "日本.py"), file_hashes={"a.py": "c0ffee 1 2"}, source_uuid=uuid(1))
+    yield first
+    yield decision(
+        2, "D3", "Use Rust", changed_at="2026-02-01T00:00:00.000Z", status="superseded", boundary_uuid=uuid(40)
+    )
+    yield decision(
+        3, "D4", quote="because", quote_hash="beef", capture_key="key", rule="plan", unknown={"mood": "good"}
+    )
+    yield StoredCompaction("one", uuid(40), 1_767_225_601_000, "auto", 9000, "It sums up.", "transcript", {"x": 1})
+    yield StoredLink(uuid(1_000_002), first.uuid, "supersedes", "2026-02-01T00:00:00.000Z")
+    yield StoredLink(uuid(1_000_003), first.uuid, "contradicts", "2026-02-02T00:00:00.000Z")
+    yield Tombstone("step", f"{uuid(99)}/0", 1_767_225_602_000)
+    yield Tombstone("item", uuid(98), 1_767_225_602_000)
+
+
+def fill(store: HistoryStore, records: Iterator[HistoryRecord]) -> None:
+    """Append, piece by piece."""
+    while piece := list(islice(records, _AT_ONCE)):
+        store.append(piece)
+
+
+@pytest.fixture
+def open_store(tmp_path: Path, postgres: PostgresServer) -> Callable[[str, int], HistoryStore]:
+    """Opens an empty store of a tier, another one for each number."""
+    organisation = uuid4().hex
+
+    def opened(tier: str, number: int) -> HistoryStore:
+        if tier == _POSTGRESQL:
+            return open_postgres(postgres.dsn(), f"project-{number}", organisation=organisation, member="ada")
+        return _TIERS[tier](tmp_path / str(number))("project")
+
+    return opened
+
+
+@pytest.mark.parametrize("way", list(permutations([*_TIERS, _POSTGRESQL])), ids=" ".join)
+def test_a_history_that_went_through_every_tier_is_the_same_file(
+    tmp_path: Path, open_store: Callable[[str, int], HistoryStore], way: tuple[str, ...]
+) -> None:
+    files = [tmp_path / "0.jsonl"]
+    with open_store(way[0], 0) as store:
+        fill(store, history())
+        write_history(str(files[0]), "project", everything(store))
+    for number, tier in enumerate([*way[1:], way[0]], 1):
+        with open_store(tier, number) as store:
+            fill(store, (told for told in read_history(str(files[-1])) if not isinstance(told, Header)))
+            files.append(tmp_path / f"{number}.jsonl")
+            write_history(str(files[-1]), "project", everything(store))
+    first, *others = (path.read_bytes() for path in files)
+    assert first.count(b"\n") == len(list(history())) + 2
+    for other in others:
+        assert other.splitlines() == first.splitlines()

@@ -1,0 +1,39 @@
+"""What people read of a server."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builders import HOUR, MINUTE, NOW
+from unified_state.interfaces.cli.server_line import server_line
+from unified_state.team.outbox_servers import ServerState
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        (ServerState("here", 0, 0), "here: has everything; never synced"),
+        (
+            ServerState("here", 1_200, 1, NOW - HOUR, NOW - MINUTE, NOW - MINUTE),
+            "here: 1,200 steps and 1 change wait, the oldest of 1 h ago; synced 1 min ago",
+        ),
+        (
+            ServerState("here", 1, 0, NOW, NOW - MINUTE, NOW - MINUTE, failures=1, error="it is down"),
+            "here: 1 step waits, the oldest of just now; failed 1 min ago: it is down",
+        ),
+        (
+            ServerState("here", 0, 2, None, NOW - MINUTE, NOW - MINUTE, failures=3, error="it is down"),
+            "here: 2 changes wait; failed 1 min ago: it is down (3 runs in a row)",
+        ),
+        (
+            ServerState("here", 0, 0, None, NOW - MINUTE, NOW - MINUTE, waiting_vectors=2),
+            "here: 2 vectors wait; synced 1 min ago",
+        ),
+        (
+            ServerState("here", 0, 2, None, NOW - MINUTE, NOW - HOUR),
+            "here: 2 changes wait; a run began 1 min ago and has not ended",
+        ),
+    ],
+)
+def test_a_line_tells_what_waits_and_how_the_last_run_went(state: ServerState, line: str) -> None:
+    assert server_line(state, NOW) == line

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from tests.builders import NOW, uuid_of
+from unified_state.lib.stdlib import OperationalError
+from unified_state.memory.archive.accesses import HALF_LIFE, access_weights, note_accesses
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.model.step import PROMPT, Step
+
+WEEK = int(HALF_LIFE)
+
+
+@pytest.fixture
+def filled(archive: Archive) -> Archive:
+    """An archive with four steps."""
+    with archive.transaction():
+        writer = StepWriter(archive, touch_session(archive, "s", NOW), None)
+        for number in range(1, 5):
+            writer.add(Step(uuid=uuid_of(number), block=0, kind=PROMPT, at=NOW, text="p", starts_turn=True), "p")
+    return archive
+
+
+def weight(archive: Archive, step: int, now: int) -> float:
+    return access_weights(archive, [step], now)[step]
+
+
+def test_what_was_never_asked_for_has_no_level(filled: Archive) -> None:
+    note_accesses(filled, [2], 1.0, NOW)
+    assert access_weights(filled, [1, 2, 99], NOW).keys() == {2}
+    assert access_weights(filled, [], NOW) == {}
+
+
+def test_an_access_weighs_half_after_a_week(filled: Archive) -> None:
+    note_accesses(filled, [2], 1.0, NOW)
+    assert weight(filled, 2, NOW) == pytest.approx(1.0)
+    assert weight(filled, 2, NOW + WEEK) == pytest.approx(0.5)
+
+
+def test_accesses_add_up(filled: Archive) -> None:
+    for step in ([2], [2, 3]):
+        note_accesses(filled, step, 0.1, NOW)
+    assert weight(filled, 2, NOW) == pytest.approx(0.2)
+    assert weight(filled, 3, NOW) == pytest.approx(0.1)
+
+
+def test_however_often_it_was_asked_for_it_weighs_one_at_most(filled: Archive) -> None:
+    for _ in range(100):
+        note_accesses(filled, [2], 1.0, NOW)
+    assert weight(filled, 2, NOW) == 1.0
+
+
+@pytest.mark.parametrize("later", [-NOW, -100 * WEEK, 10_000 * WEEK])
+def test_a_clock_that_was_set_does_no_harm(filled: Archive, later: int) -> None:
+    note_accesses(filled, [2], 1.0, NOW)
+    note_accesses(filled, [2], 1.0, NOW + later)
+    assert weight(filled, 2, NOW + later) >= 1.0 - 1e-9
+
+
+def test_thousands_of_steps_can_be_asked_for(filled: Archive) -> None:
+    filled.run("PRAGMA foreign_keys = OFF")
+    note_accesses(filled, range(1, 40_001), 1.0, NOW)
+    assert len(access_weights(filled, range(1, 40_001), NOW)) == 40_000
+
+
+def test_it_does_not_wait_for_a_writer_and_leaves_no_transaction_open(filled: Archive) -> None:
+    other = sqlite3.connect(filled.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(OperationalError):
+        note_accesses(filled, [2], 1.0, NOW)
+    assert not filled.connection.in_transaction
+    other.execute("ROLLBACK")
+    other.close()
+    note_accesses(filled, [2], 1.0, NOW)

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from tests.builders import NOW
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import (
+    POST_COMPACT,
+    SUBAGENT_STOP,
+    TRANSCRIPT,
+    Compaction,
+    Restore,
+    begin_compaction,
+    find_compaction,
+    keep_boundary,
+    keep_restore,
+    keep_summary,
+    keep_transcript_summary,
+    latest_compaction,
+    mark_delivered,
+    restart_compaction,
+    restores_of,
+)
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.model.step import Boundary, Summary
+
+BOUNDARY = Boundary(uuid="b1", at=NOW + 5, trigger="auto", pre_tokens=90_328)
+SUMMARY = Summary(uuid="s1", at=NOW + 6, text="as the transcript has it")
+
+
+@pytest.fixture
+def session(archive: Archive) -> int:
+    return touch_session(archive, "s", NOW)
+
+
+def latest(archive: Archive, session: int) -> Compaction:
+    found = latest_compaction(archive, session)
+    assert found is not None
+    return found
+
+
+def count(archive: Archive) -> int:
+    return int(archive.row("SELECT count(*) FROM compaction")[0])
+
+
+def test_there_is_none_before_the_first(archive: Archive, session: int) -> None:
+    assert latest_compaction(archive, session) is None
+    assert find_compaction(archive, 1) is None
+
+
+def test_an_open_compaction_is_gone_on_with(archive: Archive, session: int) -> None:
+    first = begin_compaction(archive, session, NOW, "manual")
+    assert begin_compaction(archive, session, NOW + 1) == first == find_compaction(archive, first.id)
+    assert (first.trigger, first.started_at, first.boundary_uuid, first.summary) == ("manual", NOW, None, None)
+
+
+def test_after_its_boundary_the_next_one_begins(archive: Archive, session: int) -> None:
+    first = begin_compaction(archive, session, NOW)
+    keep_boundary(archive, session, BOUNDARY)
+    assert begin_compaction(archive, session, NOW).id != first.id
+
+
+def test_each_session_has_its_own(archive: Archive, session: int) -> None:
+    first = begin_compaction(archive, session, NOW)
+    assert begin_compaction(archive, touch_session(archive, "other", NOW), NOW).id != first.id
+
+
+def test_a_second_pre_compact_begins_the_open_one_again(archive: Archive, session: int) -> None:
+    """The one before failed, or the client fires the hook twice."""
+    first = begin_compaction(archive, session, NOW, "manual")
+    keep_summary(archive, first, "of the one that failed", SUBAGENT_STOP)
+    again = restart_compaction(archive, session, NOW + 9, "auto")
+    assert again == latest(archive, session)
+    assert (again.id, again.trigger, again.started_at, again.summary) == (first.id, "auto", NOW + 9, None)
+
+
+def test_a_compaction_knows_the_newest_step_at_its_beginning(archive: Archive, session: int) -> None:
+    archive.run("INSERT INTO turn VALUES (1, ?, NULL, 0)", session)
+    archive.run("INSERT INTO step (id, turn, uuid, block, at) VALUES (41, 1, 'u', 0, 0)")
+    assert begin_compaction(archive, session, NOW).last_step == 41
+    archive.run("INSERT INTO step (id, turn, uuid, block, at) VALUES (42, 1, 'v', 0, 0)")
+    restart_compaction(archive, session, NOW, None)
+    assert latest(archive, session).last_step == 42
+
+
+def test_a_compaction_knows_since_when_the_conversation_was_kept(archive: Archive, session: int) -> None:
+    archive.run("INSERT INTO turn VALUES (1, ?, NULL, 0)", session)
+    for block, at in enumerate((NOW - 7, NOW - 8)):
+        archive.run("INSERT INTO step (turn, uuid, block, at) VALUES (1, 'head', ?, ?)", block, at)
+    keep_boundary(archive, session, BOUNDARY.replace(kept_from="head"))
+    assert latest(archive, session).kept_at == NOW - 8
+
+
+@pytest.mark.parametrize("kept_from", [None, "nowhere"])
+def test_where_nothing_was_kept_it_begins_at_the_boundary(
+    archive: Archive, session: int, kept_from: str | None
+) -> None:
+    keep_boundary(archive, session, BOUNDARY.replace(kept_from=kept_from))
+    assert latest(archive, session).kept_at == BOUNDARY.at
+
+
+# What follows PreCompact: the raw summary at SubagentStop, SessionStart, PostCompact, the entries of the transcript.
+ORDERS = [
+    (*hooks, "boundary", "transcript")
+    for count_of_hooks in range(4)
+    for hooks in permutations(("raw", "start", "post"), count_of_hooks)
+]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+def test_however_a_compaction_is_heard_of_it_is_one(archive: Archive, session: int, order: tuple[str, ...]) -> None:
+    restart_compaction(archive, session, NOW, "auto")
+    for name in order:
+        match name:
+            case "raw":
+                keep_summary(archive, begin_compaction(archive, session, NOW), "raw", SUBAGENT_STOP)
+            case "start":
+                begin_compaction(archive, session, NOW)
+            case "post":
+                compaction = begin_compaction(archive, session, NOW)
+                if compaction.summary is None:
+                    keep_summary(archive, compaction, "raw", POST_COMPACT)
+            case "boundary":
+                keep_boundary(archive, session, BOUNDARY)
+            case "transcript":
+                keep_transcript_summary(archive, session, SUMMARY)
+    found = latest(archive, session)
+    assert count(archive) == 1
+    assert found.boundary_uuid == "b1"
+    assert found.summary == ("raw" if {"raw", "post"} & set(order) else "as the transcript has it")
+
+
+def test_a_boundary_that_no_hook_saw_is_a_compaction(archive: Archive, session: int) -> None:
+    keep_boundary(archive, session, BOUNDARY)
+    found = latest(archive, session)
+    assert (found.boundary_uuid, found.boundary_at, found.trigger, found.pre_tokens) == ("b1", NOW + 5, "auto", 90_328)
+
+
+def test_the_trigger_that_a_hook_told_stays(archive: Archive, session: int) -> None:
+    restart_compaction(archive, session, NOW, "manual")
+    keep_boundary(archive, session, BOUNDARY)
+    assert latest(archive, session).trigger == "manual"
+
+
+def test_a_boundary_that_is_read_again_changes_nothing(archive: Archive, session: int) -> None:
+    keep_boundary(archive, session, BOUNDARY)
+    begin_compaction(archive, session, NOW)
+    keep_boundary(archive, session, BOUNDARY)
+    assert count(archive) == 2
+    assert latest(archive, session).boundary_uuid is None
+
+
+def test_a_boundary_that_a_fork_copied_is_its_parents(archive: Archive, session: int) -> None:
+    keep_boundary(archive, session, BOUNDARY)
+    fork = touch_session(archive, "fork", NOW)
+    keep_boundary(archive, fork, BOUNDARY)
+    keep_transcript_summary(archive, fork, SUMMARY)
+    assert latest_compaction(archive, fork) is None
+
+
+@pytest.mark.parametrize("source", [SUBAGENT_STOP, POST_COMPACT])
+def test_the_summary_of_a_hook_is_not_replaced_by_the_shorter_one(archive: Archive, session: int, source: str) -> None:
+    keep_summary(archive, begin_compaction(archive, session, NOW), "raw", source)
+    keep_boundary(archive, session, BOUNDARY)
+    keep_transcript_summary(archive, session, SUMMARY)
+    assert (latest(archive, session).summary, latest(archive, session).summary_from) == ("raw", source)
+
+
+def test_of_several_summaries_of_hooks_the_last_one_counts(archive: Archive, session: int) -> None:
+    for text in ("first try", "second try"):
+        keep_summary(archive, begin_compaction(archive, session, NOW), text, SUBAGENT_STOP)
+    assert latest(archive, session).summary == "second try"
+
+
+def test_without_a_hook_the_transcripts_summary_is_kept(archive: Archive, session: int) -> None:
+    keep_boundary(archive, session, BOUNDARY)
+    keep_transcript_summary(archive, session, SUMMARY)
+    assert latest(archive, session).summary == "as the transcript has it"
+    assert latest(archive, session).summary_from == TRANSCRIPT
+
+
+def test_a_summary_that_is_read_again_is_not_that_of_the_next_compaction(archive: Archive, session: int) -> None:
+    """A transcript that was replaced is read from its beginning, while the next compaction may be under way."""
+    keep_boundary(archive, session, BOUNDARY)
+    keep_transcript_summary(archive, session, SUMMARY)
+    restart_compaction(archive, session, NOW + 9, "auto")
+    keep_boundary(archive, session, BOUNDARY)
+    keep_transcript_summary(archive, session, SUMMARY)
+    assert latest(archive, session).summary is None
+
+
+def test_a_summary_without_a_compaction_is_left_out(archive: Archive, session: int) -> None:
+    keep_transcript_summary(archive, session, SUMMARY)
+    assert count(archive) == 0
+
+
+def restore(nonce: str, compaction: int | None, at: int = NOW) -> Restore:
+    return Restore(nonce, 1, compaction, "brief", at, None, f"text {nonce}")
+
+
+def test_what_was_given_back_after_a_compaction_is_known_in_order(archive: Archive, session: int) -> None:
+    compaction = begin_compaction(archive, session, NOW).id
+    texts = [restore("b", compaction), restore("a", compaction, NOW + 1)]
+    for text in (*texts, restore("c", None)):
+        keep_restore(archive, text)
+    assert restores_of(archive, compaction) == texts
+
+
+def test_a_text_that_arrived_is_marked_once(archive: Archive, session: int) -> None:
+    compaction = begin_compaction(archive, session, NOW).id
+    keep_restore(archive, restore("a", compaction))
+    for at in (NOW + 1, NOW + 2):
+        mark_delivered(archive, ("a", "unknown"), at)
+    assert restores_of(archive, compaction)[0].delivered_at == NOW + 1

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import MINUTE, NOW, uuid_of
+from unified_state.lib.text.compress import pack
+from unified_state.lib.words.index_text import index_text
+from unified_state.lib.words.query import query_words
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.write_steps import StepWriter, forget_step
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+
+
+def fill(archive: Archive, *texts: str, session: str = "s") -> int:
+    """Texts as prompts, a minute apart; the session's number."""
+    steps = [Step(uuid="", block=0, kind=PROMPT, at=NOW + n * MINUTE, text=text) for n, text in enumerate(texts)]
+    return fill_steps(archive, *steps, session=session)
+
+
+def fill_steps(archive: Archive, *steps: Step, session: str = "s") -> int:
+    with archive.transaction():
+        number = touch_session(archive, session, NOW)
+        writer = StepWriter(archive, number, None)
+        for step in steps:
+            (last,) = archive.row("SELECT count(*) FROM step")
+            uuid = step.uuid or uuid_of(last + 1)
+            writer.add(step.replace(uuid=uuid, starts_turn=step.kind == PROMPT), pack(step.text))
+    return number
+
+
+def matches(archive: Archive, query: str, filters: Filters | None = None, limit: int = 60) -> list[int]:
+    steps = count_steps(archive)
+    having = count_having(archive, query_words(query), steps)
+    return best_matches(archive, having, steps, filters or Filters(), limit)
+
+
+def test_an_empty_archive_has_no_steps_and_no_matches(archive: Archive) -> None:
+    assert count_steps(archive) == 0
+    assert count_having(archive, ["cache"], 0) == {"cache": 0}
+    assert matches(archive, "cache") == []
+
+
+def test_words_are_counted_by_their_stem(archive: Archive) -> None:
+    fill(archive, "cached values", "the cache", "no such word", "数据库很大")
+    assert count_having(archive, ["caching", "数据", "库", "lost"], 4) == {"caching": 2, "数据": 1, "库": 1, "lost": 0}
+
+
+def test_in_a_large_archive_words_are_counted_in_the_newest_steps_and_projected(archive: Archive) -> None:
+    fill(archive, *["old"] * 5_000, *["new"] * 20_000)
+    assert count_having(archive, ["old", "new"], 25_000) == {"old": 0, "new": 25_000}
+
+
+def test_the_step_with_more_of_the_words_is_first(archive: Archive) -> None:
+    fill(archive, "the cache", "the parser of the cache", "the lock")
+    assert matches(archive, "cache parser") == [2, 1]
+
+
+def test_of_equal_steps_the_newest_is_first(archive: Archive) -> None:
+    fill(archive, "the cache", "the cache", "the cache")
+    assert matches(archive, "cache") == [3, 2, 1]
+    assert matches(archive, "cache", limit=2) == [3, 2]
+
+
+def test_a_word_that_is_nowhere_hides_no_common_one(archive: Archive) -> None:
+    """The rarest words choose; one that nobody ever wrote chooses nothing."""
+    fill(archive, *["common word"] * 6_000)
+    assert matches(archive, "typpo common", limit=3) == [6_000, 5_999, 5_998]
+
+
+def test_a_rare_word_of_long_ago_is_found_among_common_ones(archive: Archive) -> None:
+    fill(archive, "rare common", *["common word"] * 21_000)
+    assert matches(archive, "rare common word", limit=3) == [1, 21_001, 21_000]
+
+
+def test_a_filter_finds_what_is_old_and_common(archive: Archive) -> None:
+    first = fill(archive, "common a.py", session="old")
+    fill(archive, *["common word"] * 6_000)
+    assert matches(archive, "common", Filters(session=first)) == [1]
+    assert matches(archive, "common", Filters(until=NOW + 1), limit=2) == [2, 1]
+    assert matches(archive, "common", Filters(file="a.py")) == [1]
+
+
+def test_a_filter_finds_the_common_words_where_the_rare_one_is_not(archive: Archive) -> None:
+    fill(archive, "rare common")
+    second = fill(archive, *["common word"] * 6_000, session="t")
+    assert matches(archive, "rare common", Filters(session=second), limit=1) == [6_001]
+
+
+def test_a_forgotten_step_matches_no_more(archive: Archive) -> None:
+    fill(archive, "the cache", "the cache")
+    forget_step(archive.execute, 1)
+    assert matches(archive, "cache") == [2]
+
+
+def test_the_session_filter_holds_what_a_fork_shares(archive: Archive) -> None:
+    first = fill(archive, "the cache", "the lock")
+    fork = fill_steps(
+        archive,
+        Step(uuid=uuid_of(1), block=0, kind=PROMPT, at=NOW, text="the cache"),
+        Step(uuid="", block=0, kind=PROMPT, at=NOW, text="a cache of its own"),
+        session="fork",
+    )
+    assert sorted(matches(archive, "cache", Filters(session=first))) == [1]
+    assert sorted(matches(archive, "cache", Filters(session=fork))) == [1, 3]
+
+
+def test_times_are_from_since_to_before_until(archive: Archive) -> None:
+    fill(archive, "cache", "cache", "cache")
+    assert matches(archive, "cache", Filters(since=NOW + MINUTE)) == [3, 2]
+    assert matches(archive, "cache", Filters(until=NOW + MINUTE)) == [1]
+    assert matches(archive, "cache", Filters(since=NOW + MINUTE, until=NOW + 2 * MINUTE)) == [2]
+
+
+@pytest.fixture
+def with_tools(archive: Archive) -> Archive:
+    """Steps 1 to 4: a prompt, a call of Bash, its result, a call of Read."""
+    fill_steps(
+        archive,
+        Step(uuid="", block=0, kind=PROMPT, at=NOW, text="run the cache"),
+        _call("Bash", "t1", command="cache --clear src/app.py"),
+        Step(uuid="", block=0, kind=TOOL_RESULT, at=NOW, text="cache cleared", tool_use_id="t1"),
+        _call("Read", "t2", file_path="src/tests.py", note="cache"),
+    )
+    return archive
+
+
+def _call(tool: str, identity: str, **given: str) -> Step:
+    return Step(uuid="", block=0, kind=TOOL_CALL, at=NOW, text=json.dumps(given), tool=tool, tool_use_id=identity)
+
+
+def test_a_tool_filter_has_the_calls_and_their_results(with_tools: Archive) -> None:
+    assert sorted(matches(with_tools, "cache", Filters(tool="Bash"))) == [2, 3]
+    assert matches(with_tools, "cache", Filters(tool="read")) == [4]
+    assert matches(with_tools, "cache", Filters(tool="Edit")) == []
+
+
+def test_a_kind_filter_has_that_kind(with_tools: Archive) -> None:
+    assert matches(with_tools, "cache", Filters(kind=TOOL_RESULT)) == [3]
+    assert matches(with_tools, "cache", Filters(kind=TEXT)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "found"),
+    [("app.py", [2]), ("src/app.py", [2]), ("APP.py", [2]), ("tests.py", [4]), ("test.py", []), ("lost.py", [])],
+)
+def test_a_file_filter_has_what_names_that_very_file(with_tools: Archive, file: str, found: list[int]) -> None:
+    assert matches(with_tools, "cache", Filters(file=file)) == found
+
+
+@pytest.mark.parametrize("file", ["文档.md", "a b.py", "x-y_z.py", "ein-é.py"])
+def test_a_file_of_any_name_is_found(archive: Archive, file: str) -> None:
+    fill(archive, f"the cache in lib/{file}", "the cache")
+    assert matches(archive, "cache", Filters(file=file)) == [1]
+
+
+@pytest.mark.parametrize(
+    "file", ['"', 'a" OR "b', "a*", "NEAR(a b)", "text:a", "^a", "a\x00b", "\ud83d", "x" * 100_000]
+)
+def test_a_file_name_is_never_read_as_syntax(archive: Archive, file: str) -> None:
+    fill(archive, "the cache")
+    assert matches(archive, "cache", Filters(file=file)) == []
+
+
+def test_all_filters_hold_together(with_tools: Archive) -> None:
+    filters = Filters(session=1, since=NOW, until=NOW + 1, tool="Bash", kind=TOOL_CALL, file="app.py")
+    assert matches(with_tools, "cache", filters) == [2]
+    assert matches(with_tools, "cache", filters.replace(kind=TOOL_RESULT)) == []
+
+
+def test_a_limit_of_thousands_is_kept(archive: Archive) -> None:
+    fill(archive, *["cache"] * 4_000)
+    assert len(matches(archive, "cache", limit=3_500)) == 3_500
+
+
+def test_words_in_texts_are_counted_as_the_index_reads_both() -> None:
+    texts = ["Caching caches, cached", "nothing", index_text("数据库的库")]
+    assert count_words(texts, ["cache", "数据", "库", "lost"]) == [{"cache": 3}, {}, {"数据": 1, "库": 2}]
+
+
+def test_accents_are_counted_as_the_letters_they_stand_on() -> None:
+    assert count_words(["café cafe\u0301 cafe"], ["cafe\u0301"]) == [{"cafe\u0301": 3}]
+
+
+def test_without_texts_or_words_nothing_is_counted() -> None:
+    assert count_words([], ["cache"]) == []
+    assert count_words(["cache"], []) == [{}]
+
+
+@given(st.lists(st.text(), max_size=4), st.text())
+def test_any_texts_can_be_counted(texts: list[str], query: str) -> None:
+    words = query_words(query)
+    counted = count_words([index_text(text) for text in texts], words)
+    assert len(counted) == len(texts)
+    assert all(found.keys() <= set(words) for found in counted)

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import NOW, uuid_of
+from unified_state.lib.text.compress import UNREADABLE, pack
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.steps import (
+    KIND_NUMBERS,
+    find_placed,
+    find_step,
+    last_entry_at,
+    last_turns,
+    readable,
+    searchable,
+    step_numbers,
+    steps_of_turn,
+    texts_since,
+    turn_of_step,
+    uuid_key,
+    uuid_text,
+)
+from unified_state.memory.archive.write_steps import StepWriter, forget_step
+from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, Step
+
+
+def fill(archive: Archive, session_id: str, *steps: Step) -> int:
+    with archive.transaction():
+        session = touch_session(archive, session_id, NOW)
+        writer = StepWriter(archive, session, None)
+        for step in steps:
+            writer.add(step, pack(step.text))
+    return session
+
+
+def prompt(number: int, text: str = "p") -> Step:
+    return Step(uuid=uuid_of(number), block=0, kind=PROMPT, at=NOW, text=text, starts_turn=True)
+
+
+def said(number: int, text: str = "t", agent: str | None = None) -> Step:
+    return Step(uuid=uuid_of(number), block=0, kind=TEXT, at=NOW, text=text, agent=agent)
+
+
+def test_every_kind_has_its_number() -> None:
+    assert {kind: KINDS[number] for kind, number in KIND_NUMBERS.items()} == {kind: kind for kind in KINDS}
+
+
+def test_the_last_entry_is_the_newest_of_the_session_itself(archive: Archive) -> None:
+    session = fill(archive, "s", prompt(1), said(2).replace(at=NOW + 7))
+    with archive.transaction():
+        StepWriter(archive, session, None).add(said(3, agent="x").replace(at=NOW + 9), "b")
+    assert last_entry_at(archive, session) == NOW + 7
+
+
+def test_a_session_without_turns_has_no_entries(archive: Archive) -> None:
+    session = fill(archive, "s")
+    assert (last_entry_at(archive, session), last_turns(archive, session, 5)) == (None, [])
+    assert texts_since(archive, session, (PROMPT, TEXT), 0) == []
+
+
+def test_texts_are_found_by_kind_and_time(archive: Archive) -> None:
+    session = fill(archive, "s", prompt(1, "a"), said(2, "b").replace(at=NOW + 7), said(3, "c").replace(at=NOW + 9))
+    assert texts_since(archive, session, (TEXT,), NOW + 8) == [(NOW + 9, "c")]
+    assert texts_since(archive, session, (PROMPT, TEXT), NOW) == [(NOW, "a"), (NOW + 7, "b"), (NOW + 9, "c")]
+
+
+def test_the_last_turns_come_newest_first(archive: Archive) -> None:
+    session = fill(archive, "s", *(prompt(number) for number in range(1, 6)))
+    assert last_turns(archive, session, 3) == [5, 4, 3]
+
+
+def test_a_fork_has_the_turns_it_shares(archive: Archive) -> None:
+    fill(archive, "s", prompt(1), prompt(2), prompt(3))
+    fork = fill(archive, "fork", prompt(1), prompt(2), prompt(9))
+    assert last_turns(archive, fork, 9) == [4, 2, 1]
+
+
+def test_the_steps_of_a_turn_come_in_order_with_their_numbers(archive: Archive) -> None:
+    fill(archive, "s", prompt(1, "a"), said(2, "b"), prompt(3, "c"))
+    assert [(number, step.text) for number, step in steps_of_turn(archive, 1)] == [(1, "a"), (2, "b")]
+
+
+def test_a_step_that_is_nowhere_or_was_forgotten_is_none(archive: Archive) -> None:
+    session = fill(archive, "s", prompt(1))
+    assert find_step(archive, 99) is None
+    forget_step(archive.connection.execute, 1)
+    assert find_step(archive, 1) is None
+    assert step_numbers(archive, session) == []
+
+
+def test_a_tool_call_is_searched_by_its_name_and_the_texts_of_its_input() -> None:
+    step = Step(uuid="u", block=0, kind=TOOL_CALL, at=0, text='{"command":"echo \\"ü\\""}', tool="Bash")
+    assert searchable(step) == 'Bash\necho "ü"'
+
+
+@pytest.mark.parametrize("text", [UNREADABLE, '{"command": ', ""])
+def test_a_tool_call_whose_input_is_damaged_is_shown_as_it_is(text: str) -> None:
+    step = Step(uuid="u", block=0, kind=TOOL_CALL, at=0, text=text, tool="Bash")
+    assert (readable(step), searchable(step)) == (f"Bash\n{text}", f"Bash\n{text}")
+
+
+def test_what_is_shown_of_a_step_is_as_it_was_written_and_not_as_it_is_indexed() -> None:
+    step = Step(uuid="u", block=0, kind=TEXT, at=0, text="数据库")
+    assert (readable(step), searchable(step).split()) == ("数据库", ["数据", "据库", "库"])
+
+
+def test_steps_are_placed_in_their_sessions(archive: Archive) -> None:
+    first = fill(archive, "s", prompt(1, "a"), said(2, "b"))
+    second = fill(archive, "t", prompt(1, "a"), prompt(3, "c"))
+    forget_step(archive.connection.execute, 2)
+    placed = find_placed(archive, [3, 2, 1, 99])
+    assert [(number, found.step.text, found.session, found.session_id) for number, found in placed.items()] == [
+        (1, "a", first, "s"),
+        (3, "c", second, "t"),
+    ]
+    assert find_placed(archive, []) == {}
+
+
+def test_a_step_knows_its_turn(archive: Archive) -> None:
+    fill(archive, "s", prompt(1), said(2), prompt(3))
+    assert [turn_of_step(archive, number) for number in (1, 2, 3)] == [1, 1, 2]
+
+
+@given(st.uuids() | st.text() | st.uuids().map(lambda value: str(value).upper()) | st.uuids().map(lambda u: u.hex))
+def test_every_uuid_comes_back_as_it_was(value: uuid.UUID | str) -> None:
+    assert uuid_text(uuid_key(str(value))) == str(value)
+
+
+@pytest.mark.parametrize(("text", "size"), [(uuid_of(1), 16), ("x" * 36, 36), ("stop/s/1", 8)])
+def test_a_usual_uuid_takes_sixteen_bytes(text: str, size: int) -> None:
+    assert len(uuid_key(text)) == size

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, result, uuid_of, write_transcript
+from unified_state.capture.capture_transcript import Capture
+from unified_state.capture.survival.take_summary import take_in
+from unified_state.lib.clock import current_time
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import begin_compaction
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.ledger.check_validity import standing
+from unified_state.memory.ledger.record_item import Author, record_item
+from unified_state.memory.repository.place import Place, locate
+from unified_state.memory.secrets.masker import Masker
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.item import DECISION
+from unified_state.model.item_validity import Validity
+from unified_state.model.known import Known
+from unified_state.restore.compose_restore import gather
+from unified_state.settings import Settings
+
+
+@pytest.fixture
+def place(repository: Path, data_dir: Path) -> Place:
+    """The place of a git repository."""
+    return locate(str(repository), str(data_dir), create=True)
+
+
+class Decider:
+    """Records decisions in the repository."""
+
+    def __init__(self, archive: Archive, workspace: Workspace) -> None:
+        self.archive, self.workspace = archive, workspace
+
+    def __call__(self, said: str, **options: str) -> str:
+        body = {**BODIES[DECISION], "decision": said}
+        author = self.workspace.author()
+        now = current_time()
+        return record_item(self.archive, DECISION, body, author, masker=self.workspace.masker, now=now, **options).alias
+
+    def standing(self) -> dict[str, Validity]:
+        return dict(standing(self.archive, self.workspace.place.repository).others)
+
+    def known(self, reason: str = "compact") -> Known:
+        row = self.archive.row("SELECT id FROM session WHERE session_id = ?", SESSION)
+        return gather(self.archive, self.workspace.place, row[0] if row else None, reason, NOW, since=0)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def decide(archive: Archive, workspace: Workspace) -> Decider:
+    return Decider(archive, workspace)
+
+
+def edit(path: Path) -> None:
+    path.write_text(path.read_text(encoding="utf-8") + "print(2)\n", encoding="utf-8")
+
+
+def test_an_item_whose_files_are_as_they_were_is_valid(decide: Decider) -> None:
+    decide("Keep a.py short")
+    assert decide.standing() == {}
+
+
+def test_a_file_that_was_changed_since_is_named(decide: Decider, repository: Path) -> None:
+    decide("Keep a.py short, and missing.py")
+    edit(repository / "a.py")
+    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
+    decide("Keep a.py as it is now")
+    assert "D2" not in decide.standing()
+
+
+def test_what_a_summary_reported_stands_by_its_files_too(decide: Decider, archive: Archive, repository: Path) -> None:
+    session = touch_session(archive, SESSION, NOW, worktree=str(repository))
+    report = "```unified-state\ndecision: Keep a.py short\n```"
+    take_in(archive, begin_compaction(archive, session, NOW), report, current_time())
+    assert decide.standing() == {}
+    edit(repository / "a.py")
+    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
+
+
+def test_what_was_captured_stands_by_its_files_too(
+    decide: Decider, archive: Archive, masker: Masker, repository: Path, tmp_path: Path
+) -> None:
+    touch_session(archive, SESSION, NOW, worktree=str(repository))
+    asked = call("ask", "AskUserQuestion", questions=[{"question": "Which file?", "options": [{"label": "a.py"}]}])
+    told = 'Your questions have been answered: "Which file?"="a.py". You can now continue.'
+    entries = [answer(1, asked, cwd=str(repository)), result(2, "ask", told, cwd=str(repository))]
+    transcript = write_transcript(tmp_path / "session.jsonl", *entries)
+    Capture(archive, masker, NOW, lambda: True).session(str(transcript), SESSION)
+    assert decide.standing() == {}
+    edit(repository / "a.py")
+    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
+
+
+def test_a_file_that_is_named_without_its_folder_is_the_one_that_was_worked_with(
+    decide: Decider, repository: Path, keep: Callable[..., None]
+) -> None:
+    for number, path in enumerate(("src/store.py", "src/twice.py", "lib/twice.py")):
+        (repository / path).parent.mkdir(exist_ok=True)
+        (repository / path).write_text("x = 1\n", encoding="utf-8")
+        keep(answer(number, call(f"a{number}", "Edit", file_path=str(repository / path)), cwd=str(repository)))
+    decide("Keep store.py and twice.py short")
+    edit(repository / "src/store.py")
+    edit(repository / "src/twice.py")
+    assert decide.standing() == {"D1": Validity(changed=("src/store.py",))}
+
+
+def test_a_file_that_went_is_named(decide: Decider, repository: Path) -> None:
+    decide("Keep a.py short")
+    (repository / "a.py").unlink()
+    assert decide.standing() == {"D1": Validity(gone=("a.py",))}
+
+
+def test_another_branch_is_named(decide: Decider, git: Callable[..., str]) -> None:
+    git("switch", "--quiet", "--create", "feature-x")
+    decide("Use SQLite")
+    git("switch", "--quiet", "main")
+    assert decide.standing() == {"D1": Validity(branch="feature-x")}
+
+
+def test_a_reset_leaves_the_ledger_ahead(decide: Decider, git: Callable[..., str]) -> None:
+    git("commit", "--quiet", "--allow-empty", "--message", "second")
+    decide("Use SQLite")
+    git("commit", "--quiet", "--allow-empty", "--message", "third")
+    assert decide.standing() == {}
+    git("reset", "--quiet", "--hard", "HEAD~2")
+    assert decide.standing() == {"D1": Validity(behind=True)}
+    assert decide.known().ahead == ("D1",)
+
+
+def test_new_commits_and_a_merge_leave_nothing_ahead(decide: Decider, git: Callable[..., str]) -> None:
+    decide("Use SQLite")
+    git("switch", "--quiet", "--create", "feature-x")
+    git("commit", "--quiet", "--allow-empty", "--message", "second")
+    decide("Use pytest")
+    git("switch", "--quiet", "main")
+    assert decide.standing()["D2"].behind
+    git("merge", "--quiet", "--no-ff", "--message", "merged", "feature-x")
+    assert decide.standing() == {"D2": Validity(branch="feature-x")}
+
+
+def test_a_rewind_leaves_the_ledger_ahead(
+    archive: Archive, workspace: Workspace, keep: Callable[..., None], decide: Decider, masker: Masker
+) -> None:
+    keep(prompt(0, "one"), answer(1, "done"), prompt(2, "two"), answer(3, "Use SQLite for all"))
+    for at in (500, 2500):
+        author = Author("inferred", SESSION)
+        record_item(archive, DECISION, BODIES[DECISION], author, masker=masker, now=NOW + at)
+    keep(prompt(4, "another way", parentUuid=uuid_of(1)))
+    assert decide.standing()["D2"].rewound
+    assert not decide.standing().get("D1", Validity()).rewound
+    assert [decide.known(reason).ahead for reason in ("compact", "resume")] == [("D2",), ("D2",)]
+
+
+def test_a_contradiction_is_told_of_both_until_it_is_settled(decide: Decider) -> None:
+    decide("Use SQLite for the archive")
+    decide("Use PostgreSQL for the archive")
+    assert decide.standing() == {"D1": Validity(contradicts=("D2",)), "D2": Validity(contradicts=("D1",))}
+    decide("Use PostgreSQL for the archive", supersedes="D1")
+    assert decide.standing() == {}
+
+
+def test_no_more_than_so_many_files_are_looked_at(decide: Decider, repository: Path) -> None:
+    for number in range(70):
+        (repository / f"f{number}.py").write_text("x", encoding="utf-8")
+    for number in range(70):
+        decide(f"Keep f{number}.py")
+    for number in range(70):
+        (repository / f"f{number}.py").unlink()
+    assert len(decide.standing()) == 64
+    assert "D70" in decide.standing()
+
+
+def test_outside_git_files_still_count(data_dir: Path, settings: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "a.py").write_text("x", encoding="utf-8")
+    workspace = Workspace(locate(str(folder), str(data_dir), create=True), settings, report=lambda _line: None)
+    with Archive(workspace.place.archive_path) as archive:
+        decide = Decider(archive, workspace)
+        decide("Keep a.py")
+        edit(folder / "a.py")
+        assert decide.standing() == {"D1": Validity(changed=("a.py",))}

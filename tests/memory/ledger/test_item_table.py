@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.builders import item, uuid_of
+from tests.processes import run_at_once
+from unified_state.errors import NotFoundError
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.item_table import (
+    DISMISSED,
+    PROPOSED,
+    SUPERSEDED,
+    find_item,
+    insert_item,
+    items_in_file,
+    last_numbers,
+    link_items,
+    list_items,
+    next_alias,
+    raise_counter,
+    update_item,
+)
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
+
+FULL = item(7, origin="user_said").replace(
+    session_id="s",
+    source_uuid="u",
+    commit="c0ffee",
+    branch="main",
+    files=("a.py", "b/ä.py"),
+    changed_at="2026-01-01T00:00:00.000Z",
+    superseded_by="x",
+    estimate=41,
+    paged_out_at="2026-01-02T00:00:00.000Z",
+)
+
+
+def test_an_item_is_kept_with_all_its_fields(archive: Archive) -> None:
+    insert_item(archive, FULL)
+    assert find_item(archive, "D7") == FULL
+
+
+def test_half_an_emoji_in_an_item_is_kept(archive: Archive) -> None:
+    odd = item(1, decision="half \ud83d").replace(files=("\ud83d.py",))
+    insert_item(archive, odd)
+    assert find_item(archive, "D1") == odd
+
+
+def test_a_change_is_later_than_the_one_before_though_the_clock_went_back(archive: Archive) -> None:
+    insert_item(archive, FULL.replace(changed_at="2999-12-31T23:59:59.999Z"))
+    update_item(archive, FULL.replace(changed_at="2026-01-01T00:00:00.000Z", status=SUPERSEDED))
+    changed = find_item(archive, "D7")
+    assert (changed.status, changed.changed_at) == (SUPERSEDED, "3000-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("ref", ["D7", "d7", FULL.uuid, FULL.uuid.upper()])
+def test_an_item_is_found_by_its_alias_or_its_uuid(archive: Archive, ref: str) -> None:
+    insert_item(archive, FULL)
+    assert find_item(archive, ref) == FULL
+
+
+def test_an_item_that_was_renamed_is_found_by_its_old_alias(archive: Archive) -> None:
+    insert_item(archive, FULL)
+    archive.run("INSERT INTO item_alias VALUES ('D3', ?)", FULL.uuid)
+    assert find_item(archive, "D3") == FULL
+
+
+def test_an_item_that_is_nowhere_is_named(archive: Archive) -> None:
+    with pytest.raises(NotFoundError, match="there is no item D9; `unified-state search`"):
+        find_item(archive, "D9")
+
+
+def test_aliases_are_counted_for_each_kind(archive: Archive) -> None:
+    assert [next_alias(archive, kind) for kind in (DECISION, DECISION, CONSTRAINT, DECISION)] == [
+        "D1",
+        "D2",
+        "C1",
+        "D3",
+    ]
+    assert last_numbers(archive) == {"D": 3, "C": 1}
+
+
+def test_numbers_that_are_taken_are_not_given(archive: Archive) -> None:
+    raise_counter(archive, "D", 5)
+    raise_counter(archive, "D", 3)
+    assert next_alias(archive, DECISION) == "D6"
+
+
+def test_the_number_of_an_item_that_was_never_committed_is_given_again(archive: Archive) -> None:
+    def count() -> None:
+        with archive.transaction():
+            next_alias(archive, DECISION)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        count()
+    assert next_alias(archive, DECISION) == "D1"
+
+
+COUNT = """
+# go
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.item_table import next_alias
+with Archive(sys.argv[1], seconds=60) as archive:
+    for _ in range(10):
+        with archive.transaction():
+            alias = next_alias(archive, "decision")
+        print(alias)
+"""
+
+
+def test_no_alias_is_given_twice(archive: Archive) -> None:
+    printed = run_at_once(COUNT, [[archive.path]] * 6)
+    aliases = [alias for output in printed for alias in output.split()]
+    assert sorted(aliases, key=lambda alias: int(alias[1:])) == [f"D{number}" for number in range(1, 61)]
+
+
+def test_a_change_of_an_item_is_kept(archive: Archive) -> None:
+    insert_item(archive, FULL)
+    changed = FULL.replace(
+        status=SUPERSEDED, body={**FULL.body, "decision": "Use DuckDB"}, estimate=None, paged_out_at=None
+    )
+    update_item(archive, changed)
+    assert find_item(archive, "D7") == changed
+
+
+def test_a_link_is_noted_once(archive: Archive) -> None:
+    for _ in range(2):
+        link_items(archive, item(1), "supersedes", item(2), "2026-01-01T00:00:00.000Z")
+    assert archive.rows("SELECT from_uuid, to_uuid, relation FROM item_link") == [
+        (uuid_of(1), uuid_of(2), "supersedes")
+    ]
+
+
+def test_items_are_listed_the_oldest_first(archive: Archive) -> None:
+    items = [item(1), item(2, CONSTRAINT), item(3, status=PROPOSED), item(4, QUESTION, status="resolved")]
+    for entry in items:
+        insert_item(archive, entry)
+    assert list_items(archive) == items
+    assert list_items(archive, DECISION) == [items[0], items[2]]
+    assert list_items(archive, statuses=["active", PROPOSED]) == items[:3]
+    assert list_items(archive, DECISION, ["active"]) == [items[0]]
+
+
+def test_the_file_shows_what_was_neither_paged_out_nor_dismissed(archive: Archive) -> None:
+    shown = [item(1), item(3, status=SUPERSEDED)]
+    for entry in [*shown, item(2).replace(paged_out_at="2026-01-01T00:00:00.000Z"), item(4, status=DISMISSED)]:
+        insert_item(archive, entry)
+    assert items_in_file(archive) == shown
+
+
+@pytest.mark.parametrize("name", [b"decision", b"rationale"])
+def test_a_body_in_which_the_name_of_a_field_was_damaged_is_shown_as_far_as_it_can_be_read(
+    archive: Archive, name: bytes
+) -> None:
+    insert_item(archive, item(1))
+    text = '{"decision":"Use SQLite","rationale":"one file"}'.replace(name.decode(), "x" + name.decode()[1:])
+    archive.run("UPDATE item SET body = ?", text)
+    (found,) = list_items(archive)
+    assert "Use SQLite" in found.body.values()
+    assert isinstance(found.body["decision"], str)

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from tests.builders import BODIES, NOW
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.item_table import find_item, list_items
+from unified_state.memory.ledger.record_item import LONGEST_TEXT, Author, new_uuid, record_item, resolve, supersede
+from unified_state.memory.secrets.masker import Masker
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
+
+AUTHOR = Author(origin="user_said", session_id="s", source_uuid="u", commit="c0ffee", branch="main")
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+class Recorder:
+    """Records items of one author in one archive."""
+
+    def __init__(self, archive: Archive, masker: Masker) -> None:
+        self.archive, self.masker = archive, masker
+
+    def __call__(
+        self, kind: str = DECISION, *, now: int = NOW, supersedes: str | None = None, **body: Any
+    ) -> LedgerItem:
+        whole = {**BODIES[kind], **body}
+        return record_item(self.archive, kind, whole, AUTHOR, masker=self.masker, now=now, supersedes=supersedes)
+
+    def resolve(self, ref: str, resolution: str = "8080") -> LedgerItem:
+        return resolve(self.archive, ref, resolution, masker=self.masker, now=NOW + 5)
+
+
+@pytest.fixture
+def record(archive: Archive, masker: Masker) -> Recorder:
+    return Recorder(archive, masker)
+
+
+def test_an_item_is_in_the_ledger_with_all_that_is_known_of_it(archive: Archive, record: Recorder) -> None:
+    made = record(rationale="see src/db.py")
+    assert find_item(archive, "D1") == made
+    assert made.as_dict() == {
+        "uuid": made.uuid,
+        "alias": "D1",
+        "kind": "decision",
+        "body": {"decision": "Use SQLite", "rationale": "see src/db.py", "reversible": True},
+        "status": "active",
+        "origin": "user_said",
+        "created_at": "2026-09-21T14:13:20.000Z",
+        "session_id": "s",
+        "source_uuid": "u",
+        "commit": "c0ffee",
+        "branch": "main",
+        "files": ("src/db.py",),
+        "changed_at": None,
+        "superseded_by": None,
+        "estimate": None,
+        "paged_out_at": None,
+        "quote": "Use SQLite",
+        "quote_hash": "231e7e56629e1feaedd56e732bd4c03ca33713592ec43b8432a10f17223f4775",
+        "rule": None,
+        "capture_key": None,
+        "compaction": None,
+        "file_hashes": {},
+    }
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_every_kind_has_aliases_of_its_own(record: Recorder, kind: str) -> None:
+    assert [record(kind).alias for _ in range(2)] == [f"{kind[0].upper()}1", f"{kind[0].upper()}2"]
+
+
+def test_a_decision_takes_the_place_of_an_earlier_one(archive: Archive, record: Recorder) -> None:
+    record()
+    newer = record(supersedes="D1", decision="Use DuckDB", now=NOW + 5)
+    older = find_item(archive, "D1")
+    assert (older.status, older.superseded_by, older.changed_at) == (
+        "superseded",
+        newer.uuid,
+        "2026-09-21T14:13:20.005Z",
+    )
+    assert archive.row("SELECT from_uuid, to_uuid, relation FROM item_link") == (newer.uuid, older.uuid, "supersedes")
+
+
+def test_a_decision_takes_the_place_of_one_when_both_are_there(archive: Archive, record: Recorder) -> None:
+    older, newer = record(), record(decision="Use DuckDB")
+    assert supersede(archive, "d1", "D2", now=NOW + 5) == newer
+    assert (find_item(archive, "D1").status, find_item(archive, "D1").superseded_by) == ("superseded", newer.uuid)
+    assert archive.row("SELECT from_uuid, to_uuid, relation FROM item_link") == (newer.uuid, older.uuid, "supersedes")
+
+
+@pytest.mark.parametrize(
+    ("by", "message"), [("D1", "D1 cannot take its own place"), ("D9", "no item"), ("C1", "C1 is a")]
+)
+def test_only_another_decision_takes_its_place(archive: Archive, record: Recorder, by: str, message: str) -> None:
+    record()
+    record(CONSTRAINT)
+    with pytest.raises((UsageError, NotFoundError), match=message):
+        supersede(archive, "D1", by, now=NOW)
+    assert find_item(archive, "D1").status == "active"
+
+
+def test_what_is_superseded_already_cannot_be_again(archive: Archive, record: Recorder) -> None:
+    record()
+    record(supersedes="D1")
+    with pytest.raises(UsageError, match="D1 is superseded already; supersede the decision that is current now"):
+        record(supersedes="D1")
+    assert len(list_items(archive)) == 2
+
+
+def test_only_a_decision_supersedes_a_decision(record: Recorder) -> None:
+    record(CONSTRAINT)
+    with pytest.raises(UsageError, match="C1 is a constraint, not a decision; decisions have refs such as D1"):
+        record(supersedes="C1")
+
+
+def test_what_is_nowhere_cannot_be_superseded_and_takes_no_number(record: Recorder) -> None:
+    with pytest.raises(NotFoundError, match="there is no item D9"):
+        record(supersedes="D9")
+    assert record().alias == "D1"
+
+
+def test_a_question_is_closed_with_what_was_found(archive: Archive, record: Recorder) -> None:
+    record(QUESTION)
+    closed = record.resolve("q1")
+    assert find_item(archive, "Q1") == closed
+    assert (closed.status, closed.body["resolution"], closed.body["resolvedAt"]) == (
+        "resolved",
+        "8080",
+        "2026-09-21T14:13:20.005Z",
+    )
+
+
+def test_only_a_question_is_closed(record: Recorder) -> None:
+    record()
+    with pytest.raises(UsageError, match="D1 is a decision, not a question; questions have refs such as Q1"):
+        record.resolve("D1")
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_text_is_refused_by_its_name(record: Recorder, text: str) -> None:
+    with pytest.raises(UsageError, match="rationale is empty; say it in a few words"):
+        record(rationale=text)
+    record(QUESTION)
+    with pytest.raises(UsageError, match="resolution is empty"):
+        record.resolve("Q1", text)
+
+
+def test_a_novel_is_refused(record: Recorder) -> None:
+    with pytest.raises(UsageError, match="decision has 1,000,001 characters; at most 1,000,000"):
+        record(decision="x" * (LONGEST_TEXT + 1))
+
+
+def test_secrets_are_masked(archive: Archive, record: Recorder) -> None:
+    record(decision=f"use {SECRET}")
+    record(QUESTION)
+    record.resolve("Q1", f"it is {SECRET}")
+    assert SECRET not in str(list_items(archive))
+
+
+def test_a_uuid_is_of_version_seven_and_tells_its_time() -> None:
+    made = uuid.UUID(new_uuid(NOW))
+    assert (made.version, made.variant, made.int >> 80) == (7, uuid.RFC_4122, NOW)
+
+
+def test_uuids_sort_by_their_age() -> None:
+    made = [new_uuid(NOW + number) for number in range(50)]
+    assert made == sorted(made)
+    assert len({new_uuid(NOW) for _ in range(500)}) == 500
+
+
+@pytest.mark.parametrize("text", ["caf\udce9.py", "half \ud83d"])
+def test_text_that_is_no_utf_8_is_recorded(archive: Archive, record: Recorder, text: str) -> None:
+    record(decision=text)
+    assert find_item(archive, "D1").body["decision"] == text

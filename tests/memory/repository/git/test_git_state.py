@@ -1,0 +1,243 @@
+"""One contract for every way of asking git: the same answer, in every kind of repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from unified_state.model.session_state import GitState
+
+Git = Callable[..., str]
+Read = Callable[..., GitState]
+
+
+def conflicting_branches(repository: Path, git: Git) -> None:
+    """On `main` and on `topic` the same line of alpha.txt differs."""
+    git(repository, "switch", "--quiet", "--create", "topic")
+    for branch in ("topic", "main"):
+        git(repository, "switch", "--quiet", branch)
+        (repository / "alpha.txt").write_text(f"{branch}\n")
+        git(repository, "commit", "--quiet", "--all", "--message", f"Change alpha.txt on {branch}")
+
+
+def test_a_clean_worktree(repository: Path, git: Git, read: Read) -> None:
+    assert read(repository) == GitState(
+        branch="main",
+        commit=git(repository, "rev-parse", "HEAD"),
+        recent_commits=tuple(git(repository, "log", "--format=%h %s").splitlines()),
+    )
+
+
+def test_changes_of_every_kind(repository: Path, git: Git, read: Read) -> None:
+    (repository / "alpha.txt").write_text("changed\n")
+    git(repository, "mv", "beta.txt", "gamma.txt")
+    (repository / "new.txt").write_text("new\n")
+    git(repository, "add", "new.txt")
+    (repository / "new.txt").unlink()
+    (repository / "untracked").mkdir()
+    for number in range(500):
+        (repository / "untracked" / str(number)).touch()
+    state = read(repository)
+    assert state.status == " M alpha.txt\nR  beta.txt -> gamma.txt\nAD new.txt\n?? untracked/"
+    assert state.modified_files == ("alpha.txt", "gamma.txt", "new.txt", "untracked/")
+    assert state.changed_count == 4
+    assert state.staged_changes == "2 files changed, 1 insertion(+)"
+
+
+def test_only_the_newest_commits_are_told(repository: Path, git: Git, read: Read) -> None:
+    for number in range(7):
+        git(repository, "commit", "--quiet", "--allow-empty", "--message", f"Number {number} " + "ä" * 200)
+    commits = read(repository).recent_commits
+    assert [commit.split()[2] for commit in commits] == ["6", "5", "4", "3", "2"]
+    assert all(commit.endswith("ä…") for commit in commits)
+
+
+def test_a_detached_head_has_a_commit_and_no_branch(repository: Path, git: Git, read: Read) -> None:
+    git(repository, "switch", "--quiet", "--detach", "HEAD~1")
+    state = read(repository)
+    assert (state.branch, state.commit, state.error) == (None, git(repository, "rev-parse", "HEAD"), None)
+
+
+def test_before_the_first_commit_the_branch_is_known(tmp_path: Path, git: Git, read: Read) -> None:
+    git(tmp_path, "init", "--quiet", "unborn")
+    (tmp_path / "unborn" / "first.txt").write_text("first\n")
+    git(tmp_path / "unborn", "add", "first.txt")
+    assert read(tmp_path / "unborn") == GitState(
+        branch="main",
+        status="A  first.txt",
+        modified_files=("first.txt",),
+        staged_changes="1 file changed, 1 insertion(+)",
+        changed_count=1,
+    )
+
+
+def test_a_branch_that_is_called_head_confuses_nobody(repository: Path, git: Git, read: Read) -> None:
+    git(repository, "update-ref", "refs/heads/HEAD", "HEAD~1")
+    state = read(repository)
+    assert (state.branch, state.error) == ("main", None)
+
+
+def test_a_subfolder_tells_of_the_whole_worktree(repository: Path, git: Git, read: Read) -> None:
+    folder = repository / "deep" / "folder"
+    folder.mkdir(parents=True)
+    (folder / "file").touch()
+    (repository / "alpha.txt").write_text("changed\n")
+    assert read(folder).modified_files == ("alpha.txt", "deep/")
+
+
+def test_a_worktree_has_its_own_branch_and_operation(repository: Path, git: Git, read: Read) -> None:
+    conflicting_branches(repository, git)
+    git(repository, "worktree", "add", "--quiet", "../second", "topic")
+    git(repository.parent / "second", "merge", "main", fails=True)
+    first, second = read(repository), read(repository.parent / "second")
+    assert (first.branch, first.operation, first.status) == ("main", None, "")
+    assert (second.branch, second.operation, second.status) == ("topic", "merge", "UU alpha.txt")
+
+
+def test_a_submodule_is_a_repository_and_one_changed_path(
+    repository: Path, tmp_path: Path, git: Git, read: Read
+) -> None:
+    git(tmp_path, "init", "--quiet", "outer")
+    git(tmp_path / "outer", "submodule", "--quiet", "add", "../repository", "inner")
+    git(tmp_path / "outer", "commit", "--quiet", "--message", "Add inner")
+    (tmp_path / "outer" / "inner" / "alpha.txt").write_text("changed\n")
+    outer, inner = read(tmp_path / "outer"), read(tmp_path / "outer" / "inner")
+    assert (outer.status, outer.recent_commits[0].split(" ", 1)[1]) == (" M inner", "Add inner")
+    assert (inner.status, inner.commit) == (" M alpha.txt", git(repository, "rev-parse", "HEAD"))
+
+
+def test_a_bare_repository_is_not_used(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:
+    git(tmp_path, "clone", "--quiet", "--bare", "repository", "bare")
+    error = f"cannot use bare repository '{tmp_path / 'bare'}' (safe.bareRepository is 'explicit')"
+    assert read(tmp_path / "bare") == GitState(error=error)
+
+
+def test_a_worktree_of_a_bare_repository_is_told_like_any_other(
+    repository: Path, tmp_path: Path, git: Git, read: Read
+) -> None:
+    git(tmp_path, "clone", "--quiet", "--bare", "repository", "bare")
+    git(tmp_path / "bare", "worktree", "add", "--quiet", "../linked", "main")
+    assert read(tmp_path / "linked") == read(repository)
+
+
+def test_no_repository(tmp_path: Path, read: Read) -> None:
+    error = "not a git repository (or any of the parent directories): .git"
+    assert read(tmp_path / "home") == GitState(error=error)
+
+
+@pytest.mark.parametrize("folder", ["missing", "home/gitconfig"])
+def test_no_folder(tmp_path: Path, read: Read, folder: str) -> None:
+    assert str(read(tmp_path / folder).error).startswith("cannot change to ")
+
+
+@pytest.mark.parametrize("folder", ["no\0path", "no\ud800path"])
+def test_a_folder_that_no_file_system_can_have(read: Read, folder: str) -> None:
+    assert str(read(folder).error).startswith("git could not be started: ")
+
+
+def test_no_git(repository: Path, environment: dict[str, str], read: Read) -> None:
+    environment["PATH"] = str(repository)
+    assert read(repository) == GitState(error="there is no git on the PATH")
+
+
+def test_a_git_in_the_working_folder_is_never_run(
+    repository: Path, environment: dict[str, str], read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "git").write_text("#!/bin/sh\ntouch ran\n")
+    (repository / "git").chmod(0o755)
+    environment["PATH"] = f"{os.pathsep}.{os.pathsep}{environment['PATH']}"
+    monkeypatch.chdir(repository)
+    assert read(repository).branch == "main"
+    assert not (repository / "ran").exists()
+
+
+def test_a_git_that_cannot_be_started(
+    repository: Path, tmp_path: Path, environment: dict[str, str], read: Read
+) -> None:
+    program = tmp_path / "programs" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/missing/interpreter\n")
+    program.chmod(0o755)
+    environment["PATH"] = str(program.parent)
+    assert str(read(repository).error).startswith("git could not be started: ")
+
+
+def test_a_merge_under_way(repository: Path, git: Git, read: Read) -> None:
+    conflicting_branches(repository, git)
+    git(repository, "merge", "topic", fails=True)
+    state = read(repository)
+    assert (state.branch, state.operation, state.status) == ("main", "merge", "UU alpha.txt")
+
+
+@pytest.mark.parametrize("backend", ["--merge", "--apply"])
+def test_a_rebase_under_way(repository: Path, git: Git, read: Read, backend: str) -> None:
+    conflicting_branches(repository, git)
+    git(repository, "rebase", backend, "topic", fails=True)
+    state = read(repository)
+    assert (state.branch, state.operation, state.status) == (None, "rebase", "UU alpha.txt")
+
+
+def test_a_rebase_that_stops_to_edit(repository: Path, environment: dict[str, str], git: Git, read: Read) -> None:
+    environment["GIT_SEQUENCE_EDITOR"] = "sed -i s/^pick/edit/"
+    git(repository, "rebase", "--quiet", "--interactive", "HEAD~1")
+    assert read(repository).operation == "rebase"
+
+
+def test_patches_being_applied(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:
+    conflicting_branches(repository, git)
+    git(repository, "format-patch", "--quiet", "-1", "--output", str(tmp_path / "patch"), "topic")
+    git(repository, "am", str(tmp_path / "patch"), fails=True)
+    assert read(repository).operation == "am"
+
+
+def test_a_cherry_pick_under_way(repository: Path, git: Git, read: Read) -> None:
+    conflicting_branches(repository, git)
+    git(repository, "cherry-pick", "topic", fails=True)
+    assert read(repository).operation == "cherry-pick"
+
+
+def test_a_revert_under_way(repository: Path, git: Git, read: Read) -> None:
+    conflicting_branches(repository, git)
+    (repository / "alpha.txt").write_text("once more\n")
+    git(repository, "commit", "--quiet", "--all", "--message", "Change alpha.txt once more")
+    git(repository, "revert", "--no-edit", "HEAD~1", fails=True)
+    assert read(repository).operation == "revert"
+
+
+def test_a_bisection(repository: Path, git: Git, read: Read) -> None:
+    git(repository, "bisect", "start", "HEAD", "HEAD~1")
+    assert read(repository).operation == "bisect"
+
+
+def test_a_reftable_repository(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:
+    if "ref-format" not in git(tmp_path, "init", "-h", fails=True):
+        pytest.skip("this git makes no reftable repositories")
+    git(tmp_path, "clone", "--quiet", "--ref-format=reftable", "repository", "reftable")
+    assert read(tmp_path / "reftable") == read(repository)
+
+
+def test_a_repository_of_someone_else_is_refused_in_gits_words(
+    repository: Path, environment: dict[str, str], read: Read
+) -> None:
+    environment["GIT_TEST_ASSUME_DIFFERENT_OWNER"] = "1"
+    state = read(repository)
+    assert state == GitState(error=f"detected dubious ownership in repository at '{repository}'")
+
+
+def test_of_a_damaged_index_the_rest_is_told(repository: Path, git: Git, read: Read) -> None:
+    (repository / ".git" / "index").write_bytes(b"not an index")
+    state = read(repository)
+    assert (state.branch, state.commit, len(state.recent_commits)) == ("main", git(repository, "rev-parse", "HEAD"), 2)
+    assert state.error is not None
+
+
+def test_of_missing_commits_the_rest_is_told(repository: Path, git: Git, read: Read) -> None:
+    commit = git(repository, "rev-parse", "HEAD~1")
+    (repository / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+    (repository / "alpha.txt").write_text("changed\n")
+    state = read(repository)
+    assert (state.branch, state.status) == ("main", " M alpha.txt")
+    assert commit in str(state.error)

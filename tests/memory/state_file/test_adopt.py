@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as with_settings
+from hypothesis import strategies as st
+
+from tests.builders import NOW
+from unified_state.lib.record import disk_value
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.item_table import list_items
+from unified_state.memory.ledger.record_item import Author, record_item, resolve
+from unified_state.memory.manager.inspect_state import inspect_state_file
+from unified_state.memory.manager.projection import Projection
+from unified_state.memory.repository.place import Place
+from unified_state.memory.secrets.masker import Masker
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.model.origin import USER_SAID
+from unified_state.settings import Settings
+
+BODIES: dict[str, dict[str, Any]] = {
+    DECISION: {"decision": "Use SQLite", "rationale": "one file", "reversible": True},
+    CONSTRAINT: {"constraint": "API v1 stays", "source": "the user", "blocking": True},
+    QUESTION: {"question": "Which port?", "context": "the proxy", "priority": "low"},
+    EVIDENCE: {"type": "error", "content": "boom", "source": "pytest"},
+}
+SECTIONS = {"decisions": "D1", "constraints": "C1", "openQuestions": "Q1", "evidenceLedger": "E1"}
+
+
+@pytest.fixture
+def projection(place: Place, settings: Settings, masker: Masker, archive: Archive) -> Projection:
+    """The state file of a ledger with an item of every kind."""
+    for kind, body in BODIES.items():
+        record_item(archive, kind, body, Author(origin=USER_SAID), masker=masker, now=NOW)
+    found = Projection(archive, place, settings, masker, NOW)
+    found.refresh()
+    return found
+
+
+def rewrite(place: Place, state: object) -> None:
+    Path(place.state_path).write_text(json.dumps(state), encoding="utf-8")
+
+
+def read(place: Place) -> dict[str, Any]:
+    state: dict[str, Any] = json.loads(Path(place.state_path).read_text(encoding="utf-8"))
+    return state
+
+
+def test_a_file_that_only_looks_different_changes_nothing(projection: Projection, place: Place) -> None:
+    rewrite(place, read(place))
+    assert projection.refresh().adopted == 0
+
+
+@pytest.mark.parametrize(("section", "alias"), SECTIONS.items())
+def test_what_an_entry_does_not_say_is_no_change(
+    projection: Projection, place: Place, section: str, alias: str
+) -> None:
+    main = {"decisions": "decision", "constraints": "constraint", "openQuestions": "question"}.get(section, "content")
+    entry = read(place)[section][0]
+    rewrite(place, {**read(place), section: [{"id": alias, main: entry[main]}]})
+    assert projection.refresh().adopted == 0
+
+
+def test_a_file_that_is_older_than_a_resolution_does_not_open_the_question_again(
+    projection: Projection, place: Place, archive: Archive, masker: Masker
+) -> None:
+    older = read(place)
+    resolve(archive, "Q1", "8080", masker=masker, now=NOW)
+    rewrite(place, {**older, "new": 1})
+    assert projection.refresh().adopted == 0
+    assert (read(place)["openQuestions"][0]["resolution"], read(place)["new"]) == ("8080", 1)
+
+
+def test_a_proposal_is_linked_to_the_item_that_it_changes(
+    projection: Projection, place: Place, archive: Archive
+) -> None:
+    state = read(place)
+    state["decisions"][0]["decision"] = "Use Postgres"
+    rewrite(place, state)
+    assert projection.refresh().adopted == 1
+    assert archive.rows(
+        "SELECT newer.alias, relation, older.alias FROM item_link "
+        "JOIN item AS newer ON newer.uuid = from_uuid JOIN item AS older ON older.uuid = to_uuid"
+    ) == [("D2", "changes", "D1")]
+
+
+@pytest.mark.parametrize(("status", "becomes"), [("active", "proposed"), ("superseded", "superseded")])
+def test_a_new_entry_of_a_stranger_is_a_proposal_unless_it_is_settled_anyway(
+    projection: Projection, place: Place, archive: Archive, status: str, becomes: str
+) -> None:
+    rewrite(place, {"version": "3.0.0", "decisions": [{"decision": "other", "status": status, "origin": "user_said"}]})
+    projection.refresh()
+    item = list_items(archive, DECISION)[-1]
+    assert (item.alias, item.status, item.origin) == ("D2", becomes, "inferred")
+
+
+odd_values = st.recursive(
+    st.sampled_from(["D1", "resolved", "user_said", "2026-01-01T00:00:00Z", "", "\ud83d", "a\0b", None, True, -1])
+    | st.floats()
+    | st.integers()
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["id", "decision", "a"]), inner),
+    max_leaves=5,
+)
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> list[tuple[list[str], object]]:
+    """Fields anywhere in the file, by the path of names to them, and what stands there instead."""
+    field = st.sampled_from(["id", "decision", "rationale", "status", "origin", "resolved", "blocking", "timestamp"])
+    top = st.sampled_from([*SECTIONS, "git", "workItem", "workflow", "summaries", "tokenMetrics", "sessions", "x"])
+    path = st.tuples(top).map(list) | st.tuples(top, field).map(list)
+    return draw(st.lists(st.tuples(path, odd_values), min_size=1, max_size=4))
+
+
+def edited(state: dict[str, Any], changes: list[tuple[list[str], object]]) -> dict[str, Any]:
+    """The state after the changes; a field of a section is one of its first entry's where it has entries."""
+    for (top, *field), value in changes:
+        holder = state.get(top)
+        if not field:
+            state[top] = value
+        elif isinstance(holder, dict):
+            holder[field[0]] = value
+        elif isinstance(holder, list) and holder and isinstance(holder[0], dict):
+            holder[0][field[0]] = value
+    return state
+
+
+@with_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=edits())
+def test_whatever_a_stranger_writes_into_the_file_is_a_valid_state_afterwards(
+    projection: Projection, place: Place, archive: Archive, changes: list[tuple[list[str], object]]
+) -> None:
+    before = [item.body for item in list_items(archive)][: len(BODIES)]
+    rewrite(place, edited(read(place), changes))
+    projection.refresh()
+    assert inspect_state_file(place.state_path, archive) == []
+    assert projection.refresh().adopted == 0
+    assert disk_value(before) == [item.body for item in list_items(archive)][: len(BODIES)]

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.builders import item
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.item_table import SUPERSEDED, find_item, insert_item, items_in_file, update_item
+from unified_state.memory.state_file.page_out import page_out
+from unified_state.memory.workspace.workspace import Workspace
+
+NOW = 1_800_000_000_000
+
+
+def test_what_another_process_changes_while_tokens_are_counted_stays_changed(
+    archive: Archive, workspace: Workspace
+) -> None:
+    for number in range(1, 9):
+        insert_item(archive, item(number, decision=f"{number} " + "word " * 400))
+
+    def count(texts: Sequence[str]) -> list[int]:
+        with Archive(archive.path) as other:
+            found = find_item(other, "D1")
+            update_item(other, found.replace(status=SUPERSEDED, changed_at="2026-01-01T00:00:00.000Z"))
+        return [400 for _ in texts]
+
+    kept = page_out(archive, items_in_file(archive), workspace.settings, count, NOW)
+    assert len(kept) < 8
+    changed = find_item(archive, "D1")
+    assert (changed.status, changed.changed_at) == (SUPERSEDED, "2026-01-01T00:00:00.000Z")
+    assert [one.alias for one in items_in_file(archive)] == ["D1", *(one.alias for one in kept)]

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builders import NOW, SESSION
+from unified_state.errors import DamagedFileError, SettingError, StorageError
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.record_item import Author
+from unified_state.memory.repository.place import Place, locate
+from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.settings import Settings
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_a_workspace_is_empty_until_something_is_recorded(workspace: Workspace) -> None:
+    assert workspace.is_empty
+    workspace.use(lambda archive: archive.set_meta("a", "b"))
+    assert not workspace.is_empty
+
+
+def test_an_action_has_the_open_archive(workspace: Workspace) -> None:
+    workspace.use(lambda archive: archive.set_meta("a", "b"))
+    assert workspace.use(lambda archive: archive.meta("a")) == "b"
+
+
+def test_a_damaged_archive_is_set_aside_said_and_begun_anew(workspace: Workspace, reports: list[str]) -> None:
+    path = Path(workspace.place.archive_path)
+    path.write_bytes(b"no database")
+    assert workspace.use(lambda archive: archive.meta("a")) is None
+    aside = path.with_name("archive.damaged-1.db")
+    assert aside.read_bytes() == b"no database"
+    assert reports == [
+        (
+            f"the archive {path} is damaged: file is not a database; it was set aside as {aside}; "
+            "`unified-state ingest` reads the transcripts again"
+        )
+    ]
+
+
+def test_damage_that_an_action_meets_makes_it_begin_anew(workspace: Workspace, reports: list[str]) -> None:
+    def fill(archive: Archive) -> None:
+        archive.set_meta("a", "b" * 200_000)
+
+    workspace.use(fill)
+    path = Path(workspace.place.archive_path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
+    path.write_bytes(content)
+    workspace.use(lambda archive: archive.rows("SELECT * FROM meta"))
+    assert len(reports) == 1
+
+
+def test_an_action_that_is_told_of_another_damaged_file_runs_once(workspace: Workspace) -> None:
+    """The archive is healthy, so nothing would be better the second time, and what was recorded would be so twice."""
+    runs = []
+
+    def action(_archive: Archive) -> None:
+        runs.append(1)
+        message = "the token vocabulary is damaged"
+        raise DamagedFileError(message)
+
+    with pytest.raises(DamagedFileError, match="vocabulary"):
+        workspace.use(action)
+    assert len(runs) == 1
+
+
+def test_a_writer_that_waits_too_long_is_an_error(place: Place, settings: Settings, archive: Archive) -> None:
+    impatient = Workspace(place, settings, report=lambda _line: None, seconds=0)
+    with archive.transaction(), pytest.raises(StorageError, match="database is locked"):
+        impatient.use(lambda other: other.set_meta("a", "b"))
+
+
+def test_an_author_says_who_it_is_and_where_head_is(repository: Path, settings: Settings, data_dir: Path) -> None:
+    place = locate(str(repository), str(data_dir), create=True)
+    workspace = Workspace(place, settings, report=lambda _line: None, session_id="s", origin="user_said")
+    author = workspace.author()
+    assert author == Author(
+        origin="user_said", session_id="s", commit=author.commit, branch="main", worktree=str(repository)
+    )
+    assert len(str(author.commit)) == 40
+
+
+def test_without_a_session_it_is_the_users_own_terminal(place: Place, settings: Settings) -> None:
+    workspace = Workspace(place, settings, report=lambda _line: None)
+    workspace.use(lambda archive: workspace.session_number(archive, NOW))
+    assert workspace.use(lambda archive: archive.rows("SELECT session_id, worktree FROM session")) == [
+        ("local", place.repository.worktree)
+    ]
+
+
+def test_secrets_are_masked_also_where_there_is_no_writable_home(
+    project: Path, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    settings.data_dir = str(tmp_path / "file")
+    place = locate(str(project), settings.data_dir, create=True)
+    workspace = Workspace(place, settings, report=lambda _line: None)
+    assert workspace.masker.text(SECRET).startswith("[MASKED github-token ")
+
+
+def opened(folder: Path, session_id: str | None = None, *, create: bool = True) -> Workspace:
+    return open_workspace(str(folder), session_id, report=lambda _line: None, create=create)
+
+
+def test_the_workspace_of_a_folder_has_the_settings_in_force_there(project: Path) -> None:
+    (project / ".claude").mkdir()
+    (project / ".claude" / "unified-state.toml").write_text("budget_max = 1500\n")
+    (project / ".claude" / "unified-state-id").write_text('{"id": "abc", "place": "x"}')
+    (project / "below").mkdir()
+    assert opened(project / "below").settings.budget_max == 1500
+
+
+def test_a_setting_that_cannot_be_used_is_an_error_that_names_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNIFIED_STATE_BUDGET_MAX", "lots")
+    with pytest.raises(SettingError, match=r"\$UNIFIED_STATE_BUDGET_MAX: budget_max takes .*; `unified-state config`"):
+        opened(project)
+
+
+@pytest.mark.parametrize(("given", "found"), [(None, SESSION), ("mine", "mine"), ("", SESSION)])
+def test_the_session_is_that_of_the_client_that_started_the_process(
+    project: Path, monkeypatch: pytest.MonkeyPatch, given: str | None, found: str
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
+    assert opened(project, given).session_id == found
+
+
+def test_outside_the_client_there_is_no_session(project: Path) -> None:
+    assert opened(project).session_id is None
+
+
+def test_looking_makes_nothing(project: Path, home: Path) -> None:
+    assert opened(project, create=False).is_empty
+    assert list(project.iterdir()) == []
+    assert not (home / ".local").exists()

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.builders import NOW, SESSION, item
+from unified_state.capture.survival.survival_table import find_survival, keep_survival
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.model.known import Known
+from unified_state.model.survival_verdicts import DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
+from unified_state.restore.note_survival import note_restored, survival_of, survivals
+
+SUMMARY = "D1 is fine.\nD2: Use DuckDB\n"
+SURVIVAL = Survival(
+    (Judged("D1", KEPT, 0, 11), Judged("D2", DISTORTED, 12, 27), Judged("D3", MISSING), Judged("D0", STALE, 0, 2)),
+    (Named("files", 9, 4),),
+)
+BRIEF = "[CORRECTIONS]\n  D2 (inferred): Use SQLite.\n[DECISIONS]\n  D3 (inferred): Use pytest."
+KNOWN = Known(reason="compact", now=NOW, compaction=1, items=(item(1), item(2), item(3)), survival=SURVIVAL)
+LINE = "summary kept 1 of 3 items; restored D2, D3; distorted D2; superseded but told as current D0"
+
+
+@pytest.fixture
+def archive(archive: Archive) -> Archive:
+    """An archive with K1, which was judged."""
+    compaction = begin_compaction(archive, touch_session(archive, SESSION, NOW), NOW, "auto")
+    keep_summary(archive, compaction, SUMMARY, SUBAGENT_STOP)
+    keep_survival(archive, compaction.id, SURVIVAL)
+    return archive
+
+
+def test_the_user_is_told_once(archive: Archive) -> None:
+    assert [note_restored(archive, KNOWN, BRIEF) for _ in range(2)] == [LINE, ""]
+
+
+def test_what_was_told_in_full_is_kept_with_its_size(archive: Archive) -> None:
+    note_restored(archive, KNOWN, BRIEF)
+    found = find_survival(archive, 1)
+    assert found is not None
+    assert (found.restored, found.tokens > 0) == (("D2", "D3"), True)
+
+
+def test_where_no_summary_was_seen_nothing_is_told(archive: Archive) -> None:
+    assert note_restored(archive, KNOWN.replace(survival=None), BRIEF) == ""
+
+
+def test_each_item_is_reported_with_what_the_summary_says(archive: Archive) -> None:
+    note_restored(archive, KNOWN, BRIEF)
+    found = survival_of(archive, "K1")
+    assert (found["ref"], found["total"], found["line"]) == ("K1", 3, LINE)
+    assert found["working_set"] == {"files": {"named": 4, "total": 9}}
+    assert found["items"][1] == {
+        "ref": "D2",
+        "verdict": DISTORTED,
+        "restored": True,
+        "summary_says": "D2: Use DuckDB",
+    }
+
+
+def test_all_compactions_are_listed(archive: Archive) -> None:
+    assert [(found["ref"], found["kept"], found["missing"]) for found in survivals(archive)] == [("K1", ["D1"], ["D3"])]
+
+
+def test_a_later_summary_of_the_same_compaction_is_judged_anew(archive: Archive) -> None:
+    note_restored(archive, KNOWN, BRIEF)
+    keep_survival(archive, 1, Survival((Judged("D1", MISSING),)))
+    found = find_survival(archive, 1)
+    assert found is not None
+    assert (found.survival.refs(MISSING), found.restored) == (("D1",), ())
+
+
+def test_what_the_disk_has_damaged_is_nothing_known(archive: Archive) -> None:
+    archive.run("UPDATE survival SET judged = '{\"items\": [[]'")
+    found = find_survival(archive, 1)
+    assert found is not None
+    assert found.survival == Survival()
+
+
+@pytest.mark.parametrize(("ref", "error"), [("D1", UsageError), ("K9", NotFoundError)])
+def test_only_a_compaction_that_was_judged_has_a_survival(archive: Archive, ref: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        survival_of(archive, ref)

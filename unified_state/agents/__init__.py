@@ -1,0 +1,1 @@
+"""The agents' own programs: their transcripts, and how we are installed into them."""

@@ -1,0 +1,1 @@
+"""Installation into agents: hooks, status line, plugin."""

@@ -1,0 +1,1 @@
+"""Transcripts: one reader a host."""

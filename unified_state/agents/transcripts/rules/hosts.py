@@ -1,0 +1,159 @@
+"""The hosts that call our hooks, beside Claude Code: one row each, nothing but data.
+
+Five of them took Claude Code's contract over, others only its idea. What a row says was seen in a run of the version it
+names, or else stands in the host's own documents.
+"""
+
+from __future__ import annotations
+
+from unified_state.model.hook_event import HOST_MARK
+from unified_state.model.host import COMMANDS, FLAT, FLAT_AND_NESTED, PLUGIN, SHELL_LINES, SNAKE_CASE, Host
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CLAUDES = {name: name for name in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")}
+_AFTER_TOOLS = {**_CLAUDES, "PostToolUse": "UserPromptSubmit"}  # the next chance after a compaction
+_PROMPTS = ("SessionStart", "UserPromptSubmit")
+_TOOLS = ("SessionStart", "PostToolUse")
+
+_HOSTS = (
+    Host(
+        name="codex",
+        title="Codex",
+        tried="0.169.0",
+        project_file=".codex/hooks.json",
+        user_file=".codex/hooks.json",
+        user_folder_variable="CODEX_HOME",
+        events=_CLAUDES,
+        context_events=_PROMPTS,
+        says_compact=True,
+        transcript="codex",
+        options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
+        shell_variable="CODEX_THREAD_ID",
+        session_variable="CODEX_THREAD_ID",
+        next_step="Codex runs new hooks only once you trust them: it asks when it starts, and `/hooks` shows them",
+    ),
+    Host(
+        name="gemini",
+        title="Gemini CLI",
+        tried="0.61.0",
+        project_file=".gemini/settings.json",
+        user_file=".gemini/settings.json",
+        # Its PreCompress comes before every request, whether or not anything is compressed.
+        events={
+            "SessionStart": "SessionStart",
+            "BeforeAgent": "UserPromptSubmit",
+            "AfterAgent": "Stop",
+            "SessionEnd": "SessionEnd",
+        },
+        context_events=("SessionStart", "BeforeAgent"),
+        timeout_unit=1000,
+        transcript="gemini",
+        shell_variable="GEMINI_CLI",
+        next_step="Gemini CLI warns once of new hooks in a project, and runs none in folders that you do not trust",
+    ),
+    Host(
+        name="opencode",
+        title="opencode",
+        tried="1.18.33",
+        project_file=".opencode/plugins/unified-state.js",
+        user_file=".config/opencode/plugins/unified-state.js",
+        events=_CLAUDES,
+        context_events=(*_PROMPTS, "PreCompact"),
+        layout=PLUGIN,
+        emitter=FLAT,
+        timeout_unit=1000,
+        says_compact=True,
+        transcript="opencode",
+        own_file=True,
+        shell_variable="OPENCODE",
+    ),
+    Host(
+        name="qwen",
+        title="Qwen Code",
+        tried="",
+        project_file=".qwen/settings.json",
+        user_file=".qwen/settings.json",
+        events=_CLAUDES,
+        context_events=_PROMPTS,
+        timeout_unit=1000,
+        says_compact=True,
+        shell_variable="QWEN_CODE",
+    ),
+    Host(
+        name="droid",
+        title="Factory Droid",
+        tried="",
+        project_file=".factory/settings.json",
+        user_file=".factory/settings.json",
+        events=_CLAUDES,
+        context_events=_PROMPTS,
+        says_compact=True,
+    ),
+    Host(
+        name="copilot",
+        title="GitHub Copilot CLI",
+        tried="",
+        project_file=".github/hooks/unified-state.json",
+        user_file=".copilot/hooks/unified-state.json",
+        events=_AFTER_TOOLS,
+        context_events=_TOOLS,
+        layout=SHELL_LINES,
+        emitter=FLAT_AND_NESTED,
+        own_file=True,
+        shell_variable="COPILOT_CLI",
+    ),
+    Host(
+        name="vscode",
+        title="VS Code",
+        tried="",
+        project_file=".github/hooks/unified-state.json",  # Copilot CLI reads this folder too: one file serves both
+        user_file=".copilot/hooks/unified-state.json",
+        events=_AFTER_TOOLS,
+        context_events=_TOOLS,
+        layout=SHELL_LINES,
+        emitter=FLAT_AND_NESTED,
+        own_file=True,
+    ),
+    Host(
+        name="cursor",
+        title="Cursor",
+        tried="",
+        project_file=".cursor/hooks.json",
+        user_file=".cursor/hooks.json",
+        events={
+            "sessionStart": "SessionStart",
+            "beforeSubmitPrompt": "UserPromptSubmit",
+            "postToolUse": "UserPromptSubmit",
+            "preCompact": "PreCompact",
+            "stop": "Stop",
+            "sessionEnd": "SessionEnd",
+        },
+        context_events=("sessionStart", "postToolUse"),
+        layout=COMMANDS,
+        emitter=SNAKE_CASE,
+        shell_variable="CURSOR_AGENT",
+    ),
+)
+HOSTS = {host.name: host for host in _HOSTS}
+# What an agent's commands find set in their environment, Claude Code's first; a person's own terminal has none of it.
+AGENT_VARIABLES = ("CLAUDECODE", *dict.fromkeys(host.shell_variable for host in _HOSTS if host.shell_variable))
+
+
+def host_of(session_id: str) -> Host | None:
+    """The host that a session ran in; None for Claude Code."""
+    name, mark, _ = session_id.partition(HOST_MARK)
+    return HOSTS.get(name) if mark else None
+
+
+def session_in(environ: Mapping[str, str]) -> str | None:
+    """The session whose agent started a command with this environment; None where it does not tell."""
+    told = (host.session_id(environ.get(host.session_variable, "")) for host in _HOSTS)
+    return environ.get("CLAUDE_CODE_SESSION_ID") or next(filter(None, told), None)
+
+
+def is_agents(environ: Mapping[str, str]) -> bool:
+    """Whether an environment is that of an agent's command: it names an agent, or the session of one."""
+    return any(map(environ.get, AGENT_VARIABLES)) or session_in(environ) is not None

@@ -1,0 +1,1 @@
+"""Capture: what is new in a transcript enters the archive, and what it shows enters the ledger."""

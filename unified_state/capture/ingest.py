@@ -1,0 +1,145 @@
+"""Ingestion: sessions from transcript files go into the archive, a file or a whole folder of them.
+
+Files that are named, and folders of transcripts, go into the repository of the current folder. The client's own folder
+of projects holds sessions of many repositories; each of those goes where its working directory belongs, and nowhere
+where that folder is gone: sessions of other projects never end up in this one unasked.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.agents.transcripts.entry_fields import cwd_of, session_of
+from unified_state.agents.transcripts.transcript_lines import parse_entries, read_lines
+from unified_state.agents.transcripts.transcript_readers import told_by_host
+from unified_state.capture.capture_transcript import Capture, Captured
+from unified_state.errors import ForeignFileError, NotFoundError
+from unified_state.lib.record import Record
+from unified_state.memory.repository.place import locate
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.settings import environment, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from unified_state.memory.archive.archive import Archive
+
+    Report = Callable[[int], None]
+
+_ENDING = ".jsonl"
+_CHUNK_BYTES = 4 << 20  # nobody waits for other writers here as hooks do
+_HEAD_LINES = 50  # of a transcript, in which its session and its folder are told
+
+
+class Transcript(Record):
+    """A transcript file: its session, the subagent that wrote it (None: the session itself), the folder it ran in."""
+
+    path: str
+    session_id: str
+    agent: str | None
+    cwd: str | None
+
+
+class Ingested(Record):
+    """What an ingestion did: files read, steps that were new, and transcripts whose folder is gone."""
+
+    files: int
+    added: int
+    skipped: tuple[str, ...] = ()
+
+
+def find_transcripts(paths: Sequence[str]) -> list[tuple[str, bool]]:
+    """The transcript files that paths name, each with whether it was found in a folder of projects. Raises
+    NotFoundError.
+    """
+    found: list[tuple[str, bool]] = []
+    for path in paths:
+        if os.path.isfile(path):
+            found.append((os.path.abspath(path), False))
+        elif os.path.isdir(path):
+            found += _in_folder(os.path.abspath(path))
+        else:
+            message = f"there is no file or folder {path}"
+            raise NotFoundError(message, "name a transcript (*.jsonl) or a folder of them")
+    return list(dict.fromkeys(found))
+
+
+def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, report: Report) -> Ingested:
+    """Archive transcripts; `report` is told of the bytes of each one that is done. Raises ForeignFileError, before
+    anything is archived, where one cannot be read.
+    """
+    added, count, skipped = 0, 0, []
+    for transcript, of_projects in [(_readable(path), of_projects) for path, of_projects in files]:
+        path = transcript.path
+        target = _target(workspace, transcript) if of_projects else workspace
+        if target is None:
+            skipped.append(path)
+        else:
+            added += target.use(lambda archive: _ingest_one(archive, target, transcript, now)).added  # noqa: B023
+            count += 1
+        report(os.path.getsize(path))
+    workspace.use(_give_back_space)
+    return Ingested(count, added, tuple(skipped))
+
+
+def read_head(path: str) -> Transcript:
+    """Whose transcript a file is. Without a word in it the file's name is the session's id."""
+    name = os.path.basename(path).removesuffix(_ENDING)
+    agent = name.removeprefix("agent-") if name.startswith("agent-") else None
+    session_id, cwd = None, None
+    for number, (_, line) in enumerate(read_lines(path, 0, to_end=True)):
+        for entry in parse_entries(line):
+            told_id, told_cwd = told_by_host(entry) or (session_of(entry), cwd_of(entry))
+            session_id, cwd = session_id or told_id, cwd or told_cwd
+        if (session_id and cwd) or number > _HEAD_LINES:
+            break
+    return Transcript(path, session_id or name, agent, cwd)
+
+
+def _readable(path: str) -> Transcript:
+    try:
+        return read_head(path)
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise ForeignFileError(message, "name files that you may read") from error
+
+
+def _in_folder(folder: str) -> Iterator[tuple[str, bool]]:
+    """The transcripts below a folder: those that lie in it directly, else it is a folder of projects."""
+    here = _files_in(folder)
+    if here:
+        yield from ((path, False) for path in here)
+        return
+    for project in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if project.is_dir():
+            yield from ((path, True) for path in _files_in(project.path))
+
+
+def _files_in(folder: str) -> list[str]:
+    paths = (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(_ENDING))
+    return [path for path in paths if os.path.isfile(path)]  # a link may lead nowhere
+
+
+def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
+    """The workspace of the repository that a session ran in; None where its folder is gone."""
+    if transcript.cwd is None or not os.path.isdir(transcript.cwd):
+        return None
+    place = locate(transcript.cwd, workspace.settings.data_dir, create=True)
+    settings = load_settings(place.repository.worktree, environment())
+    if not settings.enabled:
+        return None
+    return Workspace(place, settings, report=workspace.report, session_id=transcript.session_id)
+
+
+def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
+    capture = Capture(archive, workspace.masker, now, lambda: True, head=workspace.head, chunk_bytes=_CHUNK_BYTES)
+    own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
+    return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
+
+
+def _give_back_space(archive: Archive) -> None:
+    """Merging the full-text index leaves free pages; give them back where they are many."""
+    free, pages = archive.row("PRAGMA freelist_count")[0], archive.row("PRAGMA page_count")[0]
+    if free * 50 > pages:
+        archive.compact()

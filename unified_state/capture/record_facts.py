@@ -1,0 +1,183 @@
+"""Recording facts: what a rule of capture found becomes an item of the ledger, once, whatever became of it since.
+
+What the state file shows of it is bounded here, since hooks never count tokens: it has the newest facts of each rule,
+and the ledger has all.
+"""
+
+from __future__ import annotations
+
+from unified_state.capture.fact_table import add_failing, fails_any, keep_newest_in_file, take_failing, was_captured
+from unified_state.capture.rules.answers import ANSWER
+from unified_state.capture.rules.attempts import FAILED_EDIT, REFUSED_CALL
+from unified_state.capture.rules.call_errors import ERROR
+from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
+from unified_state.capture.rules.plans import APPROVED_PLAN
+from unified_state.lib.text.compress import escape_surrogates
+from unified_state.lib.text.quotes import text_hash
+from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.lib.words.identifiers import relative_path
+from unified_state.memory.ledger.item_table import (
+    ACTIVE,
+    PROPOSED,
+    RESOLVED,
+    SUPERSEDED,
+    find_item,
+    insert_item,
+    items_of_rule,
+    link_items,
+    next_alias,
+    update_item,
+)
+from unified_state.memory.ledger.record_item import new_uuid
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, LedgerItem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.fact import Fact
+    from unified_state.model.step import Step
+
+    Head = Callable[[], tuple[str | None, str | None]]
+
+# How many of what a rule captured the state file shows, and so a session start reads.
+_IN_FILE = {ANSWER: 20, APPROVED_PLAN: 4, ERROR: 3, COMMIT: 3, PULL_REQUEST: 2, FAILED_EDIT: 5, REFUSED_CALL: 5}
+_RECENT = 600_000  # milliseconds; how HEAD and the files are now tells nothing of a step that is older
+_EARLIER = 30  # items among which the one is looked for that a new one supersedes
+
+
+class FactRecorder:
+    """Records the facts of one session, within one transaction."""
+
+    def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
+        self._archive = archive
+        self._session_id, root, worktree = archive.row(
+            "SELECT session_id, root, worktree FROM session WHERE id = ?", session
+        )
+        self.root: str = root or ""
+        self._worktree = worktree if worktree == root else None  # to which the paths are relative
+        self._now = now
+        self._head = head
+        self._at_head: tuple[str | None, str | None] | None = None
+        self._failing: dict[str, bool] = {}  # whether a tool has failures that a success could close
+        self._grown: dict[str, int] = {}  # the rules that recorded something, and when
+
+    def record(self, fact: Fact, step: Step, number: int = 0) -> LedgerItem | None:
+        """The new item; None where this fact of this step was captured before. `number` tells the facts of one rule in
+        one step apart.
+        """
+        key = f"{fact.rule}:{step.uuid}:{step.block}:{number}"
+        if was_captured(self._archive, key) or (fact.status == PROPOSED and self._is_stated(fact)):
+            return None
+        item = self._new_item(fact, step, key)
+        older = self._superseded(fact)
+        insert_item(self._archive, item)
+        if item.kind in {DECISION, CONSTRAINT}:
+            from unified_state.memory.ledger.relate_items import relate  # few steps hold one
+
+            relate(self._archive, item)
+        self._grown[fact.rule] = step.at
+        for one in older:
+            change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": item.created_at}
+            update_item(self._archive, one.replace(**change))
+            link_items(self._archive, item, "supersedes", one, item.created_at)
+        return item
+
+    def _new_item(self, fact: Fact, step: Step, key: str) -> LedgerItem:
+        """The item that a fact of a step is."""
+        at, files = to_text(step.at), self._files(fact)
+        commit, branch = self._head_at(step)
+        quote = escape_surrogates(fact.quote)
+        return LedgerItem(
+            uuid=new_uuid(max(0, step.at)),
+            alias=next_alias(self._archive, fact.kind),
+            kind=fact.kind,
+            body=fact.body,
+            status=fact.status,
+            origin=fact.origin,
+            created_at=at,
+            session_id=self._session_id,
+            source_uuid=step.uuid,
+            commit=commit,
+            branch=branch,
+            files=files,
+            file_hashes=self._versions(fact, step, files),
+            paged_out_at=None if fact.status == ACTIVE else at,
+            quote=quote,
+            quote_hash=text_hash(quote),
+            rule=fact.rule,
+            capture_key=key,
+        )
+
+    def fails(self, item: LedgerItem, tool: str, call: str, step: Step) -> None:
+        """The item tells of a call that failed: when the same call succeeds later on, it is resolved."""
+        if call:
+            add_failing(self._archive, self.root, tool, text_hash(call), item.uuid, step.at)
+            self._failing[tool] = True
+
+    def is_failing(self, tool: str) -> bool:
+        """Whether a success of the tool could resolve anything."""
+        if tool not in self._failing:
+            self._failing[tool] = fails_any(self._archive, self.root, tool)
+        return self._failing[tool]
+
+    def succeeds(self, tool: str, call: str, step: Step) -> None:
+        """A call succeeded: what told of its failures is resolved, and leaves the state file."""
+        taken = take_failing(self._archive, self.root, tool, text_hash(call), step.at)
+        at = to_text(step.at)
+        for uuid in taken:
+            item = find_item(self._archive, uuid)
+            if item.status == ACTIVE:
+                body = {**item.body, "resolution": "the same call succeeded", "resolvedAt": at}
+                update_item(
+                    self._archive,
+                    item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None),
+                )
+        if taken:
+            self._failing.pop(tool)
+
+    def flush(self) -> None:
+        """What was recorded is bounded in the state file."""
+        for rule, at in self._grown.items():
+            if rule in _IN_FILE:
+                keep_newest_in_file(self._archive, rule, _IN_FILE[rule], to_text(at))
+        self._grown.clear()
+
+    def _is_stated(self, fact: Fact) -> bool:
+        """Whether what would be proposed is recorded already."""
+        from unified_state.memory.ledger.relate_items import is_stated  # few steps propose anything
+
+        return is_stated(self._archive, fact.kind, fact.body[MAIN_FIELDS[fact.kind]])
+
+    def _superseded(self, fact: Fact) -> list[LedgerItem]:
+        """What the fact takes the place of: an earlier answer to the same question, an earlier form of the plan."""
+        if not fact.replaces or fact.status != ACTIVE:
+            return []
+        earlier = items_of_rule(self._archive, fact.rule, self._session_id, _EARLIER)
+        return [item for item in earlier if fact.replaces in {item.body.get("question"), item.body.get("title")}]
+
+    def _files(self, fact: Fact) -> tuple[str, ...]:
+        texts = [value for value in fact.body.values() if isinstance(value, str)]
+        named = fact.files or mentioned_files("\n".join(texts))
+        return tuple(dict.fromkeys(relative_path(path, self.root) for path in named))
+
+    def _versions(self, fact: Fact, step: Step, files: tuple[str, ...]) -> dict[str, str]:
+        """The versions of the files as they were, where that is now; what failed or was made is not about them."""
+        if fact.kind == EVIDENCE or self._worktree is None or not files or not self._is_recent(step):
+            return {}
+        from unified_state.memory.repository.file_versions import file_versions  # few facts name files
+
+        return file_versions(self._worktree, files, self._now)
+
+    def _head_at(self, step: Step) -> tuple[str | None, str | None]:
+        """Commit and branch when the step was made, where that is now."""
+        if not self._is_recent(step):
+            return None, None
+        if self._at_head is None:
+            self._at_head = self._head()
+        return self._at_head
+
+    def _is_recent(self, step: Step) -> bool:
+        return abs(self._now - step.at) <= _RECENT

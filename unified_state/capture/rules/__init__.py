@@ -1,0 +1,1 @@
+"""What a step shows for certain: one rule a file."""

@@ -1,0 +1,77 @@
+"""Git commits and pull requests that were made, as the tools that made them say.
+
+Both are read from the output of the very command: text that only shows a commit (a log, a file) is none.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.shell.command_names import simple_commands
+from unified_state.model.fact import Fact
+from unified_state.model.item import EVIDENCE
+from unified_state.model.origin import OBSERVED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMMIT, PULL_REQUEST = "commit", "pull_request"
+MAKES_COMMITS = ("commit", "cherry-pick", "revert")
+_OPTIONS_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
+_ADDRESSES = ("/pull/", "/merge_requests/", "/pull-requests/")
+_SHORTEST_HASH, _LONGEST_HASH = 7, 64
+_HEX = frozenset("0123456789abcdef")
+_DRY = "--dry-run"
+
+
+def may_make(call_text: str) -> bool:
+    """Whether a shell command is worth a look: whether it names anything that makes a commit or pull request."""
+    return any(word in call_text for word in (*MAKES_COMMITS, "pr create", "mr create"))
+
+
+def commits(command: str, output: str) -> Iterator[Fact]:
+    """The commits that a git command says it made: `[main 1a2b3c4] Subject`."""
+    if not any(_git_verb(words) in MAKES_COMMITS and _DRY not in words for words in simple_commands(command)):
+        return
+    for line in output.split("\n"):
+        made = _commit_in(line)
+        if made is not None:
+            branch, commit, subject = made
+            body = {"type": COMMIT, "content": f"{commit} {subject}", "source": f"git commit on {branch}"}
+            yield Fact(COMMIT, EVIDENCE, OBSERVED, "active", body, line)
+
+
+def pull_requests(command: str, output: str) -> Iterator[Fact]:
+    """The pull request that `gh pr create` or `glab mr create` says it made: its address."""
+    made = any(
+        words[:3] in (["gh", "pr", "create"], ["glab", "mr", "create"]) and _DRY not in words
+        for words in simple_commands(command)
+    )
+    address = next((word for word in reversed(output.split()) if _is_address(word)), None) if made else None
+    if address is not None:
+        body = {"type": PULL_REQUEST, "content": address, "source": command.split("\n", 1)[0][:200]}
+        yield Fact(PULL_REQUEST, EVIDENCE, OBSERVED, "active", body, address)
+
+
+def _git_verb(words: list[str]) -> str:
+    """The subcommand of git that some words run; empty where they run something else."""
+    if not words or words[0].rsplit("/", 1)[-1] != "git":
+        return ""
+    position = 1
+    while position < len(words) and words[position].startswith("-"):
+        position += 2 if words[position] in _OPTIONS_WITH_VALUE else 1
+    return words[position] if position < len(words) else ""
+
+
+def _commit_in(line: str) -> tuple[str, str, str] | None:
+    """Branch, hash and subject of a line with which git tells of a commit."""
+    if not line.startswith("["):
+        return None
+    inside, found, subject = line[1:].partition("] ")
+    branch, _, commit = inside.rpartition(" ")
+    is_hash = _SHORTEST_HASH <= len(commit) <= _LONGEST_HASH and _HEX.issuperset(commit)
+    return (branch.removesuffix(" (root-commit)"), commit, subject) if found and is_hash and branch else None
+
+
+def _is_address(word: str) -> bool:
+    head, mark, number = next((word.partition(mark) for mark in _ADDRESSES if mark in word), ("", "", ""))
+    return head.startswith("https://") and bool(mark) and number.isdecimal()

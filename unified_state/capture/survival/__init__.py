@@ -1,0 +1,1 @@
+"""What a compaction's summary kept of the state: kept, distorted, missing."""

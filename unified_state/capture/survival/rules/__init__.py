@@ -1,0 +1,1 @@
+"""How a summary's statements are compared with items."""

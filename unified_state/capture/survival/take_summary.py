@@ -1,0 +1,129 @@
+"""A summary has arrived: what it kept of the state is judged, and what it reports as new is recorded.
+
+It is heard of up to three times (a hook's raw text, another hook's, the transcript); the same one changes nothing any
+more. A block is a model's word: its decisions and questions are *inferred*, its constraints, and whatever speaks
+against an item that is known, only *proposed*. It never supersedes, resolves or closes an item.
+"""
+
+from __future__ import annotations
+
+from unified_state.capture.survival.rules.judge_summary import judge, named_in
+from unified_state.capture.survival.rules.known_reports import KNOWN, NEW, told_before
+from unified_state.capture.survival.rules.summary_block import NEXT, read_block
+from unified_state.capture.survival.survival_table import keep_survival
+from unified_state.lib.text.quotes import text_hash
+from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.memory.archive.sessions import read_work, replace_next_steps
+from unified_state.memory.ledger.item_table import (
+    ACTIVE,
+    DISMISSED,
+    PROPOSED,
+    RESOLVED,
+    SUPERSEDED,
+    insert_item,
+    next_alias,
+    stated_items,
+    update_item,
+)
+from unified_state.memory.ledger.record_item import new_uuid
+from unified_state.memory.working_set.read_working_set import read_working_set
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
+from unified_state.model.origin import INFERRED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from unified_state.capture.survival.rules.summary_block import Reported
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.compactions import Compaction
+
+RULE = "summary"
+
+
+def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) -> int:
+    """Judge a summary, as it is kept, and record what its block reports; how many items are new. Call it in the
+    transaction that keeps the summary.
+    """
+    items = stated_items(archive, (ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED))
+    before = [item for item in items if item.compaction != compaction.id]
+    survival = judge([item for item in before if item.status in {ACTIVE, SUPERSEDED}], summary)
+    working_set = read_working_set(archive, compaction.session)
+    keep_survival(archive, compaction.id, survival.replace(working_set=named_in(working_set, summary)))
+    return _record(archive, compaction, items, read_block(summary), now)
+
+
+def _record(
+    archive: Archive, compaction: Compaction, items: list[LedgerItem], reported: Sequence[Reported], now: int
+) -> int:
+    """Record what is new. What an earlier summary of the same compaction reported and this one does not is dismissed:
+    that summary never reached the model.
+    """
+    keys = {_key(compaction, line) for line in reported}
+    own = {item.capture_key: item for item in items if item.rule == RULE and item.compaction == compaction.id}
+    for key, item in own.items():
+        if key not in keys and item.status != DISMISSED:
+            update_item(archive, item.replace(status=DISMISSED, changed_at=to_text(now), estimate=None))
+    known = [item for item in items if item.capture_key not in own]
+    added = 0
+    for line in reported:
+        if line.kind != NEXT and _key(compaction, line) not in own:
+            repeats = told_before(line.text, known)
+            if repeats != KNOWN:
+                status = _status(line.kind) if repeats == NEW else PROPOSED
+                known.append(_insert(archive, compaction, line, status, now))
+                added += 1
+    steps = [line.text for line in reported if line.kind == NEXT]
+    replace_next_steps(archive, compaction.session, compaction.id, steps, to_text(now))
+    return added
+
+
+def _status(kind: str) -> str:
+    """A constraint needs the user's word; until then it is only proposed."""
+    return PROPOSED if kind == CONSTRAINT else ACTIVE
+
+
+def _key(compaction: Compaction, line: Reported) -> str:
+    return f"{RULE} K{compaction.id} {line.kind} {line.text.casefold()}"
+
+
+def _insert(archive: Archive, compaction: Compaction, line: Reported, status: str, now: int) -> LedgerItem:
+    from unified_state.memory.repository.file_versions import file_versions  # only where a summary reports something
+
+    session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
+    work, files = read_work(archive, compaction.session), mentioned_files(line.text)
+    item = LedgerItem(
+        uuid=new_uuid(now),
+        alias=next_alias(archive, line.kind),
+        kind=line.kind,
+        body=_body(line, compaction),
+        status=status,
+        origin=INFERRED,
+        created_at=to_text(now),
+        session_id=session_id,
+        commit=work.get("commit"),
+        branch=work.get("branch"),
+        files=files,
+        file_hashes=file_versions(worktree, files, now) if worktree else {},
+        quote=line.text,
+        quote_hash=text_hash(line.text),
+        rule=RULE,
+        capture_key=_key(compaction, line),
+        compaction=compaction.id,
+    )
+    insert_item(archive, item)
+    return item
+
+
+def _body(line: Reported, compaction: Compaction) -> dict[str, Any]:
+    """The fields of the kind; a block says of a decision also why: `decision: Use SQLite. Why: one file`."""
+    source = f"the summary of K{compaction.id}"
+    match line.kind:
+        case kind if kind == DECISION:
+            text, _, why = line.text.partition(" Why: ")
+            return {"decision": text.strip(), "rationale": why.strip(), "reversible": True}
+        case kind if kind == QUESTION:
+            return {"question": line.text, "context": source, "priority": "medium"}
+    return {"constraint": line.text, "source": source, "blocking": False}

@@ -1,0 +1,1 @@
+"""Constraints that hold: a table that the hook before each tool call reads."""

@@ -1,0 +1,179 @@
+"""The check before a tool call: the constraints that it is about, by the table alone.
+
+The table of the session's own project counts, wherever its shell has gone. A table that is missing or damaged is
+compiled anew from the archive, and a lost archive is begun anew from the state file. Where nothing is left that says
+what is enforced, each call asks: a deny never ends in silence.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.constraints.constraint_table import read_table
+from unified_state.constraints.rules.judge_call import Forms, Judge
+from unified_state.errors import ConstraintsLostError, UnifiedStateError
+from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.memory.repository.find_repository import find_repository
+from unified_state.memory.repository.place import journal_folder, locate
+from unified_state.model.enforced_constraint import ASK, DENY, TOOL_EVENT, WARN
+from unified_state.settings import PROJECT_FILE, load_hook_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from unified_state.constraints.constraint_table import Table
+    from unified_state.memory.repository.place import Place
+    from unified_state.model.enforced_constraint import Breach, Enforced
+    from unified_state.model.hook_event import HookEvent
+    from unified_state.settings import Settings
+
+_FOLDS_CASE = sys.platform in ("darwin", "win32")
+_LOCK_SECONDS = 4.0
+_LONGEST_PATH = 4096
+_QUOTING = str.maketrans("", "", "'\"\\\n\r")
+_DISGUISE = (
+    "This runs unified-state with its environment changed, in which it may not know that an agent started it. "
+    "What weakens a rule is for the user to run, in a terminal of their own."
+)
+
+
+class ToolCheck:
+    """One check. `report` is told what went wrong on the way; `place` is where the constraints are kept."""
+
+    def __init__(
+        self, event: HookEvent, data_dir: str, environ: Mapping[str, str], report: Callable[[str], None]
+    ) -> None:
+        self._event, self._data_dir, self._environ, self._report = event, data_dir, environ, report
+        self._folder = next(filter(os.path.isdir, (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd)), os.getcwd())
+        self.place = locate(self._folder, data_dir, create=False)
+
+    def answer(self) -> str:
+        """What the client is answered; empty where nothing is in the way."""
+        try:
+            constraints = self._constraints()
+        except ConstraintsLostError as error:
+            self._report(str(error))
+            return _decision(ASK, str(error)) if self._is_enabled(self.place) else ""
+        if not constraints:
+            return ""
+        given = self._event.extra.get("tool_input")
+        judge = Judge(
+            self._event.text("tool_name"),
+            given if isinstance(given, dict) else {},
+            Locator(self.place.repository.worktree, self._event.cwd, folds_case=_FOLDS_CASE).forms,
+        )
+        breaches = judge.breaches(constraints)
+        if not (breaches and breaches[0].mode in (ASK, DENY)) and _disguises_us(given):
+            return _decision(ASK, _DISGUISE)
+        return _answer(breaches) if breaches else ""
+
+    def _constraints(self) -> Sequence[Enforced]:
+        table = read_table(self.place.folder)
+        constraints = self._recovered() if table is None else table.constraints
+        return constraints if constraints and self._is_enabled(self.place) else ()
+
+    def _recovered(self) -> Sequence[Enforced]:
+        """What is enforced, where the table does not tell. Raises ConstraintsLostError where nothing does."""
+        from unified_state.constraints.compile_constraints import enforced, lost_error
+        from unified_state.constraints.constraint_hook import has_hook
+
+        is_called = has_hook(self.place)
+        if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_folder(self.place))))):
+            return ()
+        try:
+            if self.place.id is None:
+                self.place = locate(self._folder, self._data_dir, create=True)
+            return self._compiled().constraints
+        except ConstraintsLostError:
+            raise
+        except UnifiedStateError as error:
+            from unified_state.memory.state_file.adopt import items_in_file
+
+            found = enforced(items_in_file(self.place))
+            if not (found or is_called):
+                raise
+            if not found:
+                raise lost_error(self.place, error.message) from error
+            self._report(str(error))
+            return found
+
+    def _compiled(self) -> Table:
+        from unified_state.constraints.compile_constraints import compile_table
+        from unified_state.memory.workspace.workspace import Workspace
+
+        workspace = Workspace(self.place, self._settings(self.place), report=self._report, seconds=_LOCK_SECONDS)
+        return workspace.use(lambda archive: compile_table(archive, self.place, always=True)[1])
+
+    def _is_enabled(self, place: Place) -> bool:
+        """Whether the user has not switched us off; a file of the project, which the agent may write, cannot."""
+        settings = self._settings(place)
+        return settings.enabled or settings.origin["enabled"].endswith(PROJECT_FILE)
+
+    def _settings(self, place: Place) -> Settings:
+        cache = os.path.join(place.folder, "settings.json")
+        return load_hook_settings(place.repository.worktree, cache, self._data_dir, self._environ)
+
+
+class Locator:
+    """Where paths lead that are written in a session whose shell is in the folder `cwd`."""
+
+    def __init__(self, worktree: str, cwd: str, *, folds_case: bool) -> None:
+        self._base = cwd if os.path.isabs(cwd) else worktree
+        current = find_repository(self._base, "").worktree if self._base != worktree else worktree
+        self._roots = {root for folder in (worktree, current) for root in (folder, os.path.realpath(folder))}
+        self._folds_case = folds_case
+        self._known: dict[tuple[str, str], Forms] = {}
+
+    def forms(self, path: str, folder: str) -> Forms:
+        """The forms of a path that is written in a folder: as it stands, and with its symlinks followed."""
+        if (path, folder) not in self._known:
+            self._known[path, folder] = self._forms(path, folder)
+        return self._known[path, folder]
+
+    def _forms(self, path: str, folder: str) -> Forms:
+        written = os.path.join(self._base, os.path.expanduser(folder), os.path.expanduser(path)).replace("\0", "")
+        absolute = {os.path.normpath(written)}
+        if len(written) <= _LONGEST_PATH:
+            absolute.add(os.path.realpath(written))
+        relative = {self._below(form, root) for form in absolute for root in self._roots}
+        return Forms(self._shown(absolute), self._shown(relative - {""}))
+
+    def _below(self, path: str, root: str) -> str:
+        """The path relative to the root; empty where it does not lie below."""
+        if path == root:
+            return "."
+        beginning = root.rstrip(os.sep) + os.sep
+        return path[len(beginning) :] if path.startswith(beginning) else ""
+
+    def _shown(self, paths: set[str]) -> tuple[str, ...]:
+        shown = (path.replace(os.sep, "/") for path in sorted(paths))
+        return tuple(path.lower() if self._folds_case else path for path in shown)
+
+
+def _answer(breaches: Sequence[Breach]) -> str:
+    """What the client understands: deny and ask stop the call or hand it to the user, a warning only says so."""
+    from unified_state.constraints.rules.denial_text import told  # most calls are answered with nothing
+
+    mode, text = breaches[0].mode, told(breaches)
+    if mode == WARN:
+        output = {"hookEventName": TOOL_EVENT, "additionalContext": text}
+        return dump_ascii_json({"hookSpecificOutput": output, "systemMessage": text})
+    return _decision(mode, text)
+
+
+def _decision(mode: str, text: str) -> str:
+    decision = {DENY: "deny", ASK: "ask"}[mode]
+    output = {"hookEventName": TOOL_EVENT, "permissionDecision": decision, "permissionDecisionReason": text}
+    return dump_ascii_json({"hookSpecificOutput": output})
+
+
+def _disguises_us(given: object) -> bool:
+    """Whether a call runs our own program so that it may not know that an agent started it."""
+    line = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(line, str) or "unified" not in line.translate(_QUOTING):
+        return False
+    from unified_state.constraints.rules.own_calls import runs_us_changed  # few calls name us
+
+    return runs_us_changed(line)

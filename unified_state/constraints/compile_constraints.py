@@ -1,0 +1,228 @@
+"""Enforcement: the table of enforced constraints and the hook that reads it are kept as the ledger says.
+
+The table is compiled anew after every change of a constraint, under a lock, from the ledger as it is then. So the last
+one that compiles has seen all changes. The hook's entry stands in the worktree's own settings, whatever else is
+installed, as long as there is something to enforce, and in no other settings: other projects pay nothing.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.constraints.constraint_table import (
+    Table,
+    encoded_table,
+    new_stamp,
+    read_stamp,
+    read_table,
+    set_stamp,
+    table_path,
+)
+from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
+from unified_state.lib.files.atomic_file import write_atomically
+from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.stdlib import DatabaseError
+from unified_state.memory.ledger.gate import pass_gate
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
+from unified_state.memory.ledger.rules.binding import enforced_mode
+from unified_state.memory.ledger.rules.short_item import main_text, scope_in
+from unified_state.model.enforced_constraint import SCOPE_KINDS, Enforced
+from unified_state.model.item import CONSTRAINT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.place import Place
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.item import LedgerItem
+
+_LOCK = "enforced.lock"
+_LOCK_SECONDS = 4.0
+_LONGEST_TEXT = 400  # characters of a constraint in the table
+
+
+def enforced(items: Iterable[LedgerItem]) -> tuple[Enforced, ...]:
+    """What hooks enforce of the items: active constraints with a scope."""
+    return tuple(entry for item in items if (entry := enforced_form(item)) is not None)
+
+
+def enforced_form(item: LedgerItem) -> Enforced | None:
+    """An item as hooks enforce it; None where they do not. What is not the user's own word asks at most."""
+    scope = scope_in(item.body) if item.kind == CONSTRAINT and item.status == ACTIVE else None
+    if scope is None:
+        return None
+    patterns = {kind: tuple(getattr(scope, kind) or ()) for kind in SCOPE_KINDS}
+    text, source = main_text(item), str(item.body.get("source") or "")
+    return Enforced(
+        item.alias,
+        text[:_LONGEST_TEXT],
+        source[:_LONGEST_TEXT],
+        item.origin,
+        item.created_at,
+        enforced_mode(item),
+        item.body["mode"],
+        **patterns,
+    )
+
+
+def settle(archive: Archive, workspace: Workspace) -> None:
+    """Bring table and hook up to date. The ledger has the change already: what fails here is told, not raised."""
+    try:
+        before, table = compile_table(archive, workspace.place)
+        if before or table.constraints or _has_stale_hook(archive, workspace.place):
+            put_hook(workspace, wanted=bool(table.constraints))
+    except (UnifiedStateError, DatabaseError) as error:
+        workspace.report(f"recorded, but not enforced yet: {error}")
+
+
+def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tuple[bool, Table]:
+    """Whether anything was enforced before, and the table as the ledger says; an empty one is written where there was
+    one, or `always`. What the table holds and the ledger never knew stays: the ledger lost it.
+
+    Raises ConstraintsLostError where only the hook in the settings tells that something was enforced.
+    """
+    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+        present = read_table(place.folder)
+        changed, _ = read_stamp(archive)
+        constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
+        if present is not None:
+            constraints += tuple(entry for entry in present.constraints if not _is_known(archive, entry))
+        elif not constraints and _is_lost(archive, place):
+            raise lost_error(place)
+        is_there = always or os.path.lexists(table_path(place.folder))
+        table = Table(new_stamp() if constraints or is_there else "", constraints)
+        if table.stamp:
+            write_atomically(table_path(place.folder), encoded_table(table))
+        set_stamp(archive, changed, table.stamp)
+    return present is not None and bool(present.constraints), table
+
+
+def _is_known(archive: Archive, entry: Enforced) -> bool:
+    """Whether the ledger has an enforced constraint, whatever became of it, or forgot it on purpose."""
+    known = "SELECT 1 FROM item WHERE kind = ? AND created_at = ?"
+    return archive.row(known, CONSTRAINT, entry.at) is not None or is_forgotten(archive, entry.ref)
+
+
+def _is_lost(archive: Archive, place: Place) -> bool:
+    """Whether the settings hold the hook, and the ledger knows no constraint that it could have been put there for."""
+    from unified_state.constraints.constraint_hook import has_hook
+
+    return has_hook(place) and not _ever_bound(archive)
+
+
+def _has_stale_hook(archive: Archive, place: Place) -> bool:
+    """Whether the settings still hold the hook for constraints of which the ledger knows that they hold no more."""
+    from unified_state.constraints.constraint_hook import has_hook
+
+    return _ever_bound(archive) and has_hook(place)
+
+
+def _ever_bound(archive: Archive) -> bool:
+    """Whether there was ever a constraint to be enforced that was more than a proposal."""
+    items = list_items(archive, CONSTRAINT)
+    return any(scope_in(item.body) is not None and item.status != PROPOSED for item in items)
+
+
+def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
+    """What is said where constraints were enforced, and nothing that is left says what they were."""
+    from unified_state.constraints.constraint_hook import settings_path
+    from unified_state.memory.repository.rejoin import former_archive
+
+    former = former_archive(place)
+    message = f"{settings_path(place.repository.worktree)} has a hook for constraints, and what they say is lost"
+    command = f"link {former}" if former else "uninstall"
+    return ConstraintsLostError(f"{message}: {why}" if why else message, f"`unified-state {command}` ends this")
+
+
+def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
+    """At the start of a session: what is to be enforced is, also in a new worktree, and after the archive came back
+    from elsewhere. What is wrong, if anything.
+    """
+    place = workspace.place
+    _, stamp = read_stamp(archive)
+    table = read_table(place.folder)
+    try:
+        if table is None or table.stamp != stamp:
+            _, table = compile_table(archive, place)
+        from unified_state.constraints.constraint_hook import has_hook
+
+        if bool(table.constraints) != has_hook(place):
+            put_hook(workspace, wanted=bool(table.constraints))
+    except ConstraintsLostError as error:
+        return f"each tool call asks: {error}"
+    except (UnifiedStateError, DatabaseError) as error:
+        told = f"constraints are not enforced: {error}"
+        workspace.report(told)
+        return told
+    return None
+
+
+def put_hook(workspace: Workspace, *, wanted: bool) -> None:
+    """Put the hook into the settings of every worktree, or take it out."""
+    from unified_state.constraints.constraint_hook import set_hook
+    from unified_state.memory.state_file.state_file import written_state_files
+
+    place = workspace.place
+    own = place.repository.worktree
+    others = {os.path.dirname(os.path.dirname(path)) for path in written_state_files(place.folder)}
+    for worktree in sorted({own, *filter(os.path.isdir, others)}):
+        try:
+            set_hook(worktree, workspace, wanted=wanted)
+        except (UnifiedStateError, OSError) as error:
+            told = error if isinstance(error, UnifiedStateError) else StorageError(str(error))
+            what = "constraints are not enforced" if wanted else "a hook of ours stays"
+            workspace.report(f"{what} in {worktree}: {told}")
+
+
+def check_may_take_away(workspace: Workspace, deed: str) -> None:
+    """Pass the gate where something would end all rules that are in force here. A table or an archive that cannot be
+    read is taken for one that holds some.
+    """
+    rules = _rules(workspace)
+    if rules:
+        pass_gate(workspace.origin, f"{deed} while constraint {', '.join(rules)} is in force")
+
+
+def _rules(workspace: Workspace) -> list[str]:
+    from unified_state.constraints.constraint_hook import has_hook
+
+    path = table_path(workspace.place.folder)
+    table = read_table(workspace.place.folder)
+    if table is None and (os.path.lexists(path) or has_hook(workspace.place)):
+        return ["(unknown)"]
+    refs = {entry.ref for entry in table.constraints} if table else set()
+    try:
+        refs.update(item.alias for item in _constraints(workspace) if item.status == ACTIVE)
+    except (UnifiedStateError, DatabaseError) as error:
+        workspace.report(f"what is in force cannot be read: {error}")
+        refs.add("(unknown)")
+    return sorted(refs)
+
+
+def _constraints(workspace: Workspace) -> Iterable[LedgerItem]:
+    if workspace.is_empty:
+        return ()
+    return workspace.use(lambda archive: list_items(archive, CONSTRAINT, [ACTIVE]))
+
+
+def end_lost(workspace: Workspace, ref: str) -> bool:
+    """Whether a constraint that the ledger does not know was enforced, or nobody knows what was; it is no more then.
+    Raises NotAtGateError.
+    """
+    from unified_state.constraints.constraint_hook import has_hook
+
+    place = workspace.place
+    table = read_table(place.folder)
+    if not (has_hook(place) if table is None else any(entry.ref == ref for entry in table.constraints)):
+        return False
+    pass_gate(workspace.origin, f"lifts {ref}")
+    left: tuple[Enforced, ...] = ()
+    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+        table = read_table(place.folder)
+        if table is not None:
+            left = tuple(entry for entry in table.constraints if entry.ref != ref)
+            write_atomically(table_path(place.folder), encoded_table(table.replace(constraints=left)))
+    put_hook(workspace, wanted=bool(left))
+    return True

@@ -1,0 +1,1 @@
+"""Which constraints a tool call is about."""

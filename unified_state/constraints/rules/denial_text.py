@@ -1,0 +1,47 @@
+"""What is said of a call that constraints are about: which, whose word, since when, what in the call, how to lift
+it.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.text.truncate import cut
+from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
+from unified_state.model.enforced_constraint import ASK, DENY, WARN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.model.enforced_constraint import Breach
+
+_TEXT, _SOURCE, _MATCHED = 240, 100, 120  # characters
+_MOST = 3
+_DOES = {WARN: "is about this", ASK: "asks before this", DENY: "forbids this"}
+_DAY = len("2026-01-01")
+
+
+def told(breaches: Sequence[Breach]) -> str:
+    """The answer for the strictest of them, a line each."""
+    lines = [_line(breach) for breach in breaches[:_MOST] if breach.mode == breaches[0].mode]
+    refs = " ".join(breach.constraint.ref for breach in breaches[: len(lines)])
+    lines.append(f"Only the user can lift it, in a terminal of their own: unified-state constraint lift {refs}")
+    return "\n".join(lines)
+
+
+def _line(breach: Breach) -> str:
+    constraint = breach.constraint
+    who = ORIGINS.get(constraint.origin, constraint.origin)
+    source = f", source: {cut(harmless(constraint.source), _SOURCE)}" if constraint.source else ""
+    line = (
+        f"Constraint {constraint.ref} {_DOES[breach.mode]}: {cut(harmless(constraint.text), _TEXT)} "
+        f"({who}, since {constraint.at[:_DAY]}{source})."
+    )
+    if breach.mode != constraint.mode:
+        return f"{line} This command is too long or too deeply nested to be checked against it."
+    matched = f" Matched: {cut(harmless(breach.matched), _MATCHED)}." if breach.matched else ""
+    weaker = (
+        f" It was meant to {constraint.meant}, but only the user's own word does."
+        if constraint.mode != constraint.meant
+        else ""
+    )
+    return line + matched + weaker

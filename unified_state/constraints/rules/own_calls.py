@@ -1,0 +1,60 @@
+"""Whether a line of the shell runs our own program with its environment changed. By its environment the program knows
+that an agent started it, so the user is asked about such a line.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
+from unified_state.lib.shell.shell_words import UnreadableError
+from unified_state.lib.shell.unwrap import commands_run, program_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.lib.shell.parse import SimpleCommand
+
+_PROGRAM, _PACKAGE = "unified-state", "unified_state"
+_MOST_COMMANDS = 5_000  # in one line
+# What changes the environment of what it runs, or of what comes after it in the line.
+_CHANGES = {"declare", "doas", "env", "exec", "export", "runuser", "su", "sudo", "typeset", "unset"}
+# What runs it outside of the agent's session: at another terminal, by another process.
+_MOVES = {"at", "batch", "chroot", "expect", "nsenter", "screen", "script", "setsid", "socat", "ssh", "systemd-run"}
+_MOVES |= {"tmux", "unbuffer", "unshare"}
+_READ_LINES = {"ash", "bash", "dash", "eval", "fish", "ksh", "sh", "zsh"}
+_ONLY_NAMES_IT = {"cat", "command", "echo", "grep", "ls", "man", "pip", "pipx", "printf", "rg", "type", "which"}
+_TELLING = {*AGENT_VARIABLES, "HOME"}
+_TELLING_BEGINNINGS = ("CLAUDE", "UNIFIED_STATE_")
+
+
+def runs_us_changed(line: str) -> bool:
+    """Whether it does, also where the line cannot be read to its end."""
+    is_changed = False
+    try:
+        commands = list(islice(commands_run(line), _MOST_COMMANDS + 1))
+    except UnreadableError:
+        return True
+    for command in commands:
+        is_changed |= _changes(command)
+        if command.words and _runs_us(command.words) and (is_changed or command.assigned):
+            return True
+    return len(commands) > _MOST_COMMANDS
+
+
+def _changes(command: SimpleCommand) -> bool:
+    """Whether a command changes the environment of those that come after it, or of the one that it runs."""
+    if not command.words:  # only what was exported is changed by a mere assignment
+        names = [word.partition("=")[0].removesuffix("+") for word in command.assigned]
+        return any(name in _TELLING or name.startswith(_TELLING_BEGINNINGS) for name in names)
+    name = program_name(command.words[0])
+    return len(command.words) > 1 and (name in _CHANGES or name in _MOVES)
+
+
+def _runs_us(words: list[str]) -> bool:
+    name = program_name(words[0])
+    if name in _ONLY_NAMES_IT:
+        return False
+    if name.startswith(("python", "pypy")):
+        return any(_PACKAGE in word for word in words)
+    reads_lines = name in _MOVES or name in _CHANGES or name in _READ_LINES
+    return any(program_name(word) == _PROGRAM or (reads_lines and _PROGRAM in word) for word in words)

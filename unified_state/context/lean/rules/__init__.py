@@ -1,0 +1,1 @@
+"""How a long output is shortened."""

@@ -1,0 +1,1 @@
+"""Kinds of tool output: one a file."""

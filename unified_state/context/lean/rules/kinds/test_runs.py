@@ -1,0 +1,156 @@
+"""Of a test run: failures whole with their output, the summary; what passed is counted.
+
+A runner's lines are known by how they begin or end. What stands between `=== RUN` and `--- PASS` belongs to a test that
+passed, and goes with it.
+"""
+
+from __future__ import annotations
+
+from unified_state.context.lean.rules.rank import Ranking, ends_first
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.context.lean.rules.output_view import View
+    from unified_state.context.lean.rules.tool_call import Call
+
+KIND = "test run"
+SCALES = (30, 3, 2)  # by level
+_PROGRAMS = frozenset((
+    "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test",
+    "yarn test", "pnpm test", "rspec", "phpunit", "ctest", "dotnet test", "mvn test",
+    "gradle test", "gradlew test", "make test", "make check", "tox", "nox", "mise run test", "deno test", "bun test",
+    "swift test", "mix test", "python -m pytest", "python -m unittest", "python3 -m pytest", "python3 -m unittest",
+))  # fmt: skip
+_PASSED = ("--- PASS", "\u2713", "\u2714", "\u221a", "ok ", "PASS ", "PASSED ", "[ OK ]", "[       OK ]")
+_PASSED_ENDS = ("... ok", " PASSED")
+_NOT_RUN = "--- SKIP"
+_NOT_RUN_ENDS = ("... ignored", "[no test files]", " SKIPPED")
+_TIMED = ("]", " sec")  # how lines end that tell how far it is, or how long it took
+_STARTED = ("=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "[ RUN      ]")
+_SAYS_NOTHING = ("=== RUN", "=== PAUSE", "=== CONT")  # of a failure: its own line names the test
+_FAILED = (
+    "--- FAIL", "FAILED ", "FAIL ", "FAIL\t", "Failed ", "\u2717", "\u2718", "\u2716", "\u2715", "\u00d7", "\u25cf",
+    "not ok",
+)  # fmt: skip
+_FAILED_ENDS = (" FAILED", "... FAIL", "... ERROR")
+_FAILED_OF_CTEST = "***"  # and what follows, up to the next
+_REPORTS = ("= FAILURES =", "= ERRORS =", "= short test summary")
+_REPORTS_WHOLE = ("failures:", "Failures:")  # of cargo, of rspec
+_REPORTS_OF_UNITTEST = ("FAIL: ", "ERROR: ")  # below a line
+_REPORTS_OF_MOCHA = ("passing", "failing")  # behind how many
+_BEGIN_REPORTS = frozenset("=fFE0123456789")  # the first characters of those lines
+_SAID_BY_A_TEST = "_test.go:"
+_FEW_MARKERS, _LOOKED_AT = 3, 400
+_SUMMARY = 4  # last lines
+
+
+def fits(call: Call, view: View) -> bool:
+    """Whether an output is a test run's: by its command, or by its lines."""
+    if call.runs(_PROGRAMS):
+        return True
+    markers = ("--- PASS", "--- FAIL", "=== RUN", "\u2713", "\u2714")
+    lines = view.pieces[:_LOOKED_AT]
+    return not call.only_prints and sum(line.lstrip().startswith(markers) for line in lines) >= _FEW_MARKERS
+
+
+def rank(view: View) -> Ranking:
+    """Failures, what else is no pass, and the summary."""
+    pieces = view.pieces
+    count = len(pieces)
+    outcomes = _Outcomes(pieces)
+    must = outcomes.failed | set(range(max(0, count - _SUMMARY), count))
+    others = [number for number in ends_first(count) if number not in outcomes.passed]
+    return Ranking(must - outcomes.passed.keys(), others, outcomes.passed)
+
+
+class _Outcomes:
+    """What a run says of its tests, read line by line: the units of what failed, and of what did not with what they
+    are.
+    """
+
+    def __init__(self, pieces: list[str]) -> None:
+        self.failed: set[int] = set()
+        self.passed: dict[int, str] = {}
+        self._pieces = pieces
+        self._said: dict[str, list[int]] = {}  # by test: what it said so far
+        self._running = self._before = ""
+        self._in_failure = self._is_flush = self._in_report = False
+        for number, piece in enumerate(pieces):
+            self._read(number, piece.strip())
+
+    def _read(self, number: int, line: str) -> None:
+        self._in_report = self._in_report or (line[:1] in _BEGIN_REPORTS and _begins_reports(line, self._before))
+        self._before = line
+        if self._in_report:
+            self.failed.add(number)
+        elif line.startswith(_FAILED) or line.endswith(_FAILED_ENDS) or _is_numbered(line):
+            self._fail(number, line)
+        elif outcome := _outcome(line):
+            for at in self._said.pop(_named(line), []):
+                self.passed[at] = "started" if self._pieces[at].startswith(_SAYS_NOTHING) else "said by them"
+            self.passed[number] = outcome
+            self._running, self._in_failure = "", False
+        elif line.startswith(_STARTED):
+            self._running, self._in_failure = _named(line), False
+            self._said.setdefault(self._running, []).append(number)
+        else:
+            self._hear(number, line)
+
+    def _fail(self, number: int, line: str) -> None:
+        for at in (*self._said.pop(_named(line), []), number):
+            if self._pieces[at].startswith(_SAYS_NOTHING):
+                self.passed[at] = "started"
+            else:
+                self.failed.add(at)
+        self._running, self._in_failure, self._is_flush = "", True, False
+
+    def _hear(self, number: int, line: str) -> None:
+        """Something that is no outcome: what a test says, or a failure's own words."""
+        if self._in_failure and line and (self._is_flush or self._pieces[number][:1].isspace()):
+            self.failed.add(number)
+        elif self._running:
+            self._said[self._running].append(number)
+        elif line.endswith(" sec") and _FAILED_OF_CTEST in line:
+            self.failed.add(number)
+            self._in_failure = self._is_flush = True
+        elif _SAID_BY_A_TEST in line:  # whose name was cut off before we saw it
+            self.failed.add(number)
+
+
+def _outcome(line: str) -> str:
+    """What a line counts as that tells of no failure; empty where it tells of no outcome."""
+    if line.startswith(_PASSED) or line.endswith(_PASSED_ENDS) or (line.endswith(_TIMED) and _has_passed(line)):
+        return "passed"
+    return "not run" if line.startswith(_NOT_RUN) or line.endswith(_NOT_RUN_ENDS) else ""
+
+
+def _begins_reports(line: str, before: str) -> bool:
+    """Whether the reports of failures begin with a line; `=== RUN   TestA/failures:_b` begins none."""
+    if line.startswith(_REPORTS_OF_UNITTEST):
+        return bool(before) and not before.strip("=")
+    number, _, rest = line.partition(" ")
+    if rest.startswith(_REPORTS_OF_MOCHA):
+        return number.isdigit()
+    return line in _REPORTS_WHOLE or (not line.startswith(_STARTED) and any(words in line for words in _REPORTS))
+
+
+def _named(line: str) -> str:
+    """The test that a line of `go test -v` names: `--- FAIL: TestA/b (0.01s)`, `=== RUN   TestA/b`."""
+    words = line.split(None, 3)
+    return words[2] if len(words) > 2 else ""  # noqa: PLR2004  # a marker of two words, and the name
+
+
+def _is_numbered(line: str) -> bool:
+    """`2) closes the pool`, as mocha, playwright and mix name what failed."""
+    return line[:1].isdigit() and line.partition(") ")[0].isdigit()
+
+
+def _has_passed(line: str) -> bool:
+    """`tests/test_a.py ......  [ 12%]`, `tests/test_a.py::test_b PASSED  [ 12%]`, `Passed Pool.Opens [3 ms]`,
+    `1/9 Test #1: pool ...   Passed  0.01 sec`.
+    """
+    if not line.endswith("%]"):
+        return line.startswith("Passed ") or " Passed " in line
+    before, _, _ = line.rpartition(" [")
+    outcomes = before.rstrip().rpartition(" ")[2]
+    return outcomes == "PASSED" or not outcomes.strip(".sx")

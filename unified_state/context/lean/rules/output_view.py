@@ -1,0 +1,111 @@
+"""An output taken apart into units, each of which a short form shows or cuts: a line; of a long line a piece.
+
+Both ends of an output are looked at closely. Between them only lines that tell of trouble are units of their own, so
+what a rule costs does not grow with the output.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from unified_state.context.lean.rules.terminal import as_read
+from unified_state.context.lean.rules.trouble_lines import MOST, trouble_places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CLOSELY, _MANY_LINES = 48_000, 2_000  # characters and lines of either end
+_LONG_LINE, _PIECE = 600, 200  # characters
+_SEPARATORS = (',"', ", ", "},", " ")  # where a long line is cut, the best first
+
+
+class View:
+    """The units of an output: unit `n` begins at `starts[n]`, is `sizes[n]` characters long, and reads as `pieces[n]`:
+    without colours, and its line ends as on any system. `blocks` holds the units that are not looked at, whose pieces
+    are empty here.
+    """
+
+    def __init__(self, text: str, *, has_troubles: bool) -> None:
+        self.text = text
+        self.starts: list[int] = []
+        self.blocks: set[int] = set()
+        places = trouble_places(text) if has_troubles else []
+        self.is_all_trouble = len(places) > MOST
+        head = _end_of_head(text)
+        tail = max(head, _start_of_tail(text))
+        self._add(0, head)
+        at = head
+        for place in [place for place in places[:MOST] if head <= place < tail]:
+            start, end = _context(text, place)
+            self._add_block(at, start)
+            self._add(max(at, start), end)
+            at = max(at, end)
+        self._add_block(at, tail)
+        self._add(max(at, tail), len(text))
+        ends = [*self.starts[1:], len(text)]
+        pieces = [
+            "" if number in self.blocks else text[start:end]
+            for number, (start, end) in enumerate(zip(self.starts, ends, strict=True))
+        ]
+        self.sizes = list(map(len, pieces))
+        self.pieces = list(map(as_read, pieces)) if "\x1b" in text or "\r" in text else pieces
+        self.troubles = {self.unit_at(place) for place in places}
+
+    def unit_at(self, place: int) -> int:
+        """The unit in which a character of the output stands."""
+        return bisect_right(self.starts, place) - 1
+
+    def _add_block(self, start: int, end: int) -> None:
+        if start < end:
+            self.blocks.add(len(self.starts))
+            self.starts.append(start)
+
+    def _add(self, start: int, end: int) -> None:
+        for first, last in _lines(self.text, start, end):
+            self.starts.append(first)
+            if last - first > _LONG_LINE:
+                self.starts.extend(_cuts(self.text, first, last))
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end:
+        stop = text.find("\n", start, end) + 1 or end
+        yield start, stop
+        start = stop
+
+
+def _cuts(text: str, start: int, end: int) -> Iterator[int]:
+    """Where the pieces of a long line begin, but for the first."""
+    while end - start > _PIECE:
+        found = (text.rfind(separator, start + _PIECE // 4, start + _PIECE) for separator in _SEPARATORS)
+        start = next((at + 1 for at in found if at >= 0), start + _PIECE)
+        yield start
+
+
+def _end_of_head(text: str) -> int:
+    """Where the lines end that are looked at from the beginning; of a line too long the part."""
+    lines = text[:_CLOSELY].split("\n", _MANY_LINES)
+    if len(lines) > _MANY_LINES:
+        return min(len(text), _CLOSELY) - len(lines[-1])
+    return len(text) if len(text) <= _CLOSELY else text.rfind("\n", 0, _CLOSELY) + 1 or _CLOSELY
+
+
+def _start_of_tail(text: str) -> int:
+    """Where the lines begin that are looked at up to the end."""
+    start = max(0, len(text) - _CLOSELY)
+    lines = text[start:].rsplit("\n", _MANY_LINES)
+    if len(lines) > _MANY_LINES:
+        return start + len(lines[0]) + 1
+    return text.find("\n", start) + 1 or start
+
+
+def _context(text: str, place: int) -> tuple[int, int]:
+    """The line of a place with two before and three behind it; of long lines no more than a piece."""
+    start = end = place
+    for _ in range(3):
+        start = max(text.rfind("\n", max(0, start - _LONG_LINE), start), place - _LONG_LINE, 0)
+    for _ in range(4):
+        found = text.find("\n", end, end + _LONG_LINE)
+        end = min(len(text), found + 1 if found >= 0 else end + _LONG_LINE)
+    return min(start + 1, place), end

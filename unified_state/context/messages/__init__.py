@@ -1,0 +1,1 @@
+"""Conversations of the Messages API: cut old texts, archive them whole."""

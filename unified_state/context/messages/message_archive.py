@@ -1,0 +1,92 @@
+"""A program's own conversation in the archive: texts that leave it are kept whole, under refs that `recall` knows.
+
+Invariant: a ref is given only for a text that is durably archived (masked secrets aside), and the same text always has
+the same ref in a session.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from unified_state.context.messages.rules.message_texts import ASSISTANT, TOOL
+from unified_state.lib.clock import current_time
+from unified_state.lib.stdlib import dump_json
+from unified_state.lib.text.compress import pack
+from unified_state.memory.archive.sessions import LOCAL_SESSION
+from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.memory.secrets.rules.private_tags import hide_private
+from unified_state.memory.workspace.open_workspace import program_workspace
+from unified_state.model.step import NOTICE, TEXT, TOOL_RESULT, Step
+from unified_state.search.find import recall_and_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.context.messages.rules.message_texts import CutText
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+
+# What a program puts in the user's place need not be the user's words, so it is a notice, which binds nobody.
+_KINDS = {TOOL: TOOL_RESULT, ASSISTANT: TEXT}
+
+
+class MessageArchive:
+    """Keeps what `prune_messages` cuts, and gives it back.
+
+    >>> archive = MessageArchive()
+    >>> messages = prune_messages(messages, archive.keep)
+    >>> archive.recall("S12")
+    """
+
+    def __init__(
+        self,
+        project_dir: str | os.PathLike[str] | None = None,
+        session_id: str | None = None,
+        *,
+        workspace: Workspace | None = None,
+    ) -> None:
+        """The archive of the repository that `project_dir` (default: the current folder) lies in.
+
+        `session_id` names the conversation; searches tell it. `workspace` is for callers that have one.
+        """
+        self._workspace = workspace or program_workspace(project_dir, session_id)
+        self._refs: dict[str, str] = {}
+
+    def keep(self, texts: Sequence[CutText]) -> list[str]:
+        """Archive texts; their refs. The ref of a text that the user had forgotten is empty: it is not kept again."""
+        keys = [sha256(found.text.encode("utf-8", "surrogatepass")).hexdigest() for found in texts]
+        new = {key: found for key, found in zip(keys, texts, strict=True) if key not in self._refs}
+        if new:
+            now = current_time()
+            self._refs |= self._workspace.use(lambda archive: self._store(archive, new, now))
+        return [self._refs[key] for key in keys]
+
+    def recall(self, ref: str) -> str:
+        """The text of a step, whole; of anything else that has a ref all that is known, as JSON. Raises
+        NotFoundError.
+        """
+        found = recall_and_note(self._workspace, ref, current_time())
+        text = found.get("result", found.get("text"))
+        return text if isinstance(text, str) else dump_json(found)
+
+    def _store(self, archive: Archive, texts: dict[str, CutText], now: int) -> dict[str, str]:
+        masker = self._workspace.masker
+        kept = {key: masker.text(hide_private(found.text)) for key, found in texts.items()}
+        refs: dict[str, str] = {}
+        with archive.transaction():
+            writer = StepWriter(archive, self._workspace.session_number(archive, now), None)
+            for key, found in texts.items():
+                step = Step(
+                    uuid=f"{self._workspace.session_id or LOCAL_SESSION}/pruned/{key}",
+                    block=0,
+                    kind=_KINDS.get(found.said_by, NOTICE),
+                    at=now,
+                    text=kept[key],
+                    tool_use_id=found.tool_use_id,
+                )
+                writer.add(step, pack(step.text))
+                known = archive.row("SELECT id FROM step WHERE uuid = ? AND block = 0 AND kind NOT NULL", step.uuid)
+                refs[key] = f"S{known[0]}" if known else ""
+        return refs

@@ -1,0 +1,1 @@
+"""Pure rules of conversations of the Messages API."""

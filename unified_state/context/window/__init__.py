@@ -1,0 +1,1 @@
+"""How full the context is, and when the client compacts it."""

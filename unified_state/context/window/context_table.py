@@ -1,0 +1,119 @@
+"""The context of each session in the archive: its history, what was last found out, what the next prompt is told."""
+
+from __future__ import annotations
+
+from unified_state.model.context_usage import Limit, Point, Watched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+
+MOST_POINTS = 50
+_MOST_SEEN = 5  # compactions that say where the client compacts: it may be set otherwise now
+
+
+def keep_point(archive: Archive, session: int, point: Point) -> None:
+    """Add to a session's history, where a turn has one point, and drop what is older than its last points."""
+    archive.run("INSERT OR REPLACE INTO context_point VALUES (?, ?, ?, ?)", session, point.at, point.turn, point.tokens)
+    archive.run(
+        "DELETE FROM context_point WHERE session = ? AND turn NOT IN "
+        "(SELECT turn FROM context_point WHERE session = ? ORDER BY turn DESC LIMIT ?)",
+        session,
+        session,
+        MOST_POINTS,
+    )
+
+
+def history(archive: Archive, session: int) -> list[Point]:
+    """The history of a session, the oldest point first."""
+    rows = archive.rows("SELECT at, turn, tokens FROM context_point WHERE session = ? ORDER BY turn", session)
+    return [Point(*row) for row in rows]
+
+
+def keep_watched(archive: Archive, session: int, watched: Watched, line: str | None) -> None:
+    """Remember what was found out. A line that was not told yet is told if there is no newer one of the same cycle."""
+    archive.run(
+        "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
+        "window = excluded.window, compacts_at = excluded.compacts_at, known_from = excluded.known_from, "
+        "phase = excluded.phase, reached = excluded.reached, stale = excluded.stale, "
+        "line = coalesce(excluded.line, CASE WHEN cycle = excluded.cycle THEN line END), cycle = excluded.cycle",
+        session,
+        watched.window,
+        watched.limit.tokens,
+        watched.limit.known_from,
+        watched.phase,
+        watched.reached,
+        watched.cycle,
+        watched.stale,
+        line,
+    )
+
+
+def watched_context(archive: Archive, session: int) -> Watched | None:
+    """What was last found out of a session's context."""
+    row = archive.row(
+        "SELECT window, compacts_at, known_from, phase, reached, cycle, stale FROM context WHERE session = ?", session
+    )
+    return None if row is None else Watched(row[0], Limit(row[1], row[2]), *row[3:])
+
+
+def newest_cut(archive: Archive, session: int) -> tuple[int, int]:
+    """The newest compaction of a session that was done, and when; zeros where there was none."""
+    row = archive.row(
+        "SELECT id, boundary_at FROM compaction WHERE session = ? AND boundary_at NOT NULL ORDER BY id DESC LIMIT 1",
+        session,
+    )
+    return (0, 0) if row is None else (row[0], row[1])
+
+
+def done_compactions(archive: Archive, session: int) -> list[tuple[int, int, int | None, str | None]]:
+    """The compactions of a session that were done: number, time, size before, trigger; the oldest first."""
+    return archive.rows(
+        "SELECT id, boundary_at, pre_tokens, trigger FROM compaction "
+        "WHERE session = ? AND boundary_at NOT NULL ORDER BY id",
+        session,
+    )
+
+
+def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
+    """How large conversations were that the client compacted by itself: this session's, else those with this window."""
+    newest = "ORDER BY id DESC LIMIT ?"
+    own = archive.rows(
+        "SELECT pre_tokens FROM compaction WHERE session = ? AND trigger = 'auto' AND pre_tokens BETWEEN 1 AND ? "
+        + newest,
+        session,
+        window,
+        _MOST_SEEN,
+    )
+    others = own or archive.rows(
+        "SELECT pre_tokens FROM compaction WHERE trigger = 'auto' AND pre_tokens BETWEEN 1 AND ? "
+        "AND session IN (SELECT session FROM context WHERE window = ?) " + newest,
+        window,
+        window,
+        _MOST_SEEN,
+    )
+    return [tokens for (tokens,) in others]
+
+
+def turn_starts(archive: Archive, session: int) -> tuple[int, list[int]]:
+    """When each of the newest turns of a session began, and how many there were before them."""
+    own = "FROM turn WHERE session = ? AND agent IS NULL "
+    newest = archive.rows(f"SELECT at {own} ORDER BY id DESC LIMIT ?", session, MOST_POINTS)
+    count: int = archive.row(f"SELECT count(*) {own}", session)[0]
+    return count - len(newest), sorted(at for (at,) in newest)
+
+
+def transcript_of(archive: Archive, session: int) -> str:
+    """The path of a session's own transcript; empty where none is known."""
+    row = archive.row("SELECT path FROM transcript WHERE session = ? AND agent IS NULL LIMIT 1", session)
+    return "" if row is None else str(row[0])
+
+
+def take_line(archive: Archive, session: int) -> str:
+    """What the prompt is told, which it is once, and not if the conversation was compacted meanwhile."""
+    line, cycle = archive.row("SELECT line, cycle FROM context WHERE session = ?", session) or (None, 0)
+    if line is None:
+        return ""
+    with archive.transaction(durable=False):
+        archive.run("UPDATE context SET line = NULL WHERE session = ?", session)
+    return str(line) if newest_cut(archive, session)[0] == cycle else ""

@@ -1,0 +1,33 @@
+"""How much tighter a session's outputs are shortened now (`context.lean.rules.lean_pressure`).
+
+The small file exists only
+while they are. The last Stop writes it, the hook behind each tool call reads it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.lib.files.session_file import session_file, write_session_file
+
+_FOLDER = "pressure"
+_MOST = 2
+
+
+def keep_pressure(folder: str, session_id: str, pressure: int) -> None:
+    """Write it down; none, and the file goes."""
+    path = session_file(folder, _FOLDER, session_id)
+    if pressure:
+        write_session_file(path, str(pressure))
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def read_pressure(folder: str, session_id: str) -> int:
+    """How many levels tighter; 0 where nothing is known."""
+    try:
+        with open(session_file(folder, _FOLDER, session_id), encoding="ascii", errors="replace") as file:
+            text = file.read(_MOST)
+    except OSError:
+        return 0
+    return int(text) if text in {"1", "2"} else 0

@@ -1,0 +1,112 @@
+"""What the status line tells of a session: read at one glance. It waits for nobody and changes nothing of what is
+recorded; what cannot be read now is left out.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.context.window.context_table import history, newest_cut
+from unified_state.context.window.rules.context_limit import compaction_limit
+from unified_state.context.window.rules.context_phase import phase_of, trend_of
+from unified_state.context.window.rules.status_line_text import Glance
+from unified_state.context.window.watch_context import watched_now
+from unified_state.errors import UnifiedStateError
+from unified_state.lib.stdlib import parse_json
+from unified_state.lib.text.compress import unpack
+from unified_state.lib.text.timestamps import age_text, to_milliseconds
+from unified_state.memory.archive.archive_reader import ArchiveReader
+from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.repository.health import newest_problem
+from unified_state.memory.repository.place import journal_folder
+from unified_state.model.context_usage import OK, Point
+from unified_state.model.origin import USER_SAID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.place import Place
+    from unified_state.model.context_usage import Reading
+    from unified_state.settings import Settings
+
+_PATIENCE = 0.02  # seconds for a writer to finish; the next refresh is near
+
+
+def glance_at(
+    place: Place, settings: Settings, session_id: str, reading: Reading | None, now: int, environ: Mapping[str, str]
+) -> Glance:
+    """Everything that is known at this moment."""
+    glance = Glance(problem=_problem(place.folder, now))
+    if reading is not None:
+        limit = compaction_limit(reading.window, [], environ)
+        phase = phase_of(reading.tokens * 100 / limit.tokens, OK, (settings.context_warning, settings.context_optimise))
+        glance = Glance(reading.tokens, reading.window, reading.percent, limit.tokens, phase, problem=glance.problem)
+    path = _archive_path(place, settings)
+    if path is None or not os.path.exists(path):
+        return glance
+    try:
+        with ArchiveReader(path, seconds=_PATIENCE) as archive:
+            glance = glance.replace(**_recorded(archive, place.state_path, now))
+            if reading is not None:
+                session = session_number(archive, session_id) or 0  # of one that is new the others tell
+                glance = glance.replace(**_ahead(archive, session, reading, settings, environ))
+    except UnifiedStateError:
+        return glance  # a writer is at work, or it is damaged: the hooks find that out, and tell it
+    return glance
+
+
+def _archive_path(place: Place, settings: Settings) -> str | None:
+    if settings.tier != "json":
+        return place.archive_path
+    from unified_state.memory.archive.archive import ARCHIVE_VERSION
+    from unified_state.memory.journal.scratch_database import find_scratch  # few choose it
+
+    return find_scratch(journal_folder(place), ARCHIVE_VERSION)
+
+
+def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:
+    """What is recorded for the repository, and when the state was saved."""
+    users = archive.rows(
+        "SELECT body FROM item WHERE kind = 'constraint' AND status = 'active' AND origin = ?", USER_SAID
+    )  # as everywhere, only the user's own word blocks
+    saved = archive.row("SELECT at FROM saved WHERE state_path = ?", state_path)
+    saved_at = to_milliseconds(saved[0]) if saved else None
+    return {
+        "items": archive.row("SELECT count(*) FROM item WHERE status = 'active'")[0],
+        "blocking": sum(_is_blocking(unpack(body)) for (body,) in users),
+        "saved": None if saved_at is None else age_text(now - saved_at),
+    }
+
+
+def _ahead(
+    archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
+) -> dict[str, object]:
+    """Where the session's context goes: its phase, and how long until the client compacts."""
+    watched = watched_now(archive, session, reading, settings, environ)
+    _, cut_at = newest_cut(archive, session)
+    points = [point for point in history(archive, session) if point.at >= cut_at]
+    if points and reading.tokens != points[-1].tokens:  # the turn that is under way
+        points.append(Point(reading.at, points[-1].turn + 1, reading.tokens))
+    trend = trend_of(points, watched.limit.tokens)
+    return {
+        "compacts_at": watched.limit.tokens,
+        "phase": watched.phase,
+        "turns_left": trend.turns_left,
+        "minutes_left": trend.minutes_left,
+        "stale": watched.stale,
+    }
+
+
+def _is_blocking(body: str) -> bool:
+    try:
+        return bool(parse_json(body).get("blocking"))
+    except (ValueError, AttributeError):
+        return False  # damaged on the disk
+
+
+def _problem(folder: str, now: int) -> str | None:
+    """Which hook failed in its last run, and when."""
+    newest = newest_problem(folder)
+    return None if newest is None else f"{newest.event} failed {age_text(now - newest.at)}"

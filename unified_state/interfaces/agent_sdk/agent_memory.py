@@ -1,0 +1,110 @@
+"""AgentMemory: an SDK agent's options with the memory in them.
+
+Invariant: an event is handled once. Where the client loads settings that run the hooks as commands, they are left to
+it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from unified_state.agents.install.hook_table import OUTPUT_EVENT
+from unified_state.context.lean.rules.levels import NAMES
+from unified_state.errors import MissingExtraError, UsageError
+from unified_state.interfaces.agent_sdk.loaded_hooks import run_as_commands
+from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS, Hooks
+from unified_state.memory.manager.manager import UnifiedStateManager
+from unified_state.memory.repository.place import locate
+from unified_state.settings import environment, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Self
+
+    from claude_agent_sdk import ClaudeAgentOptions
+
+
+class AgentMemory:
+    """The memory of an agent that the Claude Agent SDK runs: `options` are the given ones with our hooks and tools.
+
+    >>> memory = AgentMemory(ClaudeAgentOptions(cwd="my-project"))
+    >>> async with memory, ClaudeSDKClient(memory.options) as client:
+    ...     await client.query("Go on with the parser.")
+
+    Every session that is begun with these options is archived and given its memory back as in a terminal. Where the
+    hooks are installed in settings that the options load, those run, and none are added.
+    """
+
+    options: ClaudeAgentOptions
+
+    def __init__(self, options: ClaudeAgentOptions | None = None, *, lean: str | None = None) -> None:
+        """`options` are those of your agent; its `cwd` says which project. They are not changed. `lean` has long tool
+        outputs shortened, as `install --lean LEVEL` does: "gentle", "middle" or "tight".
+        """
+        if lean not in {None, *NAMES}:
+            message = f"lean is {str(lean)[:60]!r}"
+            raise UsageError(message, f"levels are {', '.join(NAMES)}")
+        try:
+            from claude_agent_sdk import ClaudeAgentOptions
+
+            from unified_state.interfaces.agent_sdk.sdk_tools import NAME, in_process_server
+        except ImportError as error:
+            message = "the Claude Agent SDK is not installed"
+            raise MissingExtraError(message, "pip install 'unified-state[agent-sdk]'") from error
+        given = options or ClaudeAgentOptions()
+        self._folder = os.path.abspath(given.cwd or os.getcwd())
+        environ = {**environment(), **given.env}
+        data_dir = load_settings(None, environ).data_dir
+        worktree = locate(self._folder, data_dir, create=False).repository.worktree
+        theirs = run_as_commands((*EVENTS, OUTPUT_EVENT), given, dict.fromkeys((worktree, self._folder)), environ)
+        self._hooks = Hooks(self._folder, environ, data_dir, _source(given))
+        self.options = replace(
+            given,
+            hooks=_joined(given.hooks, self._hooks.matchers(theirs, f"mcp__{NAME}__.*", lean)),
+            mcp_servers={**_servers(given), NAME: in_process_server(self._folder, self._hooks.session_id)},
+            allowed_tools=[*given.allowed_tools, f"mcp__{NAME}"],
+        )
+
+    def manager(self, session_id: str | None = None) -> UnifiedStateManager:
+        """What records and reads the state of the agent's project; `session_id` is the SDK's."""
+        return UnifiedStateManager(self._folder, session_id)
+
+    def end(self) -> None:
+        """Archive what is left and note that the sessions ended, once their clients are gone. `with` and `async with`
+        do it at the end of their block.
+        """
+        self._hooks.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.end()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        from anyio import to_thread
+
+        await to_thread.run_sync(self.end)
+
+
+def _source(options: ClaudeAgentOptions) -> str:
+    if options.fork_session:
+        return "fork"
+    return "resume" if options.resume or options.continue_conversation else "startup"
+
+
+def _joined(theirs: Mapping[Any, list[Any]] | None, ours: Mapping[Any, list[Any]]) -> dict[Any, list[Any]]:
+    theirs = theirs or {}
+    return {event: [*theirs.get(event, []), *ours.get(event, [])] for event in {**theirs, **ours}}
+
+
+def _servers(options: ClaudeAgentOptions) -> dict[str, Any]:
+    if isinstance(options.mcp_servers, dict):
+        return options.mcp_servers
+    message = f"mcp_servers is {str(options.mcp_servers)[:60]!r}"
+    raise UsageError(message, "give the servers as a dict, so that the memory's own can be added")

@@ -1,0 +1,183 @@
+"""The hooks as Python functions of an SDK program: each does what the command of the same event does, in a thread.
+
+Invariant: nothing is raised into the agent, and its event loop never waits for the archive.
+
+The client calls no Python function when it starts: what SessionStart gives a session comes with its first prompt, and
+SessionEnd is when the program says that it is done.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from unified_state.agents.install.hook_table import LONG_OUTPUTS, OUTPUT_EVENT, TIMEOUTS, TOOL_TIMEOUT
+from unified_state.interfaces.agent_sdk.sdk_calls import Call
+from unified_state.model.enforced_constraint import TOOL_EVENT
+from unified_state.model.known import PARTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping
+    from concurrent.futures import Future
+    from typing import Any
+
+    from claude_agent_sdk import HookMatcher
+
+    from unified_state.interfaces.agent_sdk.sdk_calls import Fields
+
+    Callback = Callable[[Any, str | None, Any], Awaitable[Any]]
+
+_THREADS = 4
+_TIMEOUTS = {**TIMEOUTS, TOOL_EVENT: TOOL_TIMEOUT}
+EVENTS = tuple(_TIMEOUTS)
+_NAMED = ("session_id", "transcript_path", "cwd")  # what every event says of its session
+_END_SECONDS = 10.0
+
+
+class Hooks:
+    """The hooks of one program, for as many sessions as it has. `source` is what SessionStart would call their start:
+    startup, resume or fork.
+    """
+
+    def __init__(self, folder: str, environ: Mapping[str, str], data_dir: str, source: str) -> None:
+        # What the client gives a hook; a program that runs in another client's session has the variables of that one.
+        self._environ = {name: value for name, value in environ.items() if name != "CLAUDE_PID"}
+        self._environ["CLAUDE_PROJECT_DIR"] = folder
+        self._data_dir = data_dir
+        self._source = source
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="unified-state")
+        self._lock = threading.Lock()
+        self._caller: str | None = None
+        self._sessions: dict[str, _Session] = {}
+        self._work: set[Future[None]] = set()
+
+    def matchers(self, left_out: Collection[str], tools: str, lean: str | None) -> dict[Any, list[HookMatcher]]:
+        """The value for the SDK's `hooks`, without the events that are `left_out`; `tools` matches our own tools.
+        `lean` is the level at which long tool outputs are shortened, None where they are not.
+        """
+        from claude_agent_sdk import HookMatcher
+
+        def matcher(event: str, *callbacks: Callback) -> list[HookMatcher]:
+            return [HookMatcher(hooks=[callback], timeout=_TIMEOUTS[event]) for callback in callbacks]
+
+        found = {event: matcher(event, self._plain(event)) for event in EVENTS}
+        found["SessionStart"] = matcher("SessionStart", *map(self._part, PARTS))
+        found["UserPromptSubmit"] = matcher("UserPromptSubmit", *map(self._first, PARTS), self._prompt)
+        if lean is not None:
+            shortens = self._plain(OUTPUT_EVENT, lean)
+            found[OUTPUT_EVENT] = [HookMatcher(matcher=LONG_OUTPUTS, hooks=[shortens], timeout=TOOL_TIMEOUT)]
+        found = {event: matchers for event, matchers in found.items() if event not in left_out}
+        calls = HookMatcher(matcher=tools, hooks=[self._called], timeout=TOOL_TIMEOUT)
+        return {**found, TOOL_EVENT: [calls, *found.get(TOOL_EVENT, [])]}
+
+    def session_id(self) -> str | None:
+        """The session that called a tool of ours last: just now, if one is at work."""
+        return self._caller
+
+    def end(self) -> None:
+        """Do what is left to be done, and note that the sessions ended. Events that come later are not handled."""
+        with self._lock:
+            sessions, self._sessions = self._sessions, {}
+            for session in sessions.values():
+                self._submit("SessionEnd", "", Call({**session.fields, "reason": "other"}, self._environ))
+            left = set(self._work)
+            self._pool.shutdown(wait=False)
+        wait(left, timeout=_END_SECONDS)
+
+    async def _called(self, fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
+        self._caller = str(fields.get("session_id") or "") or None
+        return {}
+
+    def _plain(self, event: str, part: str = "") -> Callback:
+        async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
+            session = self._session(fields)
+            if event == "SessionEnd":
+                with self._lock:
+                    self._sessions.pop(session.fields["session_id"], None)
+            return await self._answer(event, part, fields)
+
+        return callback
+
+    def _part(self, part: str) -> Callback:
+        """One of the two texts of a session that begins while the client runs: after /clear, or a compaction."""
+
+        async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
+            self._session(fields).has_begun = True
+            return await self._answer("SessionStart", part, fields)
+
+        return callback
+
+    def _first(self, part: str) -> Callback:
+        """One of the two texts of a session that began with the client; its first prompt brings them."""
+
+        async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
+            session = self._session(fields)
+            if fields.get("agent_id") or not session.take(part):
+                return {}
+            start = {**session.fields, "hook_event_name": "SessionStart", "source": self._source}
+            try:
+                return _as_event("UserPromptSubmit", await self._answer("SessionStart", part, start))
+            finally:
+                session.given[part].set()
+
+        return callback
+
+    async def _prompt(self, fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
+        """The prompt itself, after what was given at the start: that says what is new since the session's last entry,
+        and this one archives the newest.
+        """
+        from anyio import to_thread
+
+        await to_thread.run_sync(self._session(fields).wait_until_given, abandon_on_cancel=True)
+        return await self._answer("UserPromptSubmit", "", fields)
+
+    def _session(self, fields: Fields) -> _Session:
+        known = {name: fields.get(name, "") for name in _NAMED}
+        with self._lock:
+            return self._sessions.setdefault(str(known["session_id"]), _Session(known))
+
+    async def _answer(self, event: str, part: str, fields: Fields) -> dict[str, Any]:
+        """What the hook says. The thread may go on for a while after it has let the client go on."""
+        from anyio import to_thread  # as the SDK does: whichever event loop the program runs
+
+        call = Call(fields, self._environ)
+        with self._lock:
+            try:
+                self._submit(event, part, call)
+            except RuntimeError:  # the pool is shut down: the program said that it is done
+                return {}
+        await to_thread.run_sync(call.answered.wait, abandon_on_cancel=True)
+        return call.output
+
+    def _submit(self, event: str, part: str, call: Call) -> None:
+        work = self._pool.submit(call.run, event, part, self._data_dir)
+        self._work = {known for known in self._work if not known.done()} | {work}
+
+
+class _Session:
+    """A session that was seen: what its events say of it, and whether it was given what its start gives."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+        self.has_begun = False
+        self.given = {part: threading.Event() for part in PARTS}
+        self._taken: set[str] = set()
+
+    def take(self, part: str) -> bool:
+        """Whether this part is still to be given. It is given once."""
+        if self.has_begun or part in self._taken:
+            return False
+        self._taken.add(part)
+        return True
+
+    def wait_until_given(self) -> None:
+        """Wait for those parts that are being given."""
+        for part in tuple(self._taken):
+            self.given[part].wait(TIMEOUTS["SessionStart"])
+
+
+def _as_event(event: str, output: dict[str, Any]) -> dict[str, Any]:
+    """The output of a hook as that of another event."""
+    specific = output.get("hookSpecificOutput")
+    return {**output, "hookSpecificOutput": {**specific, "hookEventName": event}} if specific else output

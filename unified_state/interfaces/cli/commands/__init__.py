@@ -1,0 +1,1 @@
+"""The commands: arguments and output, one group a file."""

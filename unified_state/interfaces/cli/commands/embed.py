@@ -1,0 +1,83 @@
+"""`embed`: the steps of the archive get vectors of what they mean."""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.interfaces.cli.command_context import Context
+from unified_state.search.vectors.models import MODELS
+from unified_state.setting_table import OFF
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+    from unified_state.memory.workspace.workspace import Workspace
+
+_WORTH_A_BAR = 100  # steps: some seconds
+
+
+def configure(_name: str, parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--model", choices=MODELS, help="default: the setting search_vectors")
+    which.add_argument("--remove", choices=MODELS, help="remove all vectors of a model, and make none")
+    parser.add_argument("--limit", type=_count, metavar="N", help="at most so many steps, the newest without a vector")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_embed)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_count.__name__ = "number"  # argparse names the function in its message
+
+
+def _embed(arguments: Namespace) -> int:
+    from contextlib import ExitStack
+
+    from unified_state.interfaces.cli.progress import progress_bar
+
+    context = Context(as_json=arguments.json)
+    workspace = context.workspace(create=False)
+    if workspace.is_empty:
+        message = "nothing is archived here yet"
+        raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
+    setting = workspace.settings.search_vectors
+    if arguments.remove is not None:
+        return _remove(context, workspace, arguments.remove)
+    name = arguments.model or setting
+    if name == OFF:
+        message = "no model is chosen"
+        raise UsageError(message, f"say --model {' or --model '.join(MODELS)}, or set search_vectors")
+    from unified_state.search.vectors.embed_steps import embed  # loads numpy
+
+    with ExitStack() as stack:
+
+        def begin(total: int) -> Callable[[int], None]:
+            return stack.enter_context(progress_bar("making vectors", total, _WORTH_A_BAR))
+
+        done = embed(workspace, name, arguments.limit, begin)
+    unreadable = f"; {done.unreadable:,} hold nothing that it can read" if done.unreadable else ""
+    context.show(
+        done.as_dict(),
+        f"{done.added:,} new vectors: {done.vectors:,} of {done.steps:,} steps have one of {done.model}{unreadable}",
+    )
+    if setting != name:
+        context.say(f'searches do not use them yet; set search_vectors = "{name}"')
+    return 0
+
+
+def _remove(context: Context, workspace: Workspace, name: str) -> int:
+    from unified_state.search.vectors.remove_vectors import remove_vectors
+
+    done = remove_vectors(workspace, name)
+    size = f"the archive has {done.archive_bytes / 1e6:,.1f} MB"
+    context.show(done.as_dict(), f"{done.removed:,} vectors of {done.model} removed; {size}")
+    if workspace.settings.search_vectors == name:
+        context.say('searches still ask for them; set search_vectors = "off"')
+    return 0

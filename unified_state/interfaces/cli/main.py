@@ -1,0 +1,156 @@
+"""The command `unified-state`: finds the subcommand, parses its arguments, runs it, turns errors into exit codes.
+
+Agents run it all day, so only what a subcommand needs is imported, and only its parser is built. Exit codes: 0 fine; 1
+a problem was found or an expected error (one line: what, where, what to do); 2 usage; 3 a bug; 130 ^C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import io
+import os
+import sys
+
+from unified_state import __version__
+from unified_state.errors import UnifiedStateError
+from unified_state.lib.program_path import leave_relative_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+    from typing import NoReturn
+
+PROGRAM = "unified-state"
+_ALLOCATIONS = 100_000  # between collections of garbage; most commands end before one could pay for itself
+BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
+
+# Each subcommand, the module in `commands` that holds it, and its help.
+COMMANDS = {
+    "demo": ("demo", "the main job end to end on a bundled session, offline"),
+    "install": ("install", "put the hooks into the client's settings"),
+    "uninstall": ("install", "take the hooks out again; what was recorded stays"),
+    "doctor": ("doctor", "check hooks, archive, settings and space"),
+    "config": ("doctor", "show every setting, its value and where it comes from"),
+    "link": ("doctor", "use the archive of another clone of this repository"),
+    "status": ("state", "what is recorded here, in a few lines"),
+    "context": ("context", "how full the context is, how it grew, and when the client will compact it"),
+    "save": ("state", "save the state with git as it stands now"),
+    "load": ("state", "show the state"),
+    "age": ("state", "how long ago the state was saved, and which items still hold"),
+    "validate": ("state", "check a state file against the schema and the archive"),
+    "work": ("state", "say what this session works on"),
+    "decision": ("items", "decisions and why they were made"),
+    "constraint": ("items", "what limits the work"),
+    "question": ("items", "open questions"),
+    "evidence": ("items", "verbatim errors, commands and outputs"),
+    "attempt": ("items", "what was tried and failed"),
+    "proposed": ("proposed", "what was captured and waits for you"),
+    "ingest": ("archive_commands", "archive sessions from transcript files or folders"),
+    "import": ("import_command", "take in what other programs, machines or people kept"),
+    "export": ("archive_commands", "print the archive as JSON Lines, one step (or item) a line"),
+    "embed": ("embed", "make vectors of what steps mean, for searches by meaning"),
+    "search": ("search", "find turns, steps and items"),
+    "recall": ("archive_commands", "print an item, a turn, a step or a compaction whole"),
+    "why": ("why", "where an item comes from: the words, the turn around them, what became of it"),
+    "restore": ("archive_commands", "show what a session start would give back; changes nothing"),
+    "survival": ("survival", "what the summaries of compactions kept of the state, and what was told again"),
+    "sync": ("sync", "bring the team's server up to date with what is archived here"),
+    "forget": ("archive_commands", "remove for good"),
+    "prune": ("prune", "let go of old steps to have room; only when you ask"),
+    "scan": ("archive_commands", "look for secrets in what is archived"),
+    "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
+    "statusline": ("print_statusline", "print the status line, the client's JSON on stdin"),
+    "mcp": ("serve_mcp", "serve an agent's client by the model context protocol, on stdin and stdout"),
+    "completion": ("completion", "print the completion script for a shell"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """One line, and exit 2."""
+        self.exit(2, f"{PROGRAM}: {message}; see `{self.prog} --help`\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit code."""
+    gc.set_threshold(_ALLOCATIONS)
+    leave_relative_path()
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of a command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no reason to fail
+    try:
+        parsed = _parse(arguments)
+        return int(parsed.run(parsed))
+    except UnifiedStateError as error:
+        sys.stderr.write(f"{PROGRAM}: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`); point stdout elsewhere so that the interpreter's last flush does not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001  # the command line's edge: a bug becomes a report and exit 3
+        from unified_state.upkeep.doctor.bug_report import report_bug
+
+        sys.stderr.write(f"{PROGRAM}: {report_bug(error, arguments)}\n")
+        return BUG
+
+
+def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser with the named subcommands complete, and the others by name and help alone."""
+    parser = Parser(
+        prog=PROGRAM, description="The working memory of a coding agent that survives compaction.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (module, about) in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=about, description=_sentence(about), allow_abbrev=False)
+        if name in names:
+            _module(module).configure(name, subparser)
+    return parser
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    try:
+        return _parser(arguments).parse_args(arguments)
+    except SystemExit:
+        if "hook" in arguments[:1]:
+            raise SystemExit(0) from None  # to the client, a hook's exit 2 means that the user's prompt is refused
+        raise
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """A parser that is only as large as this command line needs."""
+    name = next((word for word in arguments if not word.startswith("-")), "")
+    if name in COMMANDS:
+        module, about = COMMANDS[name]
+        parser = Parser(prog=PROGRAM, allow_abbrev=False)
+        subparsers = parser.add_subparsers(dest="command", required=True)
+        subparser = subparsers.add_parser(name, description=_sentence(about), allow_abbrev=False)
+        _module(module).configure(name, subparser)
+        return parser
+    return build_parser([])
+
+
+def _module(name: str) -> ModuleType:
+    from importlib import import_module
+
+    return import_module(f"unified_state.interfaces.cli.commands.{name}")
+
+
+def _sentence(about: str) -> str:
+    return about[0].upper() + about[1:] + "."
+
+
+if __name__ == "__main__":
+    main()

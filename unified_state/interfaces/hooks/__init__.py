@@ -1,0 +1,1 @@
+"""The calls of hooks: one handler an event."""

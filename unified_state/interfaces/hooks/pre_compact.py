@@ -1,0 +1,98 @@
+"""PreCompact, the compaction's own SubagentStop, PostCompact: nothing is lost, the summary is steered, kept and read.
+
+PreCompact archives to the end, saves the state with git, and prints what the summary should contain. Between it and
+SessionStart(compact) the client fires a SubagentStop with an empty agent type whose last message is the raw summary;
+PostCompact has it too and is the fallback.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import CompactionRefusedError
+from unified_state.interfaces.hooks.checkpoint import save_checkpoint
+from unified_state.memory.archive.compactions import (
+    POST_COMPACT,
+    SUBAGENT_STOP,
+    begin_compaction,
+    keep_summary,
+    latest_compaction,
+    restart_compaction,
+)
+from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.ledger.item_table import ACTIVE, stated_items
+from unified_state.memory.manager.projection import Projection
+from unified_state.memory.repository.git_state import start_git
+from unified_state.restore.rules.summary_guidance import keep_list
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.interfaces.hooks.hook_call import HookCall
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.session_state import State
+
+_ARCHIVE_SECONDS = 60.0
+
+
+def on_pre_compact(call: HookCall, archive: Archive) -> str:
+    """What the client's compaction instructions get added: plain text, or nothing."""
+    answer = start_git(call.workspace.place.repository.worktree, call.environ)
+    call.capture(archive, _ARCHIVE_SECONDS)
+    git = answer()
+    with archive.transaction(durable=False):  # the checkpoint's own is
+        restart_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+    state = save_checkpoint(call, archive, "precompact", git)
+    refuse_if_asked(call, state)
+    if not call.settings.steer_summary:
+        return ""
+    return keep_list(stated_items(archive, [ACTIVE]), state, call.settings.steer_bytes)
+
+
+def on_summary(call: HookCall, archive: Archive) -> str:
+    """The raw summary, before the restore. Of several the last one counts, since that is what the client takes."""
+    text = summary_part(call.event.text("last_assistant_message"))
+    _keep(call, archive, text, SUBAGENT_STOP)
+    return ""
+
+
+def on_post_compact(call: HookCall, archive: Archive) -> str:
+    """The summary again, for a client that told nothing before."""
+    session = session_number(archive, call.event.session_id)
+    latest = latest_compaction(archive, session) if session is not None else None
+    if latest is None or latest.summary is None:
+        _keep(call, archive, summary_part(call.event.text("compact_summary")), POST_COMPACT)
+    return ""
+
+
+def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
+    """Keep the summary, then see what it kept and what it reports; the first does not depend on the second."""
+    if not text:
+        return
+    from unified_state.capture.survival.take_summary import (
+        take_in,  # the matcher's tables, only where there is a summary
+    )
+
+    text = call.workspace.masker.text(text)
+    with archive.transaction():
+        compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+        keep_summary(archive, compaction, text, source)
+    with archive.transaction():
+        added = take_in(archive, compaction, text, call.now)
+    if added:
+        Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).refresh()
+
+
+def summary_part(message: str) -> str:
+    """What of the answer reaches the model: the `<summary>` part; all of it where there is no such tag."""
+    begin = message.find("<summary>")
+    if begin < 0:
+        return message.strip()
+    end = message.rfind("</summary>")
+    return message[begin + len("<summary>") : end if end > begin else None].strip()
+
+
+def refuse_if_asked(call: HookCall, state: State) -> None:
+    """Opt-in, and manual only: refusing an automatic compaction would make the user's request fail."""
+    over = state.token_metrics.budget_status == "over_budget"
+    may_refuse = call.settings.block_compaction and not call.event.is_foreign  # exit 2 means something else elsewhere
+    if may_refuse and over and call.event.text("trigger") == "manual":
+        message = f"the state has {state.token_metrics.estimated_tokens} tokens, over its budget"
+        raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")

@@ -1,0 +1,58 @@
+"""Serving a hook whose archive cannot be used: over a journal that stands in for it, or by keeping the event for later.
+
+Of a transcript that the journal does not know, only the end is read: the archive knows the rest.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import TierError
+from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
+from unified_state.upkeep.stand_in.later_events import keep_for_later
+from unified_state.upkeep.stand_in.stand_in import StandIn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.errors import UnifiedStateError
+    from unified_state.interfaces.hooks.hook_call import HookCall
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.hook_event import HookEvent
+
+_TAIL_BYTES = 1 << 20
+
+
+def serve_beside(call: HookCall, error: UnifiedStateError, answer: Callable[[Archive], str]) -> str:
+    """What the handler of a hook gives over a journal. Without SQLite its event is kept for later. Raises the error of
+    a history that is a journal already.
+    """
+    if isinstance(error, TierError):
+        return keep_for_later(call)
+    if call.workspace.journal is not None:
+        raise error
+    beside = call.workspace = StandIn(call.workspace, error.message)
+
+    def served(archive: Archive) -> str:
+        _begin_near_end(archive, call.event, call.now)
+        return answer(archive)
+
+    return beside.use(served)
+
+
+def _begin_near_end(archive: Archive, event: HookEvent, now: int) -> None:
+    """Let a transcript that is not known here be read from near its end on."""
+    path = event.transcript_path
+    if not path or not event.session_id or not os.path.isfile(path) or read_cursor(archive, path) is not None:
+        return
+    with open(path, "rb") as file:
+        found = os.fstat(file.fileno())
+        offset = max(0, found.st_size - _TAIL_BYTES)
+        if offset:
+            file.seek(offset)
+            file.readline()
+            offset = file.tell()
+    with archive.transaction(durable=False):
+        session = touch_session(archive, event.session_id, now)
+        move_cursor(archive, Cursor(path, session, None, offset, found.st_ino & ((1 << 63) - 1), None))

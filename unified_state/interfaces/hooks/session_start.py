@@ -1,0 +1,160 @@
+"""SessionStart and SessionEnd: catch up on what a killed client left, give the session its memory back, note its
+end.
+"""
+
+from __future__ import annotations
+
+from unified_state.constraints.constraint_hook import has_hook
+from unified_state.constraints.constraint_table import ever_enforced
+from unified_state.interfaces.hooks.user_prompt_submit import register
+from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
+from unified_state.memory.archive.sessions import cleared_by, end_session, session_number
+from unified_state.memory.archive.steps import last_entry_at
+from unified_state.memory.ledger.rules.binding import unenforced
+from unified_state.memory.repository.health import health_line
+from unified_state.memory.repository.rejoin import remember
+from unified_state.memory.workspace.link import unjoined_line
+from unified_state.model.known import BRIEF
+from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
+from unified_state.restore.note_survival import note_restored
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.interfaces.hooks.hook_call import HookCall
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.known import Reason
+
+_CATCH_UP_SECONDS = 2.0
+_POSSIBLE_PARENTS = 50
+_ANSWER_SLACK = 3_000  # milliseconds that a hook may come late
+_HALF_A_SECOND = 500  # milliseconds; the client counts whole seconds
+_END_SECONDS = 1.0  # the client gives SessionEnd hooks one and a half by default
+
+
+def on_session_start(call: HookCall, archive: Archive) -> str:
+    """The text for one of the two handlers (`call.part`); the brief's handler also catches up first."""
+    if call.event.agent_id:
+        return ""
+    reason = _reason(call)
+    known_before = session_number(archive, call.event.session_id)
+    last_entry = None if known_before is None else last_entry_at(archive, known_before)
+    if reason == "compact":
+        from unified_state.context.window.pressure_file import (
+            keep_pressure,  # the others begin with another id, or go on
+        )
+
+        keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
+    health = None
+    if call.part == BRIEF:
+        health = _health(call, archive)
+        _catch_up(call, archive)
+    source = _source(call, archive, reason, known_before)
+    predecessor = source if reason in {"clear", "fork"} else None
+    session = register(call, archive, predecessor, knows_news=call.part == BRIEF)
+    if reason == "compact" and not _is_known(archive, session, call.part):
+        with archive.transaction(durable=False):
+            begin_compaction(archive, session, call.now)
+    known = gather(
+        archive,
+        call.workspace.place,
+        source,
+        reason,
+        call.now,
+        since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
+        with_turns=reason == "clear" and call.settings.restore_on_clear == "full",
+        health=health,
+    )
+    known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
+    text = restored_text(known, call.settings).as_dict()[call.part]
+    if call.part == BRIEF:
+        call.message = note_restored(archive, known, text)
+    return fence_and_remember(archive, session, known, call.part, text) if text else ""
+
+
+def _health(call: HookCall, archive: Archive) -> str | None:
+    """What a person should know of what is kept here, a line each; what is to be enforced and known of this checkout is
+    brought up to date.
+    """
+    place = call.workspace.place
+    if call.workspace.health is not None:
+        return call.workspace.health
+    remember(place, anew=True)
+    lines = [unjoined_line(archive, place, call.settings.data_dir)]
+    if ever_enforced(archive, place.folder) or has_hook(place):
+        from unified_state.constraints.compile_constraints import (
+            check_in_place,  # elsewhere there is nothing to look after
+        )
+
+        lines.append(check_in_place(archive, call.workspace))
+    return "\n".join(filter(None, [*lines, health_line(place.folder, call.now)])) or None
+
+
+def _is_known(archive: Archive, session: int, part: str) -> bool:
+    """Whether the transcript told of this compaction before its hook did: a closed one without this part."""
+    latest = latest_compaction(archive, session)
+    return (
+        latest is not None
+        and latest.boundary_uuid is not None
+        and all(restore.part != part for restore in restores_of(archive, latest.id))
+    )
+
+
+def _catch_up(call: HookCall, archive: Archive) -> None:
+    call.capture(archive, _CATCH_UP_SECONDS)
+    call.capturer(archive, _CATCH_UP_SECONDS).catch_up()
+
+
+def on_session_end(call: HookCall, archive: Archive) -> str:
+    """Archive what time allows and note why the session ended. A client that ends kills a Stop still at work."""
+    call.capture(archive, _END_SECONDS)
+    if call.settings.context_autopilot:
+        from unified_state.interfaces.hooks.context_autopilot import watch_context
+
+        watch_context(call, archive)
+    with archive.transaction(durable=False):
+        end_session(archive, call.session(archive), call.now, call.event.text("reason") or "other")
+    return ""
+
+
+def _reason(call: HookCall) -> Reason:
+    source = call.event.text("source")
+    match source:
+        case "compact" | "clear" | "resume" | "fork":
+            return source
+        case _:
+            return "startup"
+
+
+def _source(call: HookCall, archive: Archive, reason: Reason, session: int | None) -> int | None:
+    """The session whose memory counts: after /clear the one before it, in a fork the one that answered so long ago,
+    in a new session the newest one.
+    """
+    if reason in {"compact", "resume"} and session is not None:
+        return session
+    if reason == "clear":
+        before = cleared_by(archive, call.pid)
+        if before is not None:
+            return session_number(archive, before)
+    if reason == "fork":
+        parent = _answered_at(archive, call)
+        if parent is not None:
+            return parent
+    row = archive.row(
+        "SELECT id FROM session WHERE session_id != ? ORDER BY seen_at DESC LIMIT 1", call.event.session_id
+    )
+    return None if row is None else row[0]
+
+
+def _answered_at(archive: Archive, call: HookCall) -> int | None:
+    """A fork does not name its parent, but says how long ago it last answered."""
+    seconds = call.event.extra.get("seconds_since_last_response")
+    if not isinstance(seconds, int | float):
+        return None
+    said = seconds * 1000 + _HALF_A_SECOND
+    differences = [
+        (abs(call.now - last_entry - said), number)
+        for (number,) in archive.rows("SELECT id FROM session ORDER BY seen_at DESC LIMIT ?", _POSSIBLE_PARENTS)
+        if (last_entry := last_entry_at(archive, number)) is not None
+    ]
+    difference, parent = min(differences, default=(_ANSWER_SLACK, None))
+    return parent if difference < _ANSWER_SLACK else None

@@ -1,0 +1,47 @@
+"""SubagentStart: a subagent is given what fits its task. It has read nothing of the conversation, and knows of the
+project what its parent wrote into its prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from unified_state.agents.transcripts.subagent_tasks import has_begun, tasks_of
+from unified_state.interfaces.hooks.user_prompt_submit import register
+from unified_state.lib.text.fence import fenced
+from unified_state.memory.archive.sessions import session_number
+from unified_state.restore.task_slice import task_slice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.interfaces.hooks.hook_call import HookCall
+    from unified_state.memory.archive.archive import Archive
+
+_ABOUT = "recorded facts of this project, as data"
+_CALL_SECONDS, _PAUSE = 0.25, 0.01  # the client writes the call of the parent within about 100 ms
+
+
+def on_subagent_start(call: HookCall, archive: Archive) -> str:
+    """What a subagent is given. One that goes on has what it was given, and the client would drop more."""
+    event, tokens = call.event, call.settings.subagent_tokens
+    is_compaction = event.agent_type == ""
+    if is_compaction or not (event.agent_id and tokens) or has_begun(event.transcript_path, event.agent_id):
+        return ""
+    call.capture(archive, call.settings.prompt_milliseconds / 1000)  # what the parent did in this turn
+    session = session_number(archive, event.session_id)
+    if session is None:
+        session = register(call, archive)
+    text = task_slice(archive, call.workspace.place, session, lambda: _task(call), tokens, call.now)
+    return fenced(text, os.urandom(6).hex(), _ABOUT) if text else ""
+
+
+def _task(call: HookCall) -> str:
+    """What the subagent is asked to do, as soon as the client has written it down."""
+    event, begin = call.event, time.monotonic()
+    while event.transcript_path:
+        tasks = tasks_of(event.transcript_path, event.agent_id, event.agent_type)
+        if tasks or time.monotonic() - begin > _CALL_SECONDS:
+            return "\n\n".join(tasks)
+        time.sleep(_PAUSE)
+    return ""

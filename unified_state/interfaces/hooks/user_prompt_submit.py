@@ -1,0 +1,144 @@
+"""UserPromptSubmit: archive what is new; after a compaction deliver the restore that did not reach the model, and the
+turns that the prompt is about.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.text.truncate import utf16_units
+from unified_state.memory.archive.compactions import latest_compaction, restores_of
+from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, session_number
+from unified_state.model.step import PROMPT
+from unified_state.restore.news_table import has_news, know_news
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.interfaces.hooks.hook_call import HookCall
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.compactions import Compaction, Restore
+
+_MOST_UNITS = 9_900  # of one output, below the client's 10,000
+_SHORT_UNITS = 4_500  # of what a prompt may be told beside a restore
+_MOST_TRIES = 3
+_TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has found its way without us
+
+
+def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
+    """Archive; what the prompt is given if it follows a compaction."""
+    call.capture(archive, call.settings.prompt_milliseconds / 1000, postpones=True)
+    call.keep(archive, PROMPT, call.event.text("prompt"))
+    session = session_number(archive, call.event.session_id)
+    if session is None:
+        session = register(call, archive)
+    if call.event.agent_id:
+        return ""
+    output = _after_compaction(call, archive, session)
+    if utf16_units(output) > _MOST_UNITS - _SHORT_UNITS:
+        return output  # what waits is told with the next prompt
+    for more in (_elsewhere, _tried_before, _phase):
+        output = _with(output, more(call, archive, session))
+    return output
+
+
+def _elsewhere(call: HookCall, archive: Archive, session: int) -> str:
+    """What other sessions decided since this one was last told."""
+    if not has_news(archive, session):
+        return ""
+    from unified_state.restore.other_sessions import decided_elsewhere
+
+    repository = call.workspace.place.repository
+    return decided_elsewhere(archive, repository, session, call.now, is_enforced=call.is_enforced)
+
+
+def _tried_before(call: HookCall, archive: Archive, session: int) -> str:
+    """What failed before on the files and commands that the prompt names."""
+    if not archive.row("SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active' LIMIT 1"):
+        return ""
+    from unified_state.restore.tried_before import tried_before
+
+    return tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
+
+
+def _phase(_call: HookCall, archive: Archive, session: int) -> str:
+    """What the last Stop left to be said of how full the context is."""
+    if not archive.row("SELECT 1 FROM context WHERE session = ? AND line NOT NULL", session):
+        return ""
+    from unified_state.context.window.context_table import take_line
+
+    return take_line(archive, session)
+
+
+def register(call: HookCall, archive: Archive, predecessor: int | None = None, *, knows_news: bool = False) -> int:
+    """Know a session and its transcript before the file exists: a client that is killed fires no further hook. One that
+    `knows_news` is told by its restore what was decided up to now.
+    """
+    with archive.transaction(durable=False):
+        before = archive.row("SELECT session_id FROM session WHERE id = ?", predecessor)
+        session = call.session(archive, before[0] if before else None)
+        if knows_news:
+            know_news(archive, session)
+        path = call.event.transcript_path
+        if path and read_cursor(archive, path) is None:
+            move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
+    return session
+
+
+def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
+    """What a prompt soon after a compaction is given: the parts of the restore that never arrived, since by now the
+    boundary stands in the transcript, and with the first prompt the turns that it is about.
+    """
+    compaction = latest_compaction(archive, session)
+    if compaction is None or compaction.boundary_at is None:
+        return ""
+    (turns_since,) = archive.row(
+        "SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL AND at > ?", session, compaction.boundary_at
+    )
+    if turns_since > _TURNS_TOO_LATE:
+        return ""
+    from unified_state.model.known import PARTS, RELEVANT
+
+    tried = restores_of(archive, compaction.id)
+    missing = [part for part in PARTS if _is_missing([restore for restore in tried if restore.part == part])]
+    output = _restored_again(call, archive, session, missing) if missing else ""
+    is_first = turns_since <= (compaction.trigger == "manual")  # /compact itself is a turn
+    if is_first and not any(restore.part == RELEVANT for restore in tried):
+        told = "\n".join(restore.text for restore in tried) + output
+        output = _with(output, _relevant(call, archive, session, compaction, told))
+    return output
+
+
+def _is_missing(tried: list[Restore]) -> bool:
+    return len(tried) < _MOST_TRIES and all(restore.delivered_at is None for restore in tried)
+
+
+def _relevant(call: HookCall, archive: Archive, session: int, compaction: Compaction, told: str) -> str:
+    from unified_state.model.known import RELEVANT, Known
+    from unified_state.restore.compose_restore import fence_and_remember
+    from unified_state.restore.relevant_turns import relevant_turns
+
+    text = relevant_turns(
+        archive, call.event.text("prompt"), call.now, before=compaction.kept_at or compaction.boundary_at, told=told
+    )
+    known = Known(reason="prompt", now=call.now, compaction=compaction.id)
+    return fence_and_remember(archive, session, known, RELEVANT, text) if text else ""
+
+
+def _with(output: str, more: str) -> str:
+    """Both, as far as one output may be."""
+    both = f"{output}\n{more}" if output and more else output or more
+    return both if utf16_units(both) < _MOST_UNITS else output
+
+
+def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
+    from unified_state.memory.ledger.rules.binding import unenforced
+    from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
+
+    known = gather(archive, call.workspace.place, session, "prompt", call.now)
+    known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
+    texts = restored_text(known, call.settings).as_dict()
+    output = ""
+    for part in missing:
+        if not texts[part]:
+            continue
+        fenced = fence_and_remember(archive, session, known, part, texts[part])
+        output = _with(output, fenced)
+    return output

@@ -1,0 +1,141 @@
+"""The server itself: which tools, resources and prompts there are, and what they say of themselves.
+
+Invariant: nothing but the protocol goes to stdout.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.mcpserver.resources import FunctionResource
+from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
+
+from unified_state import __version__
+from unified_state.interfaces.mcp import answer_schemas as shapes
+from unified_state.interfaces.mcp.prompt_texts import Texts
+from unified_state.interfaces.mcp.read_tools import ReadingTools
+from unified_state.interfaces.mcp.record_tools import RecordingTools
+from unified_state.interfaces.mcp.tool_answers import answering, giving, refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mcp.server.lowlevel import Server as LowLevelServer
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+    from mcp.shared.message import SessionMessage
+
+    from unified_state.interfaces.mcp.server_project import Project
+
+NAME = "unified-state"
+INSTRUCTIONS = (
+    "The working memory of this project. It survives compaction; the conversation does not.\n"
+    "Record what later work depends on as soon as it is settled: decisions with their reasons (add_decision), rules "
+    "that the user gives (add_constraint), what is still open (add_question), errors and outputs that took effort "
+    "(add_evidence), what you work on (set_work_item). Where the user said it, pass their own sentence as `quote`.\n"
+    "Before you ask the user for something, or do something again, look whether it is known: archive_search finds "
+    "anything that was ever said or done here, recall shows it whole, why tells where an item comes from."
+)
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+_SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+
+
+class Server(MCPServer[None]):
+    """The server of one project."""
+
+    def __init__(self, project: Project) -> None:
+        tools = list(_tools(ReadingTools(project), RecordingTools(project)))
+        super().__init__(NAME, version=__version__, instructions=INSTRUCTIONS, tools=tools, log_level="ERROR")
+        self._takes = {tool.name: list(tool.parameters["properties"]) for tool in tools}
+        texts = Texts(project)
+        for uri, function in (("state://current", texts.current), ("state://survival", texts.survival)):
+            self.add_resource(
+                FunctionResource.from_function(
+                    giving(function), uri, description=_about(function), mime_type="application/json"
+                )
+            )
+        self.add_prompt(Prompt.from_function(giving(texts.hand_over), description=_about(texts.hand_over)))
+
+    @property
+    def lowlevel(self) -> LowLevelServer[None]:
+        """The server as the MCP library itself runs it, for who has streams of their own."""
+        return self._lowlevel_server
+
+    async def serve(
+        self, messages: ReadStream[SessionMessage | Exception], answers: WriteStream[SessionMessage]
+    ) -> None:
+        """Answer one client until its messages end."""
+        server = self.lowlevel
+        await server.run(messages, answers, server.create_initialization_options())
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """The text of a prompt; an unknown one, or arguments that it does not take, are the client's mistake."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """The answer of a tool; to arguments that it does not take too, even to such as others would ignore."""
+        takes = self._takes.get(name)
+        if takes is None:
+            return refusal(f"there is no tool {name[:60]!r}; there are {', '.join(self._takes)}")
+        problems = [f"it takes no {name[:60]!r}" for name in arguments if name not in takes]
+        if not problems:
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                problems = list(_problems(error.__cause__))
+        return refusal(f"{name} was called wrongly: {'; '.join(problems)}; its arguments are {', '.join(takes)}")
+
+
+def _tools(reading: ReadingTools, recording: RecordingTools) -> Iterable[Tool]:
+    """The tools, each with the shape of its answer."""
+    yield _tool(reading.state_get, shapes.StatePage, _READS)
+    yield _tool(reading.archive_search, shapes.Hits, _READS)
+    yield _tool(reading.archive_get_turn, shapes.Turn, _READS)
+    yield _tool(reading.recall, shapes.Recalled, _READS)
+    yield _tool(reading.why, shapes.Explained, _READS)
+    yield _tool(recording.add_decision, shapes.RecordedDecision, _ADDS)
+    yield _tool(recording.supersede_decision, shapes.RecordedDecision, _ADDS)
+    yield _tool(recording.add_constraint, shapes.RecordedConstraint, _ADDS)
+    yield _tool(recording.add_question, shapes.RecordedQuestion, _ADDS)
+    yield _tool(recording.resolve_question, shapes.RecordedQuestion, _SETS)
+    yield _tool(recording.add_evidence, shapes.RecordedEvidence, _ADDS)
+    yield _tool(recording.set_work_item, shapes.RecordedWorkItem, _SETS)
+
+
+def _tool(function: Callable[..., dict[str, Any]], shape: Any, annotations: ToolAnnotations) -> Tool:
+    """A function as a tool. Its answers are not checked against the shape once more: tests do that."""
+    tool = Tool.from_function(
+        answering(function), description=_about(function), annotations=annotations, structured_output=False
+    )
+    tool.parameters["additionalProperties"] = False
+    tool.fn_metadata.output_schema = shapes.schema_of(shape)
+    return tool
+
+
+def _about(function: Callable[..., Any]) -> str:
+    """What a docstring says, without its line breaks."""
+    return " ".join((inspect.getdoc(function) or "").split())
+
+
+def _problems(error: ValidationError) -> Iterable[str]:
+    """What is wrong with the arguments; without their values, which may be long."""
+    for problem in error.errors(include_url=False, include_input=False):
+        yield f"{'.'.join(map(str, problem['loc']))}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

@@ -1,0 +1,158 @@
+"""The tools that read. Each answers with a page, so that no client cuts its answer off."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from unified_state.errors import UnifiedStateError
+from unified_state.lib.clock import current_time
+from unified_state.lib.record import disk_value
+from unified_state.lib.text.pages import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
+from unified_state.memory.ledger.explain_item import explain
+from unified_state.memory.manager.manager import UnifiedStateManager
+from unified_state.model.item import ALIAS_LETTERS
+from unified_state.model.step import KINDS
+from unified_state.search.excerpt import Part
+from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
+from unified_state.search.search_archive import MOST_HITS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.interfaces.mcp.server_project import Project
+    from unified_state.memory.workspace.workspace import Workspace
+
+Offset = Annotated[int, Field(ge=0, description="where the page begins: next_offset of the page before")]
+_ITEMS = ("constraints", "decisions", "openQuestions", "failedAttempts", "evidenceLedger")
+
+
+class ReadingTools:
+    """What an agent may ask of a project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def state_get(self, offset: Offset = 0) -> dict[str, Any]:
+        """The state of the work as it is now: constraints that hold, decisions with their reasons, open questions,
+        attempts that failed, errors, the work item, git. Ask for it when you need the whole picture; after a compaction
+        most of it was given back already. Each item has an id such as D7: `recall` shows it whole, `why` where it comes
+        from. `origin` says whose word it is: `user_said` is the user's own and binds, `inferred` is a model's.
+        """
+        return state_page(self._project, offset)
+
+    def archive_search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
+        self,
+        query: Annotated[str, Field(description="words to look for, as you remember them, or a question")],
+        limit: Annotated[int, Field(ge=1, le=50, description="at most so many hits a page")] = 10,
+        session: Annotated[str | None, Field(description="only this session, by its id")] = None,
+        since: Annotated[str | None, Field(description="only later ones: 2026-03-14, 3d, yesterday")] = None,
+        tool: Annotated[str | None, Field(description="only calls of this tool and their results: Bash, Edit")] = None,
+        file: Annotated[str | None, Field(description="only what names this file: app.py, src/app.py")] = None,
+        kind: Annotated[str | None, Field(description=f"only {', '.join([*KINDS, *ALIAS_LETTERS])}")] = None,
+        offset: Offset = 0,
+        team: Annotated[bool, Field(description="also what others of the team did here, by their server")] = False,
+    ) -> dict[str, Any]:
+        """Search everything that was ever said or done in this project, also what compactions cut away: prompts,
+        answers, tool calls, their outputs, and recorded items. Every hit has a ref: `recall` shows it whole,
+        `archive_get_turn` with what stood around it. Use it before you ask the user for something they may have told.
+        """
+        end = offset + limit
+        wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
+        notes: list[str] = []
+        workspace = self._project.reading()
+        workspace.report = notes.append
+        hits = [hit.as_dict() for hit in find(workspace, wanted, current_time())]
+        shown, page = page_of_entries(hits[:end], offset)
+        if page.next_offset is None and len(hits) > end:
+            page = page.replace(next_offset=end)
+        answer: dict[str, Any] = {"hits": shown, **_paged(page.replace(total=len(hits)))}
+        if team and not offset:
+            answer["team"] = _of_team(workspace, wanted.replace(limit=limit))
+        return {**answer, "notes": notes} if notes else answer
+
+    def archive_get_turn(
+        self,
+        ref: Annotated[str, Field(description="a turn, T41, or a step in it, S1234, at which the page begins then")],
+        offset: Annotated[int | None, Field(ge=0, description="the step of the turn that the page begins with")] = None,
+    ) -> dict[str, Any]:
+        """A whole turn of the archive: the prompt, the answer, each tool call with its output, in order. Long ones are
+        cut, and `cut` says so; `recall` with the ref of such a step shows all of it.
+        """
+        workspace = self._project.reading()
+        turn = recall_and_note(workspace, turn_ref(workspace, ref), current_time())
+        return _turn(turn, ref, offset)
+
+    def recall(
+        self,
+        ref: Annotated[str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction)")],
+        offset: Offset = 0,
+        lines: Annotated[str | None, Field(description="only these lines of a step: 200:260, 200:, :60")] = None,
+        grep: Annotated[str | None, Field(description="only the lines of a step that this regex is found in")] = None,
+    ) -> dict[str, Any]:
+        """Whatever a ref names, verbatim and whole: an item with its links, a step with a long output, a compaction
+        with its summary and what was given back. Long texts come in pages: call it again with `next_offset`. Of an
+        output that was shortened, `[S1234: 3,000 lines, shown 40; …]`, `lines` or `grep` shows what is needed.
+        """
+        part = Part(lines, grep) if lines or grep else None
+
+        def page(found: dict[str, Any]) -> dict[str, Any]:
+            return _turn(found, ref, offset) if found["kind"] == "turn" else _texts(found, offset)
+
+        return recall_and_note(self._project.reading(), ref, current_time(), part, page)
+
+    def why(
+        self,
+        ref: Annotated[str, Field(description="an item: D7 C3 Q1 E12 A2")],
+        offset: Offset = 0,
+    ) -> dict[str, Any]:
+        """Where an item comes from: who said it, in which words, in which turn, at which commit; which items it
+        replaces or contradicts; whether its files, branch and conversation are still as they were.
+        """
+        workspace = self._project.reading()
+        found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
+        return _texts(found, offset)
+
+
+def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
+    """What others archived, with who said it; where the server cannot tell, one line is reported."""
+    from unified_state.settings import environment
+    from unified_state.team.search_team import find_in_team
+    from unified_state.team.team_server import team_server
+
+    try:
+        server = team_server(workspace, environment(), is_own=False)  # the client's, and so perhaps a stranger's
+        hits = find_in_team(workspace, server, wanted, current_time())
+    except UnifiedStateError as error:
+        workspace.report(str(error))
+        return []
+    return page_of_entries([hit.as_dict() for hit in hits], 0)[0]
+
+
+def state_page(project: Project, offset: int) -> dict[str, Any]:
+    """The state with as many of its items as fit; what stands beside them is on the first page."""
+    state: dict[str, Any] = disk_value(UnifiedStateManager(workspace=project.reading()).load_state())
+    items = [(section, entry) for section in _ITEMS for entry in state.pop(section)]
+    head = {name: state.pop(name) for name in ("version", "timestamp", "trigger")}
+    rest, left_out = fields_that_fit({} if offset else state, PAGE_TOKENS // 3)
+    shown, page = page_of_entries([entry for _, entry in items], offset, PAGE_TOKENS * 2 // 3)
+    sections: dict[str, list[Any]] = {section: [] for section in _ITEMS}
+    for (section, _), entry in zip(items[offset:], shown, strict=False):
+        sections[section].append(entry)
+    return {**head, **rest, **sections, **({"leftOut": left_out} if left_out else {}), **_paged(page)}
+
+
+def _turn(turn: dict[str, Any], ref: str, offset: int | None) -> dict[str, Any]:
+    refs = [step["ref"] for step in turn["steps"]]
+    begin = refs.index(ref.upper()) if offset is None and ref.upper() in refs else offset or 0
+    steps, page = page_of_entries(turn["steps"], begin)
+    return {**turn, "steps": steps, **_paged(page)}
+
+
+def _texts(found: dict[str, Any], offset: int) -> dict[str, Any]:
+    shown, page = page_of_texts(found, offset)
+    return {**shown, **_paged(page)}
+
+
+def _paged(page: Page) -> dict[str, Any]:
+    return {"page": page.as_dict()}

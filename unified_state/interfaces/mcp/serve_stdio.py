@@ -1,0 +1,88 @@
+"""Serving: the server answers on stdin and stdout until its client goes away, however that happens.
+
+Invariant: every line of the client's is answered or understood. What is no message gets one error that says so; what
+only Python's side could not read (half an emoji, which JSON may hold) is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+
+import anyio
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from unified_state.interfaces.mcp.mcp_server import Server
+from unified_state.interfaces.mcp.server_project import Project
+from unified_state.interfaces.mcp.tool_answers import json_text
+from unified_state.lib.stdlib import parse_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
+    Incoming = SessionMessage | Exception
+
+_NO_JSON = "json_invalid"  # pydantic's name for it
+_ADVICE = "waits for a client on stdin; `claude mcp add unified-state -- unified-state mcp` adds it to one"
+
+
+def serve() -> int:
+    """Serve until stdin ends or nobody reads stdout any more."""
+    logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="unified-state mcp: %(message)s")
+    # Python's own ways wait for the thread that reads stdin, which a client that went away may never let go on.
+    for name in ("SIGINT", "SIGPIPE"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    if sys.stdin.isatty():
+        sys.stderr.write(f"unified-state: {_ADVICE}\n")
+    try:
+        anyio.run(_serve, Server(Project.of_client()))
+    except* BrokenPipeError:
+        pass  # the client is gone, where there is no SIGPIPE
+    return 0
+
+
+async def _serve(server: Server) -> None:
+    async with stdio_server() as (lines, answers), anyio.create_task_group() as tasks:
+        messages, understood = anyio.create_memory_object_stream["Incoming"]()
+        tasks.start_soon(_understand, lines, messages, answers)
+        await server.serve(understood, answers)
+
+
+async def _understand(
+    lines: ReadStream[Incoming], messages: MemoryObjectSendStream[Incoming], answers: WriteStream[SessionMessage]
+) -> None:
+    """Pass on what the client says; what is no message is answered here."""
+    async with messages:
+        async for line in lines:
+            if isinstance(line, SessionMessage):
+                await messages.send(line)
+            elif isinstance(line, ValidationError):
+                await _understand_again(line, messages, answers)
+
+
+async def _understand_again(
+    problem: ValidationError, messages: MemoryObjectSendStream[Incoming], answers: WriteStream[SessionMessage]
+) -> None:
+    """A line that could not be read: blank, JSON with half an emoji in it, or no message."""
+    first = problem.errors(include_url=False)[0]
+    if first["type"] != _NO_JSON:
+        await answers.send(_refusal(INVALID_REQUEST, "this is no message of the protocol"))
+    elif first["input"].strip():
+        try:
+            text = json_text(parse_json(first["input"]))
+            message = SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+        except (ValueError, RecursionError):
+            await answers.send(_refusal(PARSE_ERROR, "this is no JSON; a message is one line of it"))
+        else:
+            await messages.send(message)
+
+
+def _refusal(code: int, text: str) -> SessionMessage:
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=text)))

@@ -1,0 +1,1 @@
+"""Files: atomic writes, locks, edits that keep every other byte."""

@@ -1,0 +1,112 @@
+"""The one kind of record: an immutable value with named, typed fields.
+
+A standard dataclass would say the same, but importing `dataclasses` alone costs the prompt path more than all the rest
+of it (it loads `inspect`, `ast` and `re`), so the fields are read from the annotations here, in a few lines. `pydantic`
+validates the same classes and derives their JSON Schemas from the same annotations (`__get_pydantic_core_schema__`), so
+no shape is written twice.
+
+On disk a field is camelCase (`open_questions` is `openQuestions`), in Python snake_case. What a newer version of us
+wrote and this version does not know is kept in `unknown` and written back.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, ClassVar, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # typed above, for those who check
+        """The marker for type checkers does nothing when run; importing `typing` for it would cost milliseconds."""
+        return lambda cls: cls
+
+
+def camel_case(name: str) -> str:
+    """The name of a field on disk: `recent_commits` is `recentCommits`."""
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+@dataclass_transform(frozen_default=True)
+class Record:
+    """Base of all records: fields in the order of their annotations, defaults as class attributes, nothing changes."""
+
+    names: ClassVar[tuple[str, ...]] = ()
+    disk_names: ClassVar[dict[str, str]] = {}
+    required: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # importing inspect costs 10 ms
+        own = tuple(name for name in annotations if name not in cls.names)
+        cls.names = cls.names + own
+        cls.disk_names = {**cls.disk_names, **{name: camel_case(name) for name in own}}
+        cls.required = frozenset(name for name in cls.names if not hasattr(cls, name))
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        cls = type(self)
+        fields = {**dict(zip(cls.names, values, strict=False)), **named} if values else named
+        if len(fields) != len(values) + len(named) or not fields.keys() <= cls.disk_names.keys():
+            known = ", ".join(cls.names)
+            message = (
+                f"{cls.__name__} takes each of these fields once: {known}; got {len(values)} values and {sorted(named)}"
+            )
+            raise TypeError(message)
+        if not fields.keys() >= cls.required:
+            message = f"{cls.__name__} needs the field {min(cls.required - fields.keys(), key=cls.names.index)!r}"
+            raise TypeError(message)
+        self.__dict__.update(fields)
+
+    def __setattr__(self, name: str, _value: object) -> None:
+        message = f"{type(self).__name__}.{name} cannot be set: records do not change; use replace()"
+        raise AttributeError(message)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.as_dict() == other.as_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.names)
+        return f"{type(self).__name__}({shown})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by their Python names, one level deep."""
+        return {name: getattr(self, name) for name in self.names}
+
+    @classmethod
+    def from_disk(cls, fields: Mapping[str, Any]) -> Self:
+        """The record of an object that we wrote ourselves, unchecked; what others may have written goes through
+        pydantic.
+        """
+        python_names = {disk: name for name, disk in cls.disk_names.items()}
+        known = {python_names[disk]: value for disk, value in fields.items() if disk in python_names}
+        known = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+        unknown = {disk: value for disk, value in fields.items() if disk not in python_names}
+        return cls(**known, unknown=unknown) if unknown and "unknown" in cls.names else cls(**known)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same record with some fields changed."""
+        return type(self)(**{**self.as_dict(), **changes})
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, handler: Any) -> Any:
+        from unified_state.lib.record_validation import record_schema  # pydantic only where it is wanted
+
+        return record_schema(cls, handler)
+
+
+def disk_value(value: Any) -> Any:
+    """The value as JSON on disk holds it: records become objects with camelCase names, fields that are None are left
+    out.
+    """
+    if isinstance(value, Record):
+        shown = {value.disk_names[name]: disk_value(getattr(value, name)) for name in value.names if name != "unknown"}
+        kept: Mapping[str, Any] = getattr(value, "unknown", None) or {}
+        return {**{name: field for name, field in shown.items() if field is not None}, **kept}
+    if isinstance(value, (list, tuple)):
+        return [disk_value(entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: disk_value(entry) for name, entry in value.items()}
+    return value

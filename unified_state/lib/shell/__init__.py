@@ -1,0 +1,1 @@
+"""Lines of the shell: words, commands, what they run."""

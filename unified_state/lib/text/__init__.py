@@ -1,0 +1,1 @@
+"""Texts: truncate, count, quote, compress, page."""

@@ -1,0 +1,1 @@
+"""Words of texts and of code, for the index and for comparisons."""

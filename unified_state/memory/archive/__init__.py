@@ -1,0 +1,1 @@
+"""The archive: one SQLite file with every step, item and compaction."""

@@ -1,0 +1,254 @@
+"""The archive of one repository: an SQLite file with every step, every state item, every compaction.
+
+The journal is SQLite's rollback journal, never its write-ahead log: before version 3.51.3 two connections that
+checkpoint a WAL at once, also on closing, can corrupt it (https://sqlite.org/wal.html#walresetbug), and hooks of
+parallel sessions open and close all the time. A hook loses nothing by it. Writers begin with BEGIN IMMEDIATE, so that
+waiting for each other works.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
+from unified_state.lib.files.atomic_file import PRIVATE, publish_once, temporary_name
+from unified_state.lib.stdlib import DatabaseError, connect
+from unified_state.lib.text.compress import escape_surrogates
+
+ARCHIVE_VERSION = 5  # the number of migrations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from sqlite3 import Cursor
+    from types import TracebackType
+    from typing import Any, Self
+
+    from unified_state.lib.stdlib import Connection
+
+_EMPTY = 1  # byte at most: SQLite takes a file of one byte for a new one
+_CORRUPT, _NOT_A_DATABASE = 11, 26
+_LARGEST_INTEGER = (1 << 63) - 1
+_BUSY, _LOCKED, _READONLY, _INTERRUPTED, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 9, 10, 13, 14
+_PASSING = frozenset((_BUSY, _LOCKED, _INTERRUPTED, _IO_ERROR, _FULL, _CANNOT_OPEN))  # no sign of damage
+_MOVED = _READONLY | 4 << 8  # another process has set it aside meanwhile
+_LOOK_SECONDS = 2.0  # for finding out whether an unexpected error comes of damage
+
+
+class Archive:
+    """An open archive: `with Archive(path) as archive: …`. SQLite's errors leave it as errors of ours.
+
+    `mask` is the gate for short texts that are written as they come: a branch, a title, the name of a tool.
+    """
+
+    def __init__(self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str) -> None:
+        self.path = path
+        self._mask = mask
+        self.connection = self._open(seconds)
+
+    def _open(self, seconds: float) -> Connection:
+        try:
+            _ensure_file(self.path)
+            return connect_archive(self.path, seconds)
+        except UnifiedStateError:
+            raise
+        except Exception as error:
+            raise explained(error, self.path) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+        if isinstance(error, Exception) and not isinstance(error, (UnifiedStateError, OSError)):
+            known = explained(error, self.path)
+            if known is not error:
+                raise known from error
+
+    def transaction(self, *, durable: bool = True) -> Transaction:
+        """`with archive.transaction(): …` commits what is done inside or nothing of it.
+
+        Durably: it survives a loss of power too. What can be had again (steps, from the transcript) does not wait for
+        that.
+        """
+        return Transaction(self.connection, "FULL" if durable else "NORMAL")
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
+        """Run one statement. What SQLite refuses is held as nearly as can be: half an emoji escaped, a number at its
+        limit.
+        """
+        try:
+            return self.connection.execute(sql, values)
+        except (UnicodeEncodeError, OverflowError):
+            return self.connection.execute(sql, [_holdable(value) for value in values])
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """All rows of a query."""
+        return self.execute(sql, values).fetchall()
+
+    def row(self, sql: str, *values: Any) -> Any:
+        """The first row of a query, or None."""
+        return self.execute(sql, values).fetchone()
+
+    def run(self, sql: str, *values: Any) -> int:
+        """Run one statement; the number of rows it changed.
+
+        SQLite says the number itself, since `rowcount` is -1 for every INSERT in a Turkish locale: Python looks for
+        "insert" with that locale's small letters.
+        """
+        self.execute(sql, values)
+        return int(self.connection.execute("SELECT changes()").fetchone()[0])
+
+    def masked(self, value: Any) -> Any:
+        """A text, or a JSON value, with the secrets in its texts masked."""
+        if isinstance(value, str):
+            return self._mask(value)
+        if isinstance(value, dict):
+            return {self.masked(key): self.masked(entry) for key, entry in value.items()}
+        return [self.masked(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+    @property
+    def folder(self) -> str:
+        """Where files lie that belong to the archive."""
+        return os.path.dirname(self.path)
+
+    def size(self) -> int:
+        """How many bytes the history takes."""
+        return os.path.getsize(self.path)
+
+    def compact(self) -> None:
+        """Write the archive anew: what was deleted leaves every byte."""
+        self.run("VACUUM")
+
+    def meta(self, name: str) -> str | None:
+        """A named value of the archive itself."""
+        row = self.row("SELECT value FROM meta WHERE name = ?", name)
+        return None if row is None else str(row[0])
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Keep a named value of the archive itself."""
+        self.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
+
+
+class Transaction:
+    """What is done inside is committed, or nothing of it; `synchronous` is how SQLite waits for the disk."""
+
+    def __init__(self, connection: Connection, synchronous: str) -> None:
+        self._connection = connection
+        self._synchronous = synchronous
+
+    def __enter__(self) -> None:
+        self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(
+        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:  # some errors have already rolled back
+            self._connection.execute("ROLLBACK")
+
+
+def _holdable(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape_surrogates(value)
+    if isinstance(value, int):
+        return max(-_LARGEST_INTEGER - 1, min(value, _LARGEST_INTEGER))
+    return value
+
+
+def storage_error(error: Exception, path: str) -> UnifiedStateError:
+    """What an error of SQLite or of the file system means for the user."""
+    primary = _primary_code(error)
+    if primary in {_CORRUPT, _NOT_A_DATABASE} or getattr(error, "sqlite_errorcode", None) == _MOVED:
+        return damaged(path, str(error))
+    hints = {
+        _BUSY: "another process writes for a long time; try again",
+        _LOCKED: "another process writes for a long time; try again",
+        _READONLY: "make the file and its folder writable",
+        _FULL: "free some space on the disk",
+        _CANNOT_OPEN: "check that its folder exists and is yours",
+        _IO_ERROR: "check the disk",
+    }
+    hint = (
+        hints.get(primary, "check the folder's permissions")
+        if primary is not None
+        else "check the folder's permissions"
+    )
+    return ArchiveUnavailableError(
+        f"the archive {path} cannot be used: {getattr(error, 'strerror', None) or error}", hint
+    )
+
+
+def explained(error: Exception, path: str) -> Exception:
+    """The error of ours that an error means which ended the use of an archive; the error itself where it has nothing to
+    do with the archive. SQLite has no word for most damage: what reads a wrong value fails in ways of its own.
+    """
+    known = storage_error(error, path) if isinstance(error, (DatabaseError, OSError)) else error
+    if isinstance(known, DamagedArchiveError) or isinstance(error, OSError) or _primary_code(error) in _PASSING:
+        return known
+    from unified_state.memory.archive.schema.archive_check import (
+        problem_in,  # hardly ever needed, and all tables with it
+    )
+
+    try:
+        problem = problem_in(path, _LOOK_SECONDS)
+    except (TimeoutError, DatabaseError):
+        return known  # it cannot be told
+    return known if problem is None else damaged(path, problem)
+
+
+def damaged(path: str, problem: str) -> DamagedArchiveError:
+    """The error that says what is wrong with an archive."""
+    return DamagedArchiveError(f"the archive {path} is damaged: {problem}", "it is set aside and begun anew")
+
+
+def _primary_code(error: Exception) -> int | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code & 0xFF if isinstance(code, int) else None
+
+
+def connect_archive(path: str, seconds: float, version: int | None = None) -> Connection:
+    """A connection to the database at a path, with the tables of a version: this one's."""
+    connection = connect(path, timeout=seconds, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = TRUNCATE")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != (version or ARCHIVE_VERSION):
+            from unified_state.memory.archive.schema.archive_schema import (
+                migrate,  # all tables that ever were: not for every hook
+            )
+
+            migrate(connection, path, version)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _ensure_file(path: str) -> None:
+    """A new archive appears with its tables, so an empty file is one that lost its content. It is private from
+    birth.
+    """
+    try:
+        if os.stat(path).st_size > _EMPTY:
+            return
+    except FileNotFoundError:
+        _create(path)
+        return
+    raise damaged(path, "it is empty")
+
+
+def _create(path: str) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    temporary = temporary_name(path)
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))  # SQLite gives its journal the same mode
+    try:
+        connect_archive(temporary, 0).close()
+        publish_once(temporary, path)
+    finally:
+        for leftover in (temporary, f"{temporary}-journal"):
+            if os.path.exists(leftover):
+                os.unlink(leftover)

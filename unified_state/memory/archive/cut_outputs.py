@@ -1,0 +1,142 @@
+"""Tool outputs of which the model was given a short form: the whole is a step like others, archived before the
+transcript knows of it.
+
+Its number is told to the model and stays. Its place is known when the transcript's own entry comes: until then it
+stands in the newest turn, under a uuid that is made of its call.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.text.compress import pack
+from unified_state.memory.archive.index_queue import index_later
+from unified_state.memory.archive.steps import KIND_NUMBERS
+from unified_state.model.step import TOOL_RESULT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+
+_LARGEST = (1 << 63) - 1
+_CHARACTERS_A_TOKEN = 3.3  # of tool outputs, in o200k, over 16 real sessions
+
+
+class Output(Record):
+    """An output as its hook has it: the call's own id, when, the text of the whole, masked; a number by which the same
+    call with the same output is known again.
+    """
+
+    tool_use_id: str
+    agent: str | None
+    at: int
+    text: str
+    digest: int
+
+
+class Savings(Record):
+    """What short forms saved, and what that cost: how many outputs were shortened, about how many tokens the model was
+    not given, how often one was recalled, and about how many tokens it was given then.
+    """
+
+    outputs: int = 0
+    saved_tokens: int = 0
+    recalls: int = 0
+    recalled_tokens: int = 0
+
+
+def archive_output(archive: Archive, session: int, session_id: str, output: Output) -> int:
+    """Archive an output before its entry comes; the number of its step. Call it in a durable transaction."""
+    uuid = f"{session_id}/{output.tool_use_id}/{output.digest}"
+    known = archive.row("SELECT id FROM step WHERE uuid = ? AND block = 0", uuid)
+    if known is not None:
+        return int(known[0])
+    (number,) = archive.row("SELECT coalesce(max(id), 0) + 1 FROM step")
+    archive.run(
+        "INSERT INTO step (id, turn, uuid, block, kind, at, tool_use_id, body) VALUES (?, ?, ?, 0, ?, ?, ?, ?)",
+        number,
+        _newest_turn(archive, session, output),
+        uuid,
+        KIND_NUMBERS[TOOL_RESULT],
+        output.at,
+        output.tool_use_id,
+        pack(output.text),
+    )
+    index_later(archive, number)  # indexing takes longer than all the rest
+    return int(number)
+
+
+def _newest_turn(archive: Archive, session: int, output: Output) -> int:
+    row = archive.row(
+        "SELECT id FROM turn WHERE session = ? AND agent IS ? ORDER BY id DESC LIMIT 1", session, output.agent
+    )
+    if row is None:
+        archive.run("INSERT INTO turn (session, agent, at) VALUES (?, ?, ?)", session, output.agent, output.at)
+        row = archive.row("SELECT max(id) FROM turn")
+    return int(row[0])
+
+
+def note_shortened(archive: Archive, session: int, step: int, output: Output, *, level: int, shown: int) -> None:
+    """Note that the model is given a short form of so many characters."""
+    archive.run(
+        "INSERT OR IGNORE INTO shortened (step, session, agent, tool_use_id, at, digest, level, whole, shown, awaited) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+        step,
+        session,
+        output.agent,
+        output.tool_use_id,
+        output.at,
+        output.digest,
+        level,
+        len(output.text),
+        shown,
+    )
+
+
+def was_shortened(archive: Archive, session: int, digest: int) -> bool:
+    """Whether the session was given a short form of the same output of the same call before."""
+    return bool(archive.row("SELECT 1 FROM shortened WHERE session = ? AND digest = ? LIMIT 1", session, digest))
+
+
+def shortened_since(archive: Archive, session: int, agent: str | None, since: int) -> bool:
+    """Whether the session, or its subagent, was given a short form since then."""
+    row = archive.row(
+        "SELECT 1 FROM shortened WHERE session = ? AND agent IS ? AND at > ? LIMIT 1", session, agent, since
+    )
+    return row is not None
+
+
+def awaited_outputs(archive: Archive, session: int) -> dict[str, tuple[int, int]]:
+    """The outputs whose entries were not met yet: by their calls, the step, and the length of the short form."""
+    rows = archive.rows("SELECT tool_use_id, step, shown FROM shortened WHERE session = ? AND awaited = 1", session)
+    return {tool_use_id: (step, shown) for tool_use_id, step, shown in rows}
+
+
+def mark_met(archive: Archive, step: int, before: int) -> None:
+    """The entry of an output was met, behind another step: none other is awaited."""
+    archive.run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", before, step)
+
+
+def note_recall(archive: Archive, step: int, characters: int) -> None:
+    """Note that an output was looked at again, if the model was given a short form of it."""
+    archive.run(
+        "UPDATE shortened SET recalls = recalls + 1, recalled = min(?, recalled + ?) WHERE step = ?",
+        _LARGEST,
+        characters,
+        step,
+    )
+
+
+def read_savings(archive: Archive, session: int | None = None) -> Savings:
+    """What was saved in a session, or in all of them."""
+    condition, values = ("", ()) if session is None else (" WHERE session = ?", (session,))
+    row = archive.row(
+        "SELECT count(*), coalesce(sum(whole - shown), 0), coalesce(sum(recalls), 0), coalesce(sum(recalled), 0) "
+        f"FROM shortened{condition}",
+        *values,
+    )
+    outputs, saved, recalls, recalled = row
+    return Savings(outputs, _tokens(saved), recalls, _tokens(recalled))
+
+
+def _tokens(characters: int) -> int:
+    return max(0, round(characters / _CHARACTERS_A_TOKEN))

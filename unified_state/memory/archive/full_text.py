@@ -1,0 +1,159 @@
+"""The full-text index: which steps match, and how often they have which words.
+
+BM25 over every match costs too much where a word stands in a third of a million steps. So the rarest words of a query
+choose the candidates, and how rare a word is is estimated from the newest steps.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import connect
+from unified_state.lib.words.query import fts_query, is_single_cjk, names_file, words_of
+from unified_state.memory.archive.steps import KIND_NUMBERS, find_step, readable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.memory.archive.archive import Archive
+
+_SAMPLE = 20_000  # newest steps, in which words are counted
+_MOST_MATCHES = 50_000  # that are ranked
+_MOST_READ = 5_000  # of those, where a file's name must be compared
+_TOKENIZER = "porter unicode61"
+_LAST_CHARACTER = "\U0010ffff"
+
+
+class Filters(Record):
+    """What a step must be to be found: of a session (by its number), of a time from `since` to before `until`, a call
+    of a tool or its result, of a kind, and one that names a file.
+    """
+
+    session: int | None = None
+    since: int | None = None
+    until: int | None = None
+    tool: str | None = None
+    file: str | None = None
+    kind: str | None = None
+
+
+def count_steps(archive: Archive) -> int:
+    """How many steps there are, about."""
+    return int(archive.row("SELECT coalesce(max(id), 0) FROM step")[0])
+
+
+def count_having(archive: Archive, words: Sequence[str], steps: int) -> dict[str, int]:
+    """In how many steps each word stands: counted in the newest ones, and projected on all."""
+    first = max(0, steps - _SAMPLE)
+    scale = steps / min(steps, _SAMPLE) if steps else 1.0
+    counted = {}
+    for word in words:
+        (found,) = archive.row(
+            "SELECT count(*) FROM step_text WHERE step_text MATCH ? AND rowid > ?", fts_query([word]), first
+        )
+        counted[word] = round(found * scale)
+    return counted
+
+
+def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int) -> list[int]:
+    """The steps that match best by BM25, the best first. The rarest words choose; the others only where those leave
+    room. A larger limit than is ranked is a wish for more to be ranked.
+    """
+    most = max(_MOST_MATCHES, limit)
+    rarest = sorted(having, key=having.__getitem__)
+    total, count = 0, 0
+    while count < len(rarest) and (count == 0 or total + having[rarest[count]] <= most):
+        total += having[rarest[count]]
+        count += 1
+    found: list[int] = []
+    for words in (rarest[:count], rarest[count:]):
+        if words and len(found) < limit:
+            matches = sum(having[word] for word in words)
+            # Of too many matches only the newest are ranked; but a filter may want what is old.
+            is_all = matches <= most or filters != Filters()
+            newest = 0 if is_all else steps - round(steps * most / matches)
+            found += _ranked(archive, fts_query(words), newest, filters, limit)
+    return list(dict.fromkeys(found))[:limit]
+
+
+def _ranked(archive: Archive, query: str, newest: int, filters: Filters, limit: int) -> list[int]:
+    """The steps behind a number that match an expression and the filters, the best first."""
+    if filters.file is not None:
+        query = f'({query}) AND "{" ".join(words_of(filters.file))}"'
+    conditions, values = _conditions(filters)
+    join = "JOIN step ON step.id = step_text.rowid JOIN turn ON turn.id = step.turn" if conditions else ""
+    where = "".join(f" AND {condition}" for condition in conditions)
+    rows = archive.execute(
+        f"SELECT step_text.rowid FROM step_text {join} WHERE step_text MATCH ? AND step_text.rowid > ?{where} "
+        f"ORDER BY bm25(step_text), step_text.rowid DESC LIMIT ?",
+        (query, newest, *values, limit if filters.file is None else _MOST_READ),
+    )
+    if filters.file is None:
+        return [number for (number,) in rows]
+    return list(islice((number for (number,) in rows if _names(archive, number, filters.file)), limit))
+
+
+def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) -> list[int]:
+    """Those of the steps that pass the filters, in the order in which they are given."""
+    conditions, values = _conditions(filters)
+    where = "".join(f" AND {condition}" for condition in conditions)
+    rows = archive.execute(
+        f"SELECT step.id FROM step JOIN turn ON turn.id = step.turn WHERE step.id IN ({', '.join(map(str, numbers))})"
+        f" AND kind NOT NULL{where}",
+        values,
+    )
+    passing = {number for (number,) in rows}
+    file = filters.file
+    return [number for number in numbers if number in passing and (file is None or _names(archive, number, file))]
+
+
+def _names(archive: Archive, number: int, file: str) -> bool:
+    """Whether a step names a file as it is written: to the index, tests.py is test.py."""
+    step = find_step(archive, number)
+    return step is not None and names_file(readable(step), file)
+
+
+def count_words(texts: Sequence[str], words: Sequence[str]) -> list[dict[str, float]]:
+    """How often each text has each of the words, by the index's own reading of both."""
+    connection = connect(":memory:")
+    try:
+        for name, rows in (("words", words), ("texts", texts)):
+            connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (text, content='', tokenize='{_TOKENIZER}')")
+            connection.execute(f"CREATE VIRTUAL TABLE terms_of_{name} USING fts5vocab ({name}, 'instance')")
+            connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", list(enumerate(rows)))
+        counts: list[dict[str, float]] = [{} for _ in texts]
+        for term, number in connection.execute("SELECT term, doc FROM terms_of_words WHERE offset = 0").fetchall():
+            word = words[number]
+            last = term + _LAST_CHARACTER if is_single_cjk(word) else term
+            found = connection.execute(
+                "SELECT doc, count(*) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc", (term, last)
+            )
+            for text, count in found:
+                counts[text][word] = count
+        return counts
+    finally:
+        connection.close()
+
+
+def _conditions(filters: Filters) -> tuple[list[str], list[object]]:
+    conditions: list[str] = []
+    values: list[object] = []
+    if filters.session is not None:
+        conditions.append("(turn.session = ? OR step.id IN (SELECT step FROM step_copy WHERE session = ?))")
+        values += [filters.session, filters.session]
+    for comparison, time in (("step.at >= ?", filters.since), ("step.at < ?", filters.until)):
+        if time is not None:
+            conditions.append(comparison)
+            values.append(time)
+    if filters.tool is not None:
+        conditions.append(
+            "(step.tool = ? COLLATE NOCASE OR EXISTS (SELECT 1 FROM step AS call WHERE call.turn = step.turn "
+            "AND call.tool_use_id = step.tool_use_id AND call.tool = ? COLLATE NOCASE))"
+        )
+        values += [filters.tool, filters.tool]
+    if filters.kind is not None:
+        conditions.append("step.kind = ?")
+        values.append(KIND_NUMBERS[filters.kind])
+    return conditions, values

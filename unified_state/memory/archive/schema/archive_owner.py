@@ -1,0 +1,35 @@
+"""Which repository an archive belongs to, by what it says itself: the file in our place may be another one's."""
+
+from __future__ import annotations
+
+from unified_state.errors import ArchiveUnavailableError
+from unified_state.lib.stdlib import DatabaseError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+
+_OWNER = "repository"
+
+
+def check_owner(archive: Archive, repository: str) -> None:
+    """Raises ArchiveUnavailableError where the archive belongs to another repository: the user may have put it there,
+    so they are asked, and nothing is written into it. An archive that names no repository gets the name of this one.
+    """
+    owner = archive.meta(_OWNER)
+    if owner is None:
+        try:
+            set_owner(archive, repository)
+        except DatabaseError:
+            return  # it cannot be written now; whoever records something fails for the same reason and says it
+    elif owner != repository:
+        message = (
+            f"the archive is another repository's ({owner}): "
+            f"`unified-state link {repository}` accepts it as this one's; it lies in {archive.path}"
+        )
+        raise ArchiveUnavailableError(message, "if it is there by mistake, move it away; nothing is written into it")
+
+
+def set_owner(archive: Archive, repository: str) -> None:
+    """Make the archive that of a repository."""
+    archive.set_meta(_OWNER, repository)

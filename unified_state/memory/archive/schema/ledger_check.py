@@ -1,0 +1,38 @@
+"""Whether all items are found that are there: a damaged index, or a byte in a status, hides some without an error."""
+
+from __future__ import annotations
+
+from unified_state.model.item import ALIAS_LETTERS, STATUSES
+from unified_state.model.origin import ORIGINS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.lib.stdlib import Connection
+
+# What the ledger writes into these columns of an item; those that came from elsewhere may say something else.
+_WORDS = {
+    "kind": tuple(ALIAS_LETTERS),
+    "status": STATUSES,
+    "origin": ORIGINS,
+}
+
+
+def ledger_problem(connection: Connection) -> str | None:
+    """What is wrong with the table of items and its indexes, or None."""
+    found = connection.execute("PRAGMA integrity_check('item')").fetchone()
+    return words_problem(connection) if found is None or found[0] == "ok" else str(found[0])
+
+
+def words_problem(connection: Connection) -> str | None:
+    """Which item has a kind, status or origin that the ledger does not know, or None."""
+    for name in _WORDS:
+        row = connection.execute(f"SELECT alias, {name} FROM item WHERE {unknown_word(name)} LIMIT 1").fetchone()
+        if row is not None:
+            return f"the {name} of {row[0]} is {row[1]!r}"
+    return None
+
+
+def unknown_word(name: str) -> str:
+    """The condition, as SQL, that an item holds in this column what the ledger never writes there."""
+    known = ", ".join(f"'{word}'" for word in _WORDS[name])
+    return f"{name} NOT IN ({known}) AND uuid NOT IN (SELECT key FROM carried WHERE what = 'item')"

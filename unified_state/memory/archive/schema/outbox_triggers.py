@@ -1,0 +1,133 @@
+"""What notes for the servers of an archive whatever changes beside new steps, as SQL.
+
+Steps only grow, so how far a server has them is one number. The triggers are made when an archive first knows of a
+server: where there is none, nothing is noted, and nothing is paid for it. They are no part of the archive's version:
+those of an older version are made anew.
+"""
+
+from __future__ import annotations
+
+from unified_state.memory.archive.sessions import STAND_IN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+
+_GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
+_BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
+_STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
+LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
+
+
+def _note(what: str, key: str, source: str = "", *, is_gone: bool = False, is_changed: bool = False) -> str:
+    """The statement that notes something (what it is and its key, as SQL) for the servers, or for those of them that a
+    source says.
+    """
+    return (
+        "INSERT OR REPLACE INTO outbox (server, is_gone, what, key, is_changed) "
+        f"SELECT outbox_server.id, {is_gone:d}, {what}, {key}, {is_changed:d} FROM outbox_server{source}"
+    )
+
+
+_MAY_HAVE_IT = " WHERE offered >= old.id"
+_TOLD_OF_ITEMS = (
+    "body", "status", "origin", "alias", "source_uuid", "files", "changed_at", "superseded_by", "quote", "file_hashes",
+)  # fmt: skip
+_DIFFERS = " OR ".join(f"new.{name} IS NOT old.{name}" for name in _TOLD_OF_ITEMS)
+# Of two versions of an item the server keeps the later one. Not all that changes one says when, and clocks are set
+# back.
+_DATE_IT = (
+    "UPDATE item SET changed_at = max(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
+    "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', old.changed_at, '+0.001 seconds'), '')) "
+    "WHERE uuid = new.uuid AND coalesce(new.changed_at, '') <= coalesce(old.changed_at, '')"
+)
+_IS_CARRIED = "WHEN new.what IN ('step', 'compaction')"
+_NOTE_CARRIED = (
+    _note("'step'", "new.key", " WHERE new.what = 'step' AND offered >= new.key", is_changed=True),
+    _note(
+        "'compaction'",
+        "boundary_uuid",
+        ", compaction WHERE new.what = 'compaction' AND compaction.id = new.key AND boundary_uuid NOT NULL",
+    ),
+)
+# One back always, so that a batch which is on its way does not settle it.
+_VECTOR_AGAIN = (
+    "UPDATE outbox_vectors SET position = min(position, vector.id) - 1 FROM vector "
+    "WHERE vector.step = old.id AND vector.model = outbox_vectors.model"
+)
+
+_TRIGGERS = {
+    "forgotten": ("INSERT ON tombstone", _note("new.what", "new.key", is_gone=True)),
+    # What is carried of a record says when it was masked, and may be what was masked.
+    "carried_told": (f"INSERT ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
+    "carried_told_again": (f"UPDATE OF fields ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
+    # An output that was archived before its transcript entry takes the entry's name when that is met.
+    "step_renamed": (
+        "UPDATE OF uuid ON step WHEN new.uuid IS NOT old.uuid",
+        _note("'step'", _STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
+        _note("'step'", "old.id", _MAY_HAVE_IT),
+        _VECTOR_AGAIN,
+    ),
+    # The next vector may get the number of the last one.
+    "vector_gone": (
+        "DELETE ON vector",
+        "UPDATE outbox_vectors SET position = min(position, (SELECT coalesce(max(id), 0) FROM vector))",
+    ),
+    "item_told": ("INSERT ON item", _note("'item'", "new.uuid")),
+    "item_told_again": (
+        f"UPDATE OF {', '.join(_TOLD_OF_ITEMS)} ON item WHEN {_DIFFERS}",
+        _DATE_IT,
+        _note("'item'", "new.uuid"),
+    ),
+    "item_renamed": ("INSERT ON item_alias WHEN new.uuid != ''", _note("'item'", "new.uuid")),
+    "link_told": ("INSERT ON item_link", _note("'link'", LINK_KEY.format("new"))),
+    "compaction_told": (
+        "INSERT ON compaction WHEN new.boundary_uuid NOT NULL",
+        _note("'compaction'", "new.boundary_uuid"),
+    ),
+    "compaction_told_again": (
+        "UPDATE OF boundary_uuid, summary ON compaction WHEN new.boundary_uuid NOT NULL",
+        _note("'compaction'", "new.boundary_uuid"),
+    ),
+}
+
+_STATEMENTS = tuple(
+    f"CREATE TRIGGER outbox_{name} AFTER {when} BEGIN {'; '.join(notes)}; END"
+    for name, (when, *notes) in _TRIGGERS.items()
+)
+
+
+def make_triggers(archive: Archive) -> None:
+    """Make the triggers, and anew those that an older version made otherwise. Call it within a transaction."""
+    name_and_sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'outbox\\_%' ESCAPE '\\'"
+    made = dict(archive.rows(name_and_sql))
+    wanted = {statement.split()[2]: statement for statement in _STATEMENTS}
+    for name in made.keys() - wanted.keys():
+        archive.run(f"DROP TRIGGER {name}")
+    for name, statement in wanted.items():
+        if made.get(name) != statement:
+            archive.run(f"DROP TRIGGER IF EXISTS {name}")
+            archive.run(statement)
+
+
+_EVERYTHING = tuple(
+    f"{statement} AND outbox_server.id = ?1"
+    for statement in (
+        _note("what", "key", ", tombstone WHERE true", is_gone=True),
+        _note(
+            "'step'",
+            _STEP_KEY.format("step"),
+            f", step WHERE kind IS NULL AND uuid != '{STAND_IN}' AND step.id NOT IN (SELECT step FROM pruned)",
+            is_gone=True,
+        ),
+        _note("'item'", "uuid", ", item WHERE true"),
+        _note("'link'", LINK_KEY.format("item_link"), ", item_link WHERE true"),
+        _note("'compaction'", "boundary_uuid", f", compaction WHERE boundary_uuid != '{STAND_IN}'"),
+    )
+)
+
+
+def note_everything(archive: Archive, server: int) -> None:
+    """Note all there is beside steps for a server that knows none of it. Call it within a transaction."""
+    for statement in _EVERYTHING:
+        archive.run(statement, server)

@@ -1,0 +1,249 @@
+"""Sessions in the archive: who they are, how far their transcripts are read, what they work on."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_json, parse_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+
+
+LOCAL_SESSION = "local"  # stands for what is done outside any client session, in the user's own terminal
+STAND_IN = "before the damage"  # the name of rows that only hold the numbers that were given
+
+
+class Cursor(Record):
+    """How far a transcript file has been read: the session it belongs to, the byte offset, the turn that is open
+    there.
+    """
+
+    path: str
+    session: int
+    agent: str | None
+    offset: int
+    inode: int | None
+    turn: int | None
+
+
+class WorkingSession(Record):
+    """A session that is alive: `work` as `change_work` left it."""
+
+    number: int
+    session_id: str
+    seen_at: int
+    pid: int | None
+    tool_calls: int
+    work: dict[str, Any]
+
+
+def session_number(archive: Archive, session_id: str) -> int | None:
+    """The number of a session that is known, or None."""
+    row = archive.row("SELECT id FROM session WHERE session_id = ?", session_id)
+    return None if row is None else row[0]
+
+
+def touch_session(archive: Archive, session_id: str, now: int, **known: str | int | None) -> int:
+    """The number of a session, made if it is new; `known` columns (worktree, branch, pid, predecessor …) are filled
+    in.
+    """
+    number = session_number(archive, session_id)
+    if number is None:
+        archive.run(
+            "INSERT INTO session (session_id, started_at, seen_at, news) "
+            "VALUES (?, ?, ?, (SELECT coalesce(max(id), 0) FROM news))",
+            session_id,
+            now,
+            now,
+        )
+        number = session_number(archive, session_id)
+        assert number is not None  # noqa: S101  # it was inserted in the line above
+    columns = {name: value for name, value in known.items() if value is not None}
+    if "branch" in columns:
+        columns["branch"] = archive.masked(columns["branch"])
+    assignments = "".join(f", {name} = ?" for name in columns)
+    archive.run(
+        f"UPDATE session SET seen_at = max(coalesce(seen_at, 0), ?){assignments} WHERE id = ?",
+        now,
+        *columns.values(),
+        number,
+    )
+    return number
+
+
+def note_root(archive: Archive, session: int, cwd: str) -> None:
+    """Note the folder to which the session's paths are relative: its worktree, else where it began."""
+    root, worktree = archive.row("SELECT root, worktree FROM session WHERE id = ?", session)
+    if root is None:
+        inside = worktree is not None and f"{cwd}{os.sep}".startswith(f"{worktree}{os.sep}")
+        archive.run("UPDATE session SET root = ? WHERE id = ?", worktree if inside else cwd, session)
+
+
+def root_at_worktree(archive: Archive, session: int) -> None:
+    """Where a session's paths are relative to is not known for one that came from elsewhere: its worktree."""
+    archive.run("UPDATE session SET root = worktree WHERE id = ? AND root IS NULL AND worktree NOT NULL", session)
+
+
+def count_tool_calls(archive: Archive, session: int, added: int) -> None:
+    """Count the tool calls of a session."""
+    if added:
+        archive.run("UPDATE session SET tool_calls = tool_calls + ? WHERE id = ?", added, session)
+
+
+def end_session(archive: Archive, session: int, now: int, reason: str) -> None:
+    """Note that the client ended a session, and why."""
+    archive.run("UPDATE session SET ended_at = ?, end_reason = ? WHERE id = ?", now, archive.masked(reason), session)
+
+
+def cleared_by(archive: Archive, pid: int | None) -> str | None:
+    """The session that the same client process left by /clear just before, to which a new one is the successor."""
+    if pid is None:
+        return None
+    row = archive.row(
+        "SELECT session_id FROM session WHERE pid = ? AND end_reason = 'clear' ORDER BY ended_at DESC LIMIT 1", pid
+    )
+    return None if row is None else row[0]
+
+
+def session_of_same_client(archive: Archive, session_id: str) -> str:
+    """The session that the client is in which began this one: another one after /clear or /resume, in one process."""
+    row = archive.row(
+        "SELECT other.session_id FROM session JOIN session AS other ON other.pid = session.pid "
+        "AND other.seen_at >= session.seen_at AND coalesce(other.ended_at, 0) < other.seen_at "
+        "WHERE session.session_id = ? ORDER BY other.seen_at DESC, other.id DESC LIMIT 1",
+        session_id,
+    )
+    return session_id if row is None else str(row[0])
+
+
+def transcripts_of(archive: Archive, session_id: str) -> list[str]:
+    """The files of a session's own transcript; it is another one after the project's folder was moved."""
+    rows = archive.rows(
+        "SELECT path FROM transcript JOIN session ON session.id = session WHERE session_id = ? AND agent IS NULL",
+        session_id,
+    )
+    return [path for (path,) in rows]
+
+
+def read_cursor(archive: Archive, path: str) -> Cursor | None:
+    """How far a transcript was read, or None if it was never seen."""
+    row = archive.row("SELECT path, session, agent, offset, inode, turn FROM transcript WHERE path = ?", path)
+    return None if row is None else Cursor(*row)
+
+
+def move_cursor(archive: Archive, cursor: Cursor) -> None:
+    """Remember how far a transcript was read."""
+    archive.run(
+        "INSERT OR REPLACE INTO transcript VALUES (?, ?, ?, ?, ?, ?)",
+        cursor.path,
+        cursor.session,
+        cursor.agent,
+        cursor.offset,
+        cursor.inode,
+        cursor.turn,
+    )
+
+
+def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]:
+    """The transcripts of the sessions that were alive last, each with its session id, the newest first."""
+    rows = archive.rows(
+        "SELECT path, session, agent, offset, inode, turn, session_id FROM "
+        "(SELECT id, session_id, seen_at FROM session ORDER BY seen_at DESC LIMIT ?) AS recent "
+        "JOIN transcript ON transcript.session = recent.id ORDER BY recent.seen_at DESC",
+        limit,
+    )
+    return [(Cursor(*row[:6]), row[6]) for row in rows]
+
+
+def read_work(archive: Archive, session: int) -> dict[str, Any]:
+    """What a session works on, as `change_work` left it."""
+    row = archive.row("SELECT work FROM session WHERE id = ?", session)
+    return parse_json(row[0]) if row and row[0] else {}
+
+
+def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:
+    """Change what a session works on; other fields stay."""
+    work = archive.masked({**read_work(archive, session), **changes})
+    archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
+
+
+def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
+    """Keep highlights or pending actions, for ever."""
+    for text in texts:
+        archive.run(
+            "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at
+        )
+
+
+def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
+    """The session's notes of a kind, and those adopted from a file, are done: a newer list follows."""
+    archive.run(
+        "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
+        at,
+        session,
+        kind,
+    )
+
+
+def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
+    """The next steps that the summary of a compaction names, as pending actions, in place of those of summaries before
+    it; what is pending already is not noted twice. A summary that names none leaves them as they are.
+    """
+    steps = {text.casefold(): text for text in map(archive.masked, texts)}
+    if not steps:
+        return
+    rows = archive.rows(
+        "SELECT id, text, compaction FROM note WHERE (session = ? OR session IS NULL) AND kind = 'action' "
+        "AND done_at IS NULL",
+        session,
+    )
+    for number, text, read_from in rows:
+        if steps.pop(text.casefold(), None) is None and read_from is not None:
+            archive.run("UPDATE note SET done_at = ? WHERE id = ?", at, number)
+    for text in steps.values():
+        archive.run(
+            "INSERT INTO note (session, kind, text, at, compaction) VALUES (?, 'action', ?, ?, ?)",
+            session,
+            text,
+            at,
+            compaction,
+        )
+
+
+def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
+    """The newest notes of a session and of no session, in order."""
+    rows = archive.rows(
+        "SELECT text FROM note WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL "
+        "ORDER BY id DESC LIMIT ?",
+        session,
+        kind,
+        limit,
+    )
+    return tuple(row[0] for row in reversed(rows))
+
+
+def working_sessions(archive: Archive, worktree: str, since: int) -> list[WorkingSession]:
+    """The sessions of a worktree that were seen since then and have not ended, the newest first."""
+    rows = archive.rows(
+        "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
+        "WHERE worktree = ? AND seen_at >= ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
+        worktree,
+        since,
+    )
+    return [
+        WorkingSession(
+            number=number,
+            session_id=session_id,
+            seen_at=seen_at,
+            pid=pid,
+            tool_calls=tool_calls,
+            work=parse_json(work) if work else {},
+        )
+        for number, session_id, seen_at, pid, tool_calls, work in rows
+    ]

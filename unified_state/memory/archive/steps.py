@@ -1,0 +1,240 @@
+"""Steps and turns as they are read from the archive, and the forms in which they are stored."""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import parse_json
+from unified_state.lib.text.compress import escape_surrogates, unpack
+from unified_state.lib.words.index_text import index_text, strings_of
+from unified_state.model.step import KINDS, TEXT, TOOL_CALL, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+
+KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+DATA_URL = "data:"
+_RECENT_TURNS = 20  # in which something that just happened is looked for
+
+
+def readable(step: Step) -> str:
+    """What is searched of a step, and shown of it; of a tool call its name and the texts of its input."""
+    if step.kind != TOOL_CALL:
+        return step.text
+    try:
+        given = strings_of(parse_json(step.text))
+    except (ValueError, RecursionError):  # its bytes were changed on the disk, or are nested without end
+        given = step.text
+    return f"{escape_surrogates(step.tool or '')}\n{given}"
+
+
+def searchable(step: Step) -> str:
+    """What the index holds of a step."""
+    return index_text(readable(step))
+
+
+def last_entry_at(archive: Archive, session: int) -> int | None:
+    """When the newest entry of a session itself was written, by the client's clock; None if it has none."""
+    row = archive.row(
+        "SELECT max(at) FROM step WHERE turn = "
+        "(SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id DESC LIMIT 1)",
+        session,
+    )
+    return None if row is None else row[0]
+
+
+def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: int) -> list[tuple[int, str]]:
+    """When and what: the steps of a session, of one of the kinds, that were written since then, in its last turns."""
+    numbers = [KIND_NUMBERS[kind] for kind in kinds]
+    rows = archive.rows(
+        "SELECT step.at, body FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
+        f"JOIN step ON step.turn = recent.id WHERE step.at >= ? AND kind IN ({', '.join('?' * len(numbers))}) "
+        "ORDER BY step.id",
+        session,
+        _RECENT_TURNS,
+        since,
+        *numbers,
+    )
+    return [(at, unpack(body)) for at, body in rows]
+
+
+_SELECT_STEPS = (
+    "SELECT step.id, step.uuid, step.block, step.kind, step.at, step.tool, step.tool_use_id, step.is_error, step.body, "
+    "turn.agent FROM step JOIN turn ON turn.id = step.turn WHERE kind NOT NULL AND "
+)
+
+
+# Where a step stands in its transcript: an output that was archived before its entry behind the step before that.
+_PLACE = "coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 0.5, step.id)"
+
+
+def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
+    """The steps of a turn in order, each with its number."""
+    rows = archive.rows(_SELECT_STEPS + f"turn = ? ORDER BY {_PLACE}, step.id", turn)
+    return [_numbered_step(row) for row in rows]
+
+
+def find_step(archive: Archive, number: int) -> Step | None:
+    """One step by its number; None where there is none, or where it was forgotten."""
+    row = archive.row(_SELECT_STEPS + "step.id = ?", number)
+    return None if row is None else _numbered_step(row)[1]
+
+
+def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[int]:
+    """The numbers of a session's own newest steps of a kind, the newest first."""
+    rows = archive.rows(
+        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.agent IS NULL "
+        "AND kind = ? ORDER BY step.id DESC LIMIT ?",
+        session,
+        KIND_NUMBERS[kind],
+        limit,
+    )
+    return [number for (number,) in rows]
+
+
+class Placed(Record):
+    """A step and the session it belongs to."""
+
+    step: Step
+    session: int
+    session_id: str
+
+
+def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
+    """Those of the steps that there are, with their sessions, in the order of their numbers."""
+    rows = archive.rows(
+        _SELECT_STEPS.replace("turn.agent FROM", "turn.agent, session.id, session_id FROM").replace(
+            "WHERE", "JOIN session ON session.id = turn.session WHERE"
+        )
+        + f"step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
+    )
+    return {row[0]: Placed(_numbered_step(row[:-2])[1], row[-2], row[-1]) for row in rows}
+
+
+def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:
+    """The tool call that a result answers, in one of the session's last turns."""
+    for turn in archive.rows("SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?", session, _RECENT_TURNS):
+        row = archive.row(
+            _SELECT_STEPS + "turn = ? AND tool_use_id = ? AND kind = ?", turn[0], tool_use_id, KIND_NUMBERS[TOOL_CALL]
+        )
+        if row is not None:
+            return _numbered_step(row)[1]
+    return None
+
+
+def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator[Step]:
+    """The tool calls and texts of the same session or subagent among the `limit` steps of the archive before this one,
+    the newest first.
+    """
+    row = archive.row(
+        "SELECT coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 1, step.id), session, agent "
+        "FROM step JOIN turn ON turn.id = turn WHERE uuid = ? AND block = ?",
+        uuid_key(step.uuid),
+        step.block,
+    )
+    if row is not None:
+        number, session, agent = row
+        for found in archive.execute(
+            _SELECT_STEPS + "step.id < ? AND step.id >= ? AND session = ? AND agent IS ? AND kind IN (?, ?) "
+            "ORDER BY step.id DESC",
+            (number, number - limit, session, agent, KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TEXT]),
+        ):
+            yield _numbered_step(found)[1]
+
+
+def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
+    """The newest turns of a session, newest first, also those it shares with the session it was forked from."""
+    rows = archive.rows(
+        "SELECT id FROM (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2) "
+        "UNION SELECT turn FROM step WHERE id IN "
+        "(SELECT step FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT 200) "
+        "ORDER BY 1 DESC LIMIT ?2",
+        session,
+        limit,
+    )
+    return [row[0] for row in rows]
+
+
+def step_numbers(archive: Archive, session: int) -> list[int]:
+    """The numbers of all steps that a session holds, its own and those it shares, in order."""
+    rows = archive.rows(
+        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?1 AND kind NOT NULL "
+        "UNION SELECT step FROM step_copy JOIN step ON step.id = step WHERE step_copy.session = ?1 AND kind NOT NULL "
+        "ORDER BY 1",
+        session,
+    )
+    places = dict(
+        archive.rows(
+            "SELECT step, place FROM shortened WHERE place NOT NULL "
+            "AND (session = ?1 OR step IN (SELECT step FROM step_copy WHERE session = ?1))",
+            session,
+        )
+    )
+    numbers = [row[0] for row in rows]
+    return sorted(numbers, key=lambda number: (places.get(number, number), number in places)) if places else numbers
+
+
+def turn_of_step(archive: Archive, number: int) -> int:
+    """The turn that a step belongs to."""
+    return int(archive.row("SELECT turn FROM step WHERE id = ?", number)[0])
+
+
+def uuids_of_turns_with(archive: Archive, numbers: Sequence[int]) -> set[str]:
+    """The uuids of all entries in the turns of some steps."""
+    turns = {turn_of_step(archive, number) for number in numbers}
+    rows = (archive.rows("SELECT DISTINCT uuid FROM step WHERE turn = ?", turn) for turn in turns)
+    return {uuid_text(uuid) for found in rows for (uuid,) in found}
+
+
+def uuid_of_step(archive: Archive, number: int) -> str:
+    """The transcript entry that a step belongs to."""
+    return uuid_text(archive.row("SELECT uuid FROM step WHERE id = ?", number)[0])
+
+
+def sessions_of_step(archive: Archive, number: int) -> list[int]:
+    """The numbers of the sessions that hold a step, or held it before it was forgotten."""
+    rows = archive.rows(
+        "SELECT session FROM step JOIN turn ON turn.id = step.turn WHERE step.id = ?1 "
+        "UNION SELECT session FROM step_copy WHERE step = ?1",
+        number,
+    )
+    return [row[0] for row in rows]
+
+
+def _numbered_step(row: Any) -> tuple[int, Step]:
+    number, key, block, kind, at, tool, tool_use_id, is_error, body, agent = row
+    step = Step(
+        uuid=uuid_text(key),
+        block=block,
+        kind=KINDS[kind],
+        at=at,
+        text=unpack(body),
+        tool=tool,
+        tool_use_id=tool_use_id,
+        is_error=bool(is_error),
+        agent=agent,
+    )
+    return number, step
+
+
+def uuid_key(uuid: str) -> str | bytes:
+    """A uuid as it is stored: its 16 bytes; the text itself where it is not a UUID in its usual form."""
+    if len(uuid) == 36 and uuid[8] == uuid[13] == uuid[18] == uuid[23] == "-":  # noqa: PLR2004
+        try:
+            key = bytes.fromhex(uuid.replace("-", ""))
+        except ValueError:
+            return uuid
+        if uuid_text(key) == uuid:
+            return key
+    return uuid
+
+
+def uuid_text(key: str | bytes) -> str:
+    """A stored uuid in its usual form."""
+    if isinstance(key, str):
+        return key
+    digits = key.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -1,0 +1,184 @@
+"""Writing steps into the archive, and taking them out.
+
+A step is stored once, by the uuid of its transcript entry and its position there; when the transcript of another
+session holds it too (a fork, a resumed session in a new file), that session gets a copy mark. Storing the same entry
+again changes nothing, so a killed hook can always begin anew at the last offset.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.text.compress import pack, unpack
+from unified_state.memory.archive.cut_outputs import awaited_outputs, mark_met
+from unified_state.memory.archive.index_queue import index_left, was_unindexed
+from unified_state.memory.archive.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
+from unified_state.model.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+
+
+_AT_ONCE = 500  # steps that are indexed beside new ones: somebody may wait
+
+
+class StepWriter:
+    """Adds the steps of one session within one transaction; knows the turn that is open, the number of
+    the last step, and how many were new. `kept` is the last step that was added, as the archive has it.
+    """
+
+    def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
+        self._archive = archive
+        self._run = archive.execute
+        self._session = session
+        self.turn = turn
+        self.last = 0
+        self.added = 0
+        self.tool_calls = 0
+        self.kept: Step | None = None
+        index_left(archive, _AT_ONCE)
+        self._awaited = awaited_outputs(archive, session)
+        self._next_step = self._after_last("step")
+        self._is_own_turn = turn is not None and self._owner(turn) == session
+        self._forgotten = {key for (key,) in archive.rows("SELECT key FROM tombstone WHERE what = 'step' AND waits")}
+        (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
+
+    def add(self, step: Step, body: str | bytes) -> bool:
+        """Add one step with its packed text; one that is there already is only marked as this session's too. Whether
+        the session has it now and had not before.
+        """
+        if self._forgotten_at is not None and step.at <= self._forgotten_at:
+            return False
+        key = uuid_key(step.uuid)
+        known = self._run("SELECT id, turn, kind FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
+        if known is not None:
+            self.last, self.kept = known[0], self._as_archived(known[0], step)
+            return self._mark_copy(*known)
+        if self._forgotten and f"{step.uuid}/{step.block}" in self._forgotten:
+            return False
+        if step.starts_turn or not self._is_own_turn:
+            self._open_turn(step)
+        if step.kind == TOOL_RESULT and step.tool_use_id in self._awaited and self._meet(step, key):
+            return self.kept is not None
+        number = self.last = self._next_step
+        self._run(
+            "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                number,
+                self.turn,
+                key,
+                step.block,
+                KIND_NUMBERS[step.kind],
+                step.at,
+                step.tool,
+                step.tool_use_id,
+                step.is_error or None,
+                body,
+            ),
+        )
+        self._next_step += 1
+        self.added += 1
+        self.kept = step
+        self.tool_calls += step.kind == TOOL_CALL
+        if not step.text.startswith(DATA_URL):
+            self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, searchable(step)))
+        return True
+
+    def _meet(self, step: Step, key: str | bytes) -> bool:
+        """Put the whole of an output that was archived before its entry into the entry's place; whether it is of this
+        entry. A forgotten one stays so.
+        """
+        number, shown = self._awaited[step.tool_use_id or ""]
+        kind, body, turn = self._run("SELECT kind, body, turn FROM step WHERE id = ?", (number,)).fetchone()
+        archived = unpack(body)
+        from unified_state.memory.archive.whole_output import whole_of  # only where outputs were shortened
+
+        text = whole_of(step.text, archived, f"S{number}", shown)
+        if text is None:
+            return False
+        del self._awaited[step.tool_use_id or ""]
+        mark_met(self._archive, number, self._next_step - 1)
+        self.last, self.kept = number, None
+        if kind is not None:
+            self.kept = step.replace(text=text)
+            self.added += 1
+            if text != archived:
+                replace_text(self._archive, number, step.replace(text=archived), text)
+        # At last: a server that has the step under its first name is told of the new one, and of the text with it.
+        self._run(
+            "UPDATE step SET turn = ?, uuid = ?, block = ?, at = ? WHERE id = ?",
+            (self.turn, key, step.block, step.at, number),
+        )
+        self._run("DELETE FROM turn WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM step WHERE turn = ?1)", (turn,))
+        return True
+
+    def _as_archived(self, number: int, step: Step) -> Step:
+        """A step that is known, with the whole of what a short form shows in its place."""
+        if step.kind != TOOL_RESULT:
+            return step
+        from unified_state.model.cut_marks import holds_marks  # entries that are read twice are rare
+
+        if not holds_marks(step.text):
+            return step
+        (body,) = self._run("SELECT body FROM step WHERE id = ?", (number,)).fetchone()
+        return step.replace(text=unpack(body))
+
+    def _after_last(self, table: str) -> int:
+        return int(self._run(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
+
+    def _owner(self, turn: int) -> int:
+        (owner,) = self._run("SELECT session FROM turn WHERE id = ?", (turn,)).fetchone()
+        return int(owner)
+
+    def _open_turn(self, step: Step) -> None:
+        """Begin a turn: at a prompt, or where a session goes on in a turn that it was forked from."""
+        self.turn = self._after_last("turn")
+        self._is_own_turn = True
+        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
+
+    def _mark_copy(self, step: int, turn: int, kind: int | None) -> bool:
+        """The step is known: this session goes on in that turn, and holds the step too if it is another session's. Of a
+        forgotten one there is nothing to hold but its mark.
+        """
+        self.turn = turn
+        self._is_own_turn = self._owner(turn) == self._session
+        if self._is_own_turn:
+            return False
+        self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
+        (marked,) = self._run("SELECT changes()").fetchone()  # `Archive.run` says why not `rowcount`
+        return bool(marked) and kind is not None
+
+
+def forget_step(run: Callable[..., Any], number: int) -> None:
+    """Take a step's content out of the archive, its index and its vectors. The row stays: its entry must not come back,
+    nor its ref.
+    """
+    row = run("SELECT kind, tool, body FROM step WHERE id = ?", (number,)).fetchone()
+    if row is None or row[0] is None:
+        return
+    step = Step(uuid="", block=0, kind=KINDS[row[0]], at=0, text=unpack(row[2]), tool=row[1])
+    _take_out_of_index(run, number, step)
+    run(
+        "UPDATE step SET kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL WHERE id = ?",
+        (number,),
+    )
+    run("DELETE FROM carried WHERE what = 'step' AND key = ?", (number,))
+    run("DELETE FROM vector WHERE step = ?", (number,))
+
+
+def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
+    """Put another text in place of a step's, in the archive and in its index; a vector of the old one goes."""
+    changed = step.replace(text=text)
+    _take_out_of_index(archive.execute, number, step)
+    if not step.text.startswith(DATA_URL):
+        archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(changed))
+    archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
+    archive.run("DELETE FROM vector WHERE step = ?", number)
+
+
+def _take_out_of_index(run: Callable[..., Any], number: int, step: Step) -> None:
+    """The index has no texts of its own: it would go wrong if it were told to delete what it does not hold."""
+    if not was_unindexed(run, number) and not step.text.startswith(DATA_URL):
+        run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", (number, searchable(step)))

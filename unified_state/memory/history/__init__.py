@@ -1,0 +1,1 @@
+"""The portable history: what every store takes, keeps and gives back."""

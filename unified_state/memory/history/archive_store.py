@@ -1,0 +1,162 @@
+"""The archive as a store of history: the same tables that hooks write, for whoever copies or compares histories.
+
+An alias is the archive's own name for an item: a newcomer whose alias is taken, or was ever given, gets the next one.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from unified_state.lib.stdlib import DatabaseError
+from unified_state.lib.words.query import query_words
+from unified_state.memory.archive.archive import Archive, explained
+from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
+from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.steps import uuid_key
+from unified_state.memory.history.archive_changes import bury, keep_compaction, keep_item, keep_link, keep_session
+from unified_state.memory.history.archive_rows import (
+    as_stored,
+    read_compactions,
+    read_page,
+    read_sessions,
+    read_steps,
+)
+from unified_state.memory.history.archive_steps import keep_steps
+from unified_state.memory.ledger.item_table import items_called, list_items
+from unified_state.model.history_records import (
+    Counts,
+    HistoryHit,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+    from typing import Any, Self
+
+    from unified_state.model.history_records import HistoryQuery, HistoryRecord
+
+_SECONDS = 30.0  # for another writer
+
+
+class SqliteStore:
+    """The archive at a path; it is made if there is none."""
+
+    def __init__(self, path: str, *, archive: Archive | None = None) -> None:
+        """`archive` is for callers that have it open; closing the store leaves it open."""
+        self._is_ours = archive is None
+        self._archive = archive or Archive(path, seconds=_SECONDS)
+
+    def append(self, records: Iterable[HistoryRecord]) -> int:
+        """Keep records, all or none; how many are new."""
+        given = list(records)  # what it comes from may be slow, or fail: nobody waits for it
+        try:
+            with self._archive.transaction():
+                added = sum(self._keep(kind, list(run)) for kind, run in groupby(given, type))
+        except DatabaseError as error:
+            raise explained(error, self._archive.path) from error
+        if any(isinstance(record, Tombstone) for record in given):
+            from unified_state.search.vectors.derived_file import remove_stale  # few records are
+
+            remove_stale(self._archive)
+        return added
+
+    def _keep(self, kind: type[HistoryRecord], records: list[Any]) -> int:
+        if kind is StoredStep:
+            return keep_steps(self._archive, records)
+        keep: dict[type, Callable[[Archive, Any], bool]] = {
+            StoredSession: keep_session,
+            StoredItem: keep_item,
+            StoredLink: keep_link,
+            StoredCompaction: keep_compaction,
+            Tombstone: bury,
+        }
+        return sum(keep[kind](self._archive, record) for record in records)
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """All sessions, in the order in which they were first heard of."""
+        return iter(read_sessions(self._archive))
+
+    def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
+        """A page of the steps of a session; a position is twice a step's number, or one more than that of the step
+        behind which a shortened output belongs.
+        """
+        number = session_number(self._archive, session_id)
+        return [] if number is None else read_page(self._archive, number, session_id, after, limit)
+
+    def find_steps(self, uuid: str) -> list[StoredStep]:
+        """The steps of a transcript entry."""
+        rows = self._archive.rows("SELECT id FROM step WHERE uuid = ? AND kind NOT NULL ORDER BY block", uuid_key(uuid))
+        return list(read_steps(self._archive, [number for (number,) in rows]).values())
+
+    def items(self) -> Iterator[StoredItem]:
+        """All items, in the order in which they were first appended."""
+        return iter(as_stored(self._archive, list_items(self._archive)))
+
+    def find_items(self, ref: str) -> list[StoredItem]:
+        """The item with that UUID, or all that have or had that alias."""
+        return as_stored(self._archive, items_called(self._archive, ref))
+
+    def links(self) -> Iterator[StoredLink]:
+        """All links between items."""
+        rows = self._archive.rows(
+            "SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2"
+        )
+        return (StoredLink(*row) for row in rows)
+
+    def compactions(self) -> Iterator[StoredCompaction]:
+        """All compactions that have a boundary, in the order in which they were first heard of."""
+        return iter(read_compactions(self._archive))
+
+    def tombstones(self) -> Iterator[Tombstone]:
+        """Everything that was forgotten."""
+        return (
+            Tombstone(*row) for row in self._archive.rows("SELECT what, key, at FROM tombstone ORDER BY at, what, key")
+        )
+
+    def search(self, query: HistoryQuery) -> list[HistoryHit]:
+        """The steps that match best by BM25; the score tells the place."""
+        words = query_words(query.text)
+        session = None if query.session_id is None else session_number(self._archive, query.session_id)
+        if not words or (query.session_id is not None and session is None):
+            return []
+        filters = Filters(session=session, since=query.since, until=query.until, tool=query.tool, kind=query.kind)
+        steps = count_steps(self._archive)
+        numbers = best_matches(self._archive, count_having(self._archive, words, steps), steps, filters, query.limit)
+        found = read_steps(self._archive, numbers, query.session_id)
+        return [
+            HistoryHit(step=found[number], score=1 / place)
+            for place, number in enumerate(numbers, 1)
+            if number in found
+        ]
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        return Counts(
+            sessions=self._count("session"),
+            steps=self._count("step WHERE kind NOT NULL"),
+            items=self._count("item"),
+            compactions=sum(1 for _ in self.compactions()),
+        )
+
+    def _count(self, of: str) -> int:
+        return int(self._archive.row(f"SELECT count(*) FROM {of}")[0])
+
+    def close(self) -> None:
+        """Close the archive."""
+        if self._is_ours:
+            self._archive.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,172 @@
+"""A history file: all that a store holds of a project, as JSON Lines; it goes from one tier to another, exactly.
+
+A header tells format, version and project, a last line how many records there are and the SHA-256 of all before it. So
+a file that was cut, or changed on its way, is known before anything of it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
+from unified_state.lib.files.atomic_file import PRIVATE, temporary_name
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.history.rules.history_lines import RECORD, to_object, to_record
+from unified_state.model.history_records import StoredLink, Tombstone
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from unified_state.model.history_records import HistoryRecord
+
+FORMAT, VERSION = "unified-state history", 1
+_END = "end"
+_SURROGATES = "surrogatepass"  # a text may hold half an emoji, and has to come back with it
+_LONGEST_LINE = 1 << 30
+_LONGEST_END = 1_000  # bytes of the last line
+_TARGET = "name a file in a folder of yours, on a disk with room"
+
+
+class Header(Record):
+    """What a history file tells of itself; `records` is None where that is not known yet."""
+
+    project: str
+    version: int = VERSION
+
+
+def is_history(first_line: bytes) -> bool:
+    """Whether a file with this first line is a history file, of whatever version."""
+    return FORMAT in str(_object(first_line).get("format"))
+
+
+def write_history(
+    path: str, project: str, records: Iterable[HistoryRecord], seal: Callable[[str], str] | None = None
+) -> int:
+    """Write a history file, whole or not at all, for its owner's eyes alone; how many records. `seal` signs its
+    SHA-256, so that who wrote it knows it again. Raises StorageError.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        message = f"{path} cannot be written: it is no file"  # a pipe, a device: one of that name would take its place
+        raise StorageError(message, _TARGET)
+    target = os.path.realpath(path)
+    temporary = temporary_name(target)
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
+            digest, count = sha256(), 0
+            for line in _lines(project, records):
+                file.write(line)
+                digest.update(line)
+                count += 1
+            sealed = {"seal": seal(digest.hexdigest())} if seal else {}
+            file.write(_line({RECORD: _END, "records": count - 1, "sha256": digest.hexdigest(), **sealed}))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror or error}"
+        raise StorageError(message, _TARGET) from error
+    finally:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+    return count - 1
+
+
+def read_history(path: str) -> Iterator[Header | HistoryRecord]:
+    """The header of a history file, then its records, one by one. Raises ForeignFileError where something is wrong with
+    the file, NewerVersionError.
+    """
+    try:
+        with open(path, "rb") as file:
+            yield from _read(path, file)
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise ForeignFileError(message, "name a file that you may read") from error
+
+
+def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
+    """Whether a history file that was read to its end was sealed so."""
+    with open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
+        end = _object(file.read().splitlines()[-1])
+    return end.get("seal") == seal(str(end.get("sha256")))
+
+
+def _lines(project: str, records: Iterable[HistoryRecord]) -> Iterator[bytes]:
+    """The header and the records. What has no order of its own is put into one, so that the same history is the same
+    file from every tier.
+    """
+    yield _line({"format": FORMAT, "version": VERSION, "project": project})
+    links: list[StoredLink] = []
+    tombstones: list[Tombstone] = []
+    for record in records:
+        if isinstance(record, StoredLink):
+            links.append(record)
+        elif isinstance(record, Tombstone):
+            tombstones.append(record)
+        else:
+            yield _line(to_object(record))
+    for link in sorted(links, key=lambda link: (link.from_uuid, link.to_uuid, link.relation)):
+        yield _line(to_object(link))
+    for tombstone in sorted(tombstones, key=lambda tombstone: (tombstone.what, tombstone.key)):
+        yield _line(to_object(tombstone))
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return (dump_json(value) + "\n").encode("utf-8", _SURROGATES)
+
+
+def _read(path: str, lines: Any) -> Iterator[Header | HistoryRecord]:
+    digest, count, end = sha256(), 0, None
+    for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), 1):
+        if line.endswith(b"\r\n"):
+            raise _damaged(path, "its line ends were changed")
+        told = _object(line)
+        if end is not None or not told or not line.endswith(b"\n"):
+            raise _damaged(path, f"line {number} is no line of a history")
+        if number == 1:
+            yield _header(path, told)
+        elif told.get(RECORD) == _END:
+            end = (told.get("records"), told.get("sha256"), digest.hexdigest())
+        else:
+            count += 1
+            yield _record(path, number, told)
+        digest.update(line)
+    if end is None:
+        raise _damaged(path, "it ends before its end")
+    if end[0] != count or end[1] != end[2]:
+        raise _damaged(path, "it is not as it was written")
+
+
+def _header(path: str, told: dict[str, Any]) -> Header:
+    version, project = told.get("version"), told.get("project")
+    if not isinstance(version, int) or not isinstance(project, str) or told.get("format") != FORMAT:
+        raise _damaged(path, "its header cannot be read")
+    if version > VERSION:
+        message = f"{path} has version {version} of a history file; this unified-state knows up to {VERSION}"
+        raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
+    return Header(project=project, version=version)
+
+
+def _record(path: str, number: int, told: dict[str, Any]) -> HistoryRecord:
+    try:
+        return to_record(told)
+    except ValueError as error:
+        message = f"line {number} of {path} cannot be used: {error}"
+        hint = "upgrade unified-state, if a newer one wrote it; nothing of it was imported"
+        raise ForeignFileError(message, hint) from error
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = parse_json(line.decode("utf-8", _SURROGATES))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _damaged(path: str, what: str) -> ForeignFileError:
+    return ForeignFileError(f"{path} is damaged: {what}", "export it again; nothing of it was imported")

@@ -1,0 +1,180 @@
+"""The journal: a history as lines of JSON, to which each commit appends its own.
+
+A commit ends with a line that says so. What a killed process or a full disk left behind the last such line was never
+acknowledged: nobody reads it, and the next commit cuts it off. A line that the disk or an editor has changed is left
+out, and every other one counts. The lock lies beside the folder, since the folder may be moved away while it is held.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import ArchiveUnavailableError, StorageError
+from unified_state.lib.files.atomic_file import PRIVATE, sync_folder, temporary_name
+from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.stdlib import dump_json, parse_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+    from typing import Any, Self
+
+HISTORY, EVENTS = "history.jsonl", "events.jsonl"
+_COMMIT = "commit"
+_SURROGATES = "surrogatepass"
+_LINES_OF_A_COMMIT = 1000  # of a journal that is written anew
+
+
+class Journal:
+    """The journal of one folder. `with journal: …` holds its lock, for which it waits so many seconds; inside, more of
+    the same is free. After `commits()`, `end` is where the last commit ends and `damaged` counts unreadable lines.
+    """
+
+    def __init__(self, folder: str, seconds: float, name: str = HISTORY) -> None:
+        self.folder = folder
+        self.path = os.path.join(folder, name)
+        message = f"the history {self.path} is in use by another process"
+        busy = ArchiveUnavailableError(message, "another process writes for a long time; try again")
+        self._lock = FileLock(f"{folder}.lock", seconds, busy)
+        self._depth = 0
+        self.end = 0
+        self.damaged = 0
+
+    def __enter__(self) -> Self:
+        if self._depth == 0:
+            try:
+                os.makedirs(self.folder, mode=0o700, exist_ok=True)
+                self._lock.__enter__()
+            except OSError as error:
+                raise self._unwritable(error) from error
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._lock.__exit__(None, None, None)
+
+    def mark(self) -> str | None:
+        """What changes when the file does; None where there is none."""
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(error) from error
+        return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+
+    def size(self) -> int:
+        """The bytes of the file."""
+        return os.path.getsize(self.path) if os.path.exists(self.path) else 0
+
+    def commits(self) -> Iterator[list[dict[str, Any]]]:
+        """The lines of each commit, in order. Raises StorageError where the file cannot be read."""
+        self.end = self.damaged = 0
+        try:
+            with open(self.path, "rb") as file:
+                yield from self._commits(file)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _commits(self, lines: Iterable[bytes]) -> Iterator[list[dict[str, Any]]]:
+        commit: list[dict[str, Any]] = []
+        position = damaged_before = 0
+        for line in lines:
+            position += len(line)
+            told = _told(line)
+            if told is None:
+                self.damaged += bool(line.strip()) and line.endswith(b"\n")
+            elif _COMMIT in told:
+                yield commit
+                commit, self.end, damaged_before = [], position, self.damaged
+            else:
+                commit.append(told)
+        if self.damaged > damaged_before:  # an editor or the disk changed the line that ended the commit
+            yield commit
+            self.end = position
+
+    def append(self, lines: Iterable[dict[str, Any]], *, durable: bool) -> None:
+        """Add a commit. Raises StorageError, and the file is as it was. Call it with the lock held."""
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            size = os.fstat(descriptor).st_size
+            is_open = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"  # as an editor may leave it
+            content = b"".join(map(_line, (*lines, {_COMMIT: True})))
+            try:
+                _write(descriptor, b"\n" + content if is_open else content)
+                if durable:
+                    os.fsync(descriptor)
+            except BaseException:
+                os.ftruncate(descriptor, size)
+                raise
+            if durable and not size:
+                sync_folder(self.folder)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        finally:
+            os.close(descriptor)
+
+    def cut(self, end: int) -> None:
+        """Take away what stands behind a place: what nobody acknowledged. Call it with the lock held."""
+        if self.size() > end:
+            try:
+                os.truncate(self.path, end)
+            except OSError as error:
+                raise self._unwritable(error) from error
+
+    def rewrite(self, lines: Iterable[dict[str, Any]]) -> None:
+        """Put another content in the file's place, whole or not at all. Call it with the lock held."""
+        temporary = temporary_name(self.path)
+        try:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
+                for number, line in enumerate(lines, 1):
+                    file.write(_line(line))
+                    if number % _LINES_OF_A_COMMIT == 0:
+                        file.write(_line({_COMMIT: True}))
+                file.write(_line({_COMMIT: True}))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.path)
+            sync_folder(self.folder)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        finally:
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
+
+    def _unwritable(self, error: OSError) -> StorageError:
+        message = f"the history {self.path} cannot be written: {error.strerror or error}"
+        return StorageError(message, "free some space or check the permissions of the folder")
+
+    def _unreadable(self, error: OSError) -> StorageError:
+        message = f"the history {self.path} cannot be read: {error.strerror or error}"
+        return StorageError(message, "make it a file that you may read")
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return (dump_json(value) + "\n").encode("utf-8", _SURROGATES)
+
+
+def _told(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = parse_json(line.decode("utf-8", _SURROGATES))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    """All of it: a file system that is nearly full takes a part."""
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,246 @@
+"""An archive whose truth is a journal of lines: SQLite holds a replay of it that may be lost at any moment.
+
+A transaction holds the journal's lock from its beginning to its end. Its lines are in the journal before SQLite
+commits, so whoever is told that something was recorded finds it there. Where the two differ (a process was killed in
+between, an editor was at work) the journal counts and is replayed anew. What is forgotten leaves the journal by a
+rewrite, which the next process does where one was killed before.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import ArchiveUnavailableError, StorageError
+from unified_state.lib.stdlib import DatabaseError
+from unified_state.memory.archive.archive import ARCHIVE_VERSION, Archive, Transaction, connect_archive, storage_error
+from unified_state.memory.archive.schema.outbox_triggers import make_triggers
+from unified_state.memory.journal.journal import Journal
+from unified_state.memory.journal.journal_replay import replay_journal, takes_away, write_journal
+from unified_state.memory.journal.journal_rows import changed_lines, note_changes, read_tables
+from unified_state.memory.journal.scratch_database import find_scratch, make_scratch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any
+
+    from unified_state.lib.stdlib import Connection
+    from unified_state.memory.journal.journal_rows import Tables
+
+_SLACK = 1 << 22  # bytes that are no reason to write a journal anew
+_LAST_CHANGE = "SELECT coalesce(max(rowid), 0) FROM journal_changed"
+
+
+class JournalledArchive(Archive):
+    """The archive of the journal in a folder. Where nothing can be written it can be read all the same."""
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        seconds: float = 5.0,
+        mask: Callable[[str], str] = str,
+        journal: Journal | None = None,
+    ) -> None:
+        """`journal` is for callers that hold its lock."""
+        self._folder = folder
+        self.journal = journal or Journal(folder, seconds)
+        self._known: Tables | None = None
+        self._rewrites = False
+        self._is_writable = True
+        super().__init__("", seconds=seconds, mask=mask)
+        (self._last_change,) = self.row(_LAST_CHANGE)  # what is not journalled yet, and not this process's
+
+    @property
+    def folder(self) -> str:
+        """Where files lie that belong to the archive."""
+        return self._folder
+
+    @property
+    def damaged(self) -> int:
+        """How many lines of the journal cannot be used."""
+        return int(self._state("damaged") or 0)
+
+    def size(self) -> int:
+        """The bytes of the journal."""
+        return self.journal.size()
+
+    def compact(self) -> None:
+        """Write the journal anew, as the rows are now, and the replay without its free pages."""
+        self.run("VACUUM")
+        self._rewrites = True
+        with self.transaction():
+            pass
+
+    def transaction(self, *, durable: bool = True) -> Transaction:
+        """As of any archive; what is committed is in the journal first."""
+        return _Journalled(self, durable=durable)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if (
+                error is None and self._is_writable and self.row(_LAST_CHANGE) > (self._last_change,)
+            ):  # by statements without a transaction
+                with self.transaction():
+                    pass
+        finally:
+            super().__exit__(kind, error, trace)
+
+    def _has_more(self) -> bool:
+        """Whether statements without a transaction changed something here."""
+        return bool(self.row(_LAST_CHANGE) > (self._last_change,))
+
+    def _open(self, seconds: float) -> Connection:
+        try:
+            with self.journal:
+                self.path = find_scratch(self._folder, ARCHIVE_VERSION) or make_scratch(self._folder, ARCHIVE_VERSION)
+                return self._prepared(seconds)
+        except ArchiveUnavailableError:
+            raise
+        except (StorageError, OSError):  # nothing can be written: it can still be read
+            self._is_writable = False
+            self.path = find_scratch(self._folder, ARCHIVE_VERSION) or ":memory:"
+            return self._prepared(seconds)
+
+    def _prepared(self, seconds: float) -> Connection:
+        """A connection to what the journal says now."""
+        connection = None
+        try:
+            self.connection = connection = connect_archive(self.path, seconds)
+            if self._is_writable and self._is_left_behind():
+                connection.close()
+                self.path = make_scratch(self._folder, ARCHIVE_VERSION)
+                self.connection = connection = connect_archive(self.path, seconds)
+            is_due = self._is_writable and self._is_due()
+            if is_due or not self._is_current():
+                with Transaction(connection, "OFF"):
+                    self._replay(is_opening=True)
+                    if self._is_writable and self._is_due():
+                        self._write_anew()
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, DatabaseError):
+                raise storage_error(error, self.path) from error
+            raise
+        return connection
+
+    @property
+    def _tables(self) -> Tables:
+        if self._known is None:
+            self._known = read_tables(self)
+        return self._known
+
+    def _is_new(self) -> bool:
+        return not self.row("SELECT 1 FROM sqlite_schema WHERE name = 'journal_state'")
+
+    def _is_left_behind(self) -> bool:
+        """Whether the history that was replayed here is gone."""
+        return not self._is_new() and self.journal.mark() is None and self._state("mark") is not None
+
+    def _is_current(self) -> bool:
+        return not self._is_new() and self._state("mark") == self.journal.mark()
+
+    def _is_due(self) -> bool:
+        """Whether the journal holds what was forgotten, or has grown far beyond what its rows need."""
+        if self._is_new():
+            return False
+        return bool(self._state("unclean")) or self.journal.size() > 4 * int(self._state("whole") or 0) + _SLACK
+
+    def _state(self, name: str) -> Any:
+        row = self.row("SELECT value FROM journal_state WHERE name = ?", name)
+        return None if row is None else row[0]
+
+    def _note(self, **values: Any) -> None:
+        for name, value in values.items():
+            self.run("INSERT OR REPLACE INTO journal_state VALUES (?, ?)", name, value)
+
+    def catch_up(self) -> None:
+        """Replay the journal anew where it is not as this process left it. Call it in a transaction."""
+        if not self._is_current():
+            self._replay()
+
+    def _replay(self, *, is_opening: bool = False) -> None:
+        is_new, mark = self._is_new(), self.journal.mark()
+        if mark is None and not is_opening:
+            message = f"the history {self.journal.path} was removed meanwhile"
+            raise ArchiveUnavailableError(message, "try again")
+        if is_new:
+            note_changes(self, self._tables)
+        if mark is not None or not is_new:
+            replayed = replay_journal(self, self.journal, self._tables)
+            if self.row("SELECT 1 FROM outbox_server LIMIT 1"):
+                make_triggers(self)
+            self.run("DELETE FROM journal_changed")
+            self._note(whole=replayed.whole, unclean=replayed.unclean, damaged=replayed.damaged)
+            self._cut_tail()
+        self._note(mark=self.journal.mark())
+
+    def _cut_tail(self) -> None:
+        """Take away what a killed process left half written."""
+        try:
+            self.journal.cut(self.journal.end)
+        except StorageError:
+            return  # nobody reads it, and whoever writes says so where that fails
+
+    def write_ahead(self, *, durable: bool) -> None:
+        """Put into the journal what this transaction changed. Call it in the transaction, with the lock held."""
+        if self._rewrites or not self.journal.size():
+            self._write_anew()
+            return
+        lines = changed_lines(self, self._tables)
+        if lines:
+            self.journal.append(lines, durable=durable)
+            self.run("DELETE FROM journal_changed")
+            self._note(mark=self.journal.mark(), **({"unclean": 1} if takes_away(lines) else {}))
+
+    def _write_anew(self) -> None:
+        write_journal(self, self.journal, self._tables)
+        self._rewrites = False
+        self.run("DELETE FROM journal_changed")
+        self._note(mark=self.journal.mark(), whole=self.journal.size(), unclean=0, damaged=0)
+
+
+class _Journalled(Transaction):
+    """A transaction that holds the journal's lock, and commits to the journal first."""
+
+    def __init__(self, archive: JournalledArchive, *, durable: bool) -> None:
+        super().__init__(archive.connection, "OFF")
+        self._archive, self._durable = archive, durable
+
+    def __enter__(self) -> None:
+        self._archive.journal.__enter__()
+        try:
+            super().__enter__()
+            try:
+                self._archive.catch_up()
+            except BaseException as error:
+                super().__exit__(type(error), error, None)
+                raise
+        except BaseException:
+            self._archive.journal.__exit__(None, None, None)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._commit()
+            else:
+                super().__exit__(kind, error, trace)
+        finally:
+            self._archive.journal.__exit__(None, None, None)
+
+    def _commit(self) -> None:
+        journal = self._archive.journal
+        before = journal.size()
+        try:
+            self._archive.write_ahead(durable=self._durable)
+            super().__exit__(None, None, None)
+        except BaseException as error:
+            super().__exit__(type(error), error, None)
+            if isinstance(error, DatabaseError) and before:  # the disk of the replay is full: nothing was recorded
+                journal.cut(before)
+            raise

@@ -1,0 +1,1 @@
+"""The ledger: decisions, constraints, questions, evidence, attempts, and where they come from."""

@@ -1,0 +1,112 @@
+"""Validity: whether items still fit the files, the branch and the conversation. Bounded, without a git process; a file
+is read only where its size is the same and its time is not.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.memory.archive.rewinds import place_of_entry, read_rewinds
+from unified_state.memory.ledger.item_table import ACTIVE, stated_items
+from unified_state.memory.ledger.rules.validity_text import went_behind
+from unified_state.memory.ledger.source_table import contradictions
+from unified_state.memory.repository.file_versions import changed_since
+from unified_state.memory.repository.find_repository import read_head, visited_commits
+from unified_state.model.item_validity import VALID, Validity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.rewinds import Rewind
+    from unified_state.memory.repository.find_repository import Repository
+    from unified_state.model.item import LedgerItem
+    from unified_state.model.known import Known
+
+_MOST_FILES = 64
+
+
+def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
+    """How those of the items stand that are not simply valid, by UUID."""
+    present = _Present(archive, repository)
+    validities = {item.uuid: present.validity(item) for item in reversed(items)}  # the newest may look at files first
+    return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
+
+
+class Standing(Record):
+    """How the active items of a repository stand: how many are simply valid, and what is to be said of the others."""
+
+    valid: int
+    others: tuple[tuple[str, Validity], ...]
+
+
+def standing(archive: Archive, repository: Repository) -> Standing:
+    """How the active items stand; the others by their refs."""
+    active = stated_items(archive, [ACTIVE])
+    validities = read_validities(archive, repository, active)
+    others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
+    return Standing(len(active) - len(others), others)
+
+
+def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
+    """What is known, with how its items stand now, and which of the active items are ahead. A session that goes on has
+    HEAD before its eyes; that its own turns were taken back it cannot know.
+    """
+    validities = read_validities(archive, repository, active)
+    goes_on = known.reason in {"resume", "fork"}
+    standing = [(item.alias, validities.get(item.uuid, VALID)) for item in active]
+    ahead = tuple(alias for alias, now in standing if now.rewound or (now.behind and not goes_on))
+    return known.replace(validities=validities, ahead=ahead)
+
+
+class _Present:
+    """How the repository and the conversations are now; each file is looked at once."""
+
+    def __init__(self, archive: Archive, repository: Repository) -> None:
+        self._archive = archive
+        self._worktree = repository.worktree
+        self._commit, self._branch = read_head(repository)
+        self._repository = repository
+        self._visited: list[str] | None = None
+        self._rewinds = read_rewinds(archive)
+        self._contradictions = contradictions(archive)
+        self._files: dict[tuple[str, str], bool | None] = {}
+
+    def validity(self, item: LedgerItem) -> Validity:
+        """How an item stands."""
+        looked = [(path, self._changed(path, version)) for path, version in item.file_hashes.items()]
+        superseded = self._alias(item.superseded_by)
+        return Validity(
+            changed=tuple(path for path, changed in looked if changed),
+            gone=tuple(path for path, changed in looked if changed is None),
+            branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
+            superseded_by=superseded,
+            contradicts=() if item.status != ACTIVE else self._contradictions.get(item.uuid, ()),
+            behind=self._is_behind(item),
+            rewound=any(self._was_in(rewind, item) for rewind in self._rewinds if rewind.session_id == item.session_id),
+        )
+
+    def _changed(self, path: str, version: str) -> bool | None:
+        key = (path, version)
+        if key not in self._files:
+            if len(self._files) >= _MOST_FILES:
+                return False
+            self._files[key] = changed_since(self._worktree, path, version)
+        return self._files[key]
+
+    def _is_behind(self, item: LedgerItem) -> bool:
+        if not item.commit or not self._commit or item.commit == self._commit:
+            return False
+        if self._visited is None:
+            self._visited = visited_commits(self._repository)
+        return went_behind(self._visited, self._commit, item.commit)
+
+    def _was_in(self, rewind: Rewind, item: LedgerItem) -> bool:
+        entry = place_of_entry(self._archive, item.source_uuid) if item.source_uuid else None
+        at = entry.at if entry else to_milliseconds(item.created_at)
+        return at is not None and rewind.after_at < at <= rewind.until_at
+
+    def _alias(self, uuid: str | None) -> str | None:
+        row = self._archive.row("SELECT alias FROM item WHERE uuid = ?", uuid) if uuid else None
+        return None if row is None else row[0]

@@ -1,0 +1,107 @@
+"""Sourcing: an item that a session recorded is tied to the archived words it came from.
+
+An agent records with a tool call, which is archived later, so that an item is tied when its session's next steps are.
+The user's own words go before all else: an item that a sentence of theirs says is `user_said`. Evidence whose text
+stands in a tool's output is `observed`. A decision or a constraint that stood in a tool's output, a file or the web
+before anybody in the session said it is that text's, so it is only proposed.
+"""
+
+from __future__ import annotations
+
+from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
+from unified_state.lib.record import Record
+from unified_state.lib.text.quotes import find_quote, text_hash
+from unified_state.lib.text.timestamps import CLOCK_SLACK, to_milliseconds
+from unified_state.memory.archive.steps import find_step, readable
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, update_item
+from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.memory.ledger.source_table import items_without_source, set_source, steps_before
+from unified_state.model.enforced_constraint import ASK, DENY
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE
+from unified_state.model.origin import INFERRED, OBSERVED, USER_SAID
+from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.item import LedgerItem
+    from unified_state.model.step import Step
+
+_SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # what the world said
+_SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
+_LOOKS_BACK = 12 * 3_600_000  # milliseconds in which the words of an item are looked for
+_MOST_ITEMS, _MOST_STEPS, _MOST_CHARACTERS = 20, 300, 200_000
+_LEAST_WORDS = 4  # of a text of which it means something that it stood in a tool's output
+
+
+class Source(Record):
+    """The words that an item came from: whose they are, the entry, the quote."""
+
+    origin: str
+    uuid: str
+    quote: str
+
+
+def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
+    """Tie the items that a session recorded since then to the words they came from, as far as these are archived."""
+    for item in items_without_source(archive, session_id, since, _MOST_ITEMS):
+        source = find_source(archive, session, item)
+        if source is not None:
+            sourced = _sourced(item, source)
+            if sourced.body != item.body:
+                update_item(archive, sourced)
+            set_source(archive, sourced)
+
+
+def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | None:
+    """The words in a session that an item came from, if they are archived. A tool call may say them as its shell wants
+    them quoted.
+    """
+    at = (to_milliseconds(item.created_at) or 0) + CLOCK_SLACK
+    numbers = steps_before(archive, session, _SOURCES, at - _LOOKS_BACK, at, _MOST_STEPS)
+    steps = [step for number in numbers if (step := find_step(archive, number)) is not None]
+    said = main_text(item).strip()
+    by_user = _by_user(steps, said)
+    if by_user is not None:
+        return by_user
+    if item.kind == EVIDENCE:
+        return _first(steps, said, _SEEN) or _first(steps, said, (TOOL_CALL,))
+    if item.kind in {DECISION, CONSTRAINT} and len(said.split()) >= _LEAST_WORDS:
+        earliest = _first(list(reversed(steps)), said, _SOURCES)
+        if earliest is not None and earliest.origin == OBSERVED:
+            return earliest
+    return _first(steps, said, (TOOL_CALL,))
+
+
+def _by_user(steps: list[Step], said: str) -> Source | None:
+    for step in steps:
+        if step.kind == PROMPT and step.agent is None and len(step.text) <= _MOST_CHARACTERS:
+            words = said_in(own_passages(step.text), said)
+            if words is not None:
+                return Source(USER_SAID, step.uuid, words)
+    return None
+
+
+def _first(steps: list[Step], said: str, kinds: tuple[str, ...]) -> Source | None:
+    for step in steps:
+        if step.kind in kinds and len(step.text) <= _MOST_CHARACTERS:
+            text = readable(step)
+            quote = find_quote(text, said) if step.kind == TOOL_CALL else said if said in text else None
+            if quote is not None:
+                return Source(OBSERVED if step.kind in _SEEN else INFERRED, step.uuid, quote)
+    return None
+
+
+def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
+    """The item with its source. What the world said never stands as a decision or a constraint. What the user said is
+    the rule, and not the scope that an agent gave it: only what the user scoped denies.
+    """
+    untrusted = source.origin == OBSERVED and item.kind in {DECISION, CONSTRAINT} and item.status == ACTIVE
+    return item.replace(
+        origin=source.origin,
+        body={**item.body, "mode": ASK} if item.body.get("mode") == DENY else item.body,
+        status=PROPOSED if untrusted else item.status,
+        source_uuid=source.uuid,
+        quote=source.quote,
+        quote_hash=text_hash(source.quote),
+    )

@@ -1,0 +1,121 @@
+"""The gate: who weakens or confirms a rule has to be the user, at a terminal.
+
+A rule is a constraint. Lifting it, accepting or dismissing a proposed one, replacing it, forgetting it, and what ends
+all of them here (uninstalling, another archive) pass through here and nowhere else. No option answers for the user. An
+agent that hides all its traces and makes a terminal of its own still passes: it runs as the user.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.agents.transcripts.rules.hosts import is_agents
+from unified_state.errors import UsageError
+from unified_state.lib.text.truncate import cut
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.model.item import CONSTRAINT
+from unified_state.model.origin import USER_SAID
+from unified_state.settings import environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from unified_state.model.history_records import StoredItem
+    from unified_state.model.item import LedgerItem
+
+_ANSWER = "yes"
+_ASK_THEM = "ask them to run this in a terminal of their own"
+_SHOWN = 160  # characters of a rule
+_LONGEST_ANSWER = 1024  # bytes
+
+
+class NotAtGateError(UsageError):
+    """Somebody else than the user would change a rule, or the user is not at a terminal."""
+
+
+def is_in_force(item: LedgerItem | StoredItem) -> bool:
+    """Whether the item is a rule that is in force."""
+    return item.kind == CONSTRAINT and item.status == ACTIVE
+
+
+def is_rule(item: LedgerItem | StoredItem) -> bool:
+    """Whether the item is a rule that is in force, or would be if it were accepted."""
+    return is_in_force(item) or (item.kind == CONSTRAINT and item.status == PROPOSED)
+
+
+def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: str) -> None:
+    """Pass the gate where any of the items is a rule. `verb` says what is done: `lifts`, `forgets`."""
+    rules = [item for item in items if is_rule(item)]
+    if rules:
+        refs = ", ".join(item.alias for item in rules)
+        pass_gate(origin, f"{verb} {refs}", "; ".join(cut(harmless(main_text(item)), _SHOWN) for item in rules))
+
+
+def pass_gate(origin: str, deed: str, about: str = "") -> None:
+    """Ask the user at the terminal. Raises NotAtGateError where there is no terminal, where an agent started this, and
+    where the user does not say yes. `deed` is what is done, as in `lifts C1`.
+    """
+    if origin != USER_SAID or is_agents(environment()) or any(map(_is_agents, _ancestors())):
+        message = f"only the user {deed}"
+        raise NotAtGateError(message, _ASK_THEM)
+    if not _is_at_terminal():
+        message = f"only the user {deed}, and this is no terminal"
+        raise NotAtGateError(message, f"{_ASK_THEM}; no option answers for them")
+    if _answer(f"unified-state: this {deed}{f' ({about})' if about else ''}. Type {_ANSWER} to go on: ") != _ANSWER:
+        message = f"nothing was changed: this {deed}"
+        raise NotAtGateError(message, f"type {_ANSWER} to go on")
+
+
+def _is_at_terminal() -> bool:
+    """Whether a person can be asked: stdin is a terminal, and this process may read from it."""
+    try:
+        return os.isatty(0) and (sys.platform == "win32" or os.tcgetpgrp(0) == os.getpgrp())
+    except OSError:
+        return False
+
+
+def _answer(question: str) -> str:
+    """What the user types at the controlling terminal, whatever stdout and stderr are."""
+    if sys.platform == "win32":
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower()
+    import termios
+
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError as error:
+        message = f"there is no terminal to ask at: {error.strerror}"
+        raise NotAtGateError(message, _ASK_THEM) from error
+    try:
+        termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question answers another one
+        os.write(terminal, question.encode())
+        return os.read(terminal, _LONGEST_ANSWER).decode("utf-8", "replace").strip().lower()
+    finally:
+        os.close(terminal)
+
+
+def _ancestors() -> Iterator[int]:
+    """The processes above this one, where the system has /proc; none elsewhere."""
+    process = os.getppid()
+    while process > 1:
+        yield process
+        try:
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                process = int(file.read().rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return  # it has ended, or there is no /proc
+
+
+def _is_agents(process: int) -> bool:
+    """Whether a process was started with an agent's variables; those of another user cannot be read."""
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+    except OSError:
+        return False
+    return is_agents(dict(variable.decode("utf-8", "replace").partition("=")[::2] for variable in variables))

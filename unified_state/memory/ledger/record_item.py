@@ -1,0 +1,228 @@
+"""Recording: an item enters the ledger, or an item there changes. Durable when the function returns."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import UsageError
+from unified_state.lib.record import Record
+from unified_state.lib.text.quotes import text_hash
+from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.memory.ledger.gate import NotAtGateError, pass_gate_for
+from unified_state.memory.ledger.item_table import (
+    ACTIVE,
+    PROPOSED,
+    RESOLVED,
+    SUPERSEDED,
+    find_item,
+    insert_item,
+    link_items,
+    next_alias,
+    update_item,
+)
+from unified_state.memory.ledger.relate_items import relate
+from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.memory.repository.file_versions import file_versions
+from unified_state.memory.working_set.working_set_table import files_named
+from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.secrets.masker import Masker
+
+LONGEST_TEXT = 1_000_000  # characters of one field; a novel is no decision
+
+
+class Author(Record):
+    """Who records an item, and what the work looked like at that moment. `quote` are the words of the entry
+    `source_uuid` that say it; without them they are the item's own.
+    """
+
+    origin: str
+    session_id: str | None = None
+    source_uuid: str | None = None
+    quote: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    worktree: str | None = None
+
+
+def record_item(
+    archive: Archive,
+    kind: str,
+    body: dict[str, Any],
+    author: Author,
+    *,
+    masker: Masker,
+    now: int,
+    supersedes: str | None = None,
+    status: str = ACTIVE,
+) -> LedgerItem:
+    """Put a new item into the ledger, with a fresh alias, in place of the one it supersedes, if any. Texts are
+    masked. It is linked to those that it repeats or contradicts.
+    """
+    if supersedes is not None:
+        pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
+    body = {name: checked(name, value, masker) for name, value in body.items()}
+    item = unnamed_item(kind, body, author, now).replace(status=status)
+    item = item.replace(file_hashes=_versions(archive, item, author, now))
+    with archive.transaction():
+        older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
+        item = item.replace(alias=next_alias(archive, kind))
+        insert_item(archive, item)
+        if older is not None:
+            _replace(archive, older, item, now)
+        relate(archive, item)
+    return item
+
+
+def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
+    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given,
+    where its author names no other words.
+    """
+    quote = author.quote or body[MAIN_FIELDS[kind]]
+    files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+    return LedgerItem(
+        uuid=new_uuid(now),
+        alias="",
+        kind=kind,
+        body=body,
+        status=ACTIVE,
+        origin=author.origin,
+        created_at=to_text(now),
+        session_id=author.session_id,
+        source_uuid=author.source_uuid,
+        commit=author.commit,
+        branch=author.branch,
+        files=files,
+        quote=quote,
+        quote_hash=text_hash(quote),
+    )
+
+
+def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> dict[str, str]:
+    """The versions of the files that an item speaks of. One that is named without its folder is the only one of that
+    name that a session worked with.
+    """
+    if author.worktree is None:
+        return {}
+    versions = file_versions(author.worktree, item.files, now)
+    named = [path for path in item.files if path not in versions and "/" not in path]
+    found = [paths[0] for path in named if len(paths := files_named(archive, path)) == 1]
+    return {**versions, **file_versions(author.worktree, found, now)}
+
+
+def supersede(archive: Archive, ref: str, by: str, *, now: int) -> LedgerItem:
+    """Let one decision take the place of another, both of which are there; the one that holds now."""
+    with archive.transaction():
+        older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
+        if older.uuid == newer.uuid:
+            message = f"{older.alias} cannot take its own place"
+            raise UsageError(message, "name the decision that holds now with --by")
+        _replace(archive, older, newer, now)
+    return newer
+
+
+def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> None:
+    change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now), "estimate": None}
+    update_item(archive, older.replace(**change))
+    link_items(archive, newer, "supersedes", older, to_text(now))
+
+
+def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:
+    """Close an open question with what was found."""
+    resolution = checked("resolution", resolution, masker)
+    with archive.transaction():
+        question = _of_kind(find_item(archive, ref), QUESTION)
+        body = {**question.body, "resolution": resolution, "resolvedAt": to_text(now)}
+        changed = question.replace(status=RESOLVED, body=body, changed_at=to_text(now), estimate=None)
+        update_item(archive, changed)
+    return changed
+
+
+def _current(item: LedgerItem, kind: str) -> LedgerItem:
+    if _of_kind(item, kind).status == SUPERSEDED:
+        message = f"{item.alias} is superseded already"
+        raise UsageError(message, f"supersede the {kind} that is current now")
+    return item
+
+
+def _of_kind(item: LedgerItem, kind: str) -> LedgerItem:
+    if item.kind != kind:
+        message = f"{item.alias} is a {item.kind}, not a {kind}"
+        raise UsageError(message, f"{kind}s have refs such as {ALIAS_LETTERS[kind]}1")
+    return item
+
+
+def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+    """A constraint holds no more; it leaves the state file and stays in the ledger. Raises NotAtGateError where it is
+    not the user who lifts it; that it be lifted is proposed then.
+    """
+    constraint = _in_force(archive, ref)
+    try:
+        pass_gate_for([constraint], author.origin, "lifts")
+    except NotAtGateError as error:
+        proposal = _propose_lift(archive, constraint, author, masker=masker, now=now)
+        error.hint += f" (`unified-state proposed accept {proposal.alias}` lifts it too)"
+        raise
+    with archive.transaction():
+        constraint = _in_force(archive, ref)
+        at = to_text(now)
+        body = {**constraint.body, "resolution": "lifted by the user", "resolvedAt": at}
+        changed = constraint.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
+        update_item(archive, changed)
+    return changed
+
+
+def _in_force(archive: Archive, ref: str) -> LedgerItem:
+    constraint = _of_kind(find_item(archive, ref), CONSTRAINT)
+    if constraint.status not in (ACTIVE, PROPOSED):
+        message = f"{constraint.alias} is {constraint.status} already"
+        raise UsageError(message, "`unified-state constraint list` shows those that hold")
+    return constraint
+
+
+def _propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+    """The proposal to lift a constraint: a decision that supersedes it once the user accepts it. There is at most
+    one.
+    """
+    text = masker.text(f"Lift {constraint.alias}: {main_text(constraint)}"[:LONGEST_TEXT])
+    for (uuid,) in archive.rows(
+        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", constraint.uuid
+    ):
+        known = find_item(archive, uuid)
+        if known.status == PROPOSED and main_text(known) == text:
+            return known
+    body = {"decision": text, "rationale": "the constraint was to be lifted, and not by the user", "reversible": True}
+    proposal = record_item(archive, DECISION, body, author, masker=masker, now=now, status=PROPOSED)
+    with archive.transaction():
+        link_items(archive, proposal, "changes", constraint, to_text(now))
+    return proposal
+
+
+def checked(name: str, value: Any, masker: Masker) -> Any:
+    """A field as it is kept: its texts masked. Raises UsageError for one that is empty or a novel."""
+    if isinstance(value, dict):
+        return {key: checked(name, entry, masker) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [checked(name, entry, masker) for entry in value]
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        message = f"{name} is empty"
+        raise UsageError(message, "say it in a few words")
+    if len(value) > LONGEST_TEXT:
+        message = f"{name} has {len(value):,} characters"
+        raise UsageError(message, f"at most {LONGEST_TEXT:,}; long output is in the archive already")
+    return masker.text(value)
+
+
+def new_uuid(now: int) -> str:
+    """A UUID of version 7 (RFC 9562): 48 bits of milliseconds, then randomness, so that UUIDs sort by their age."""
+    digits = (now.to_bytes(6, "big") + os.urandom(10)).hex()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-7{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"

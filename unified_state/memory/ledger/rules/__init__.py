@@ -1,0 +1,1 @@
+"""Pure rules of the ledger: who binds, what contradicts, how items read."""

@@ -1,0 +1,91 @@
+"""How items and turns are told, one line each, as facts: what it is, who said it, and the ref that `recall` takes."""
+
+from __future__ import annotations
+
+from unified_state.agents.transcripts.rules.failure_lines import failing_lines
+from unified_state.lib.text.compress import well_formed
+from unified_state.lib.text.timestamps import age_text
+from unified_state.lib.text.truncate import cut, one_line
+from unified_state.memory.ledger.rules.binding import enforced_mode, is_binding
+from unified_state.memory.ledger.rules.short_item import scope_in
+from unified_state.model.enforced_constraint import SCOPE_KINDS
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.model.item import LedgerItem
+    from unified_state.model.known import TurnOutline
+
+ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
+_SOURCE_CHARACTERS, _SCOPE_CHARACTERS = 100, 100
+# Tags that mean something to the client or to a model must not come out of somebody's text.
+_TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
+
+
+def item_line(item: LedgerItem, limit: int) -> str:
+    """One line for an item: `D7 (irreversible, the user said): Use PostgreSQL. Why: relational data`."""
+    body, text = item.body, ""
+    marks = [ORIGINS.get(item.origin, item.origin)]
+    if item.kind == DECISION:
+        text = _sentence(body["decision"]) + (f" Why: {body['rationale']}" if body.get("rationale") else "")
+        marks += [] if body.get("reversible", True) else ["irreversible"]
+    elif item.kind == CONSTRAINT:
+        text = _sentence(body["constraint"]) + (f" Source: {body['source']}" if body.get("source") else "")
+        if body.get("blocking"):
+            marks.append("blocking" if is_binding(item) else "meant as blocking, not confirmed by the user")
+        marks += _enforcement(item)
+    elif item.kind == EVIDENCE:
+        content = _telling(body["content"]) if body["type"] == "error" else body["content"]
+        text = content + (f" [from {cut(body['source'], _SOURCE_CHARACTERS)}]" if body.get("source") else "")
+        marks = [body["type"], *marks]
+    elif item.kind == ATTEMPT:
+        text = cut(one_line(body["attempt"]), limit // 2) + (
+            f" Outcome: {body['outcome']}" if body.get("outcome") else ""
+        )
+    else:
+        text = _sentence(body["question"]) + (f" Context: {body['context']}" if body.get("context") else "")
+        marks += [f"{body.get('priority', 'medium')} priority"]
+    return f"{item.alias} ({', '.join(marks)}): {cut(harmless(text), limit)}"
+
+
+def _enforcement(item: LedgerItem) -> list[str]:
+    """How a constraint is enforced, if it is."""
+    scope = scope_in(item.body)
+    if scope is None or item.status != "active":
+        return []
+    mode = enforced_mode(item)
+    patterns = [pattern for kind in SCOPE_KINDS for pattern in getattr(scope, kind) or ()]
+    return [f"enforced, {mode}: {cut(one_line('; '.join(patterns)), _SCOPE_CHARACTERS)}"]
+
+
+def _telling(output: str) -> str:
+    """Of an error of many lines those that tell what is wrong."""
+    return "; ".join(failing_lines(output, "", is_error=True)) or output if "\n" in output.strip() else output
+
+
+def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
+    """A turn in up to three lines: what was asked, what was done, what was answered."""
+    lines = [f"T{turn.number} ({age_text(now - turn.at)}) prompt: {cut(harmless(turn.prompt), limit)}"]
+    if turn.tool_calls:
+        errors = f", {turn.errors} with an error" if turn.errors else ""
+        done = "; ".join(turn.actions)
+        lines.append(f"    did: {turn.tool_calls} tool calls{errors}: {cut(harmless(done), limit)}")
+    if turn.answer:
+        lines.append(f"    said last: {cut(harmless(turn.answer), limit)}")
+    return lines
+
+
+def harmless(text: str) -> str:
+    """The text on one line, with tags in it that the client or a model could take for its own made visible as text, and
+    without half an emoji, for which the API would refuse the conversation ever after.
+    """
+    line = well_formed(one_line(text))
+    if "<" in line:
+        for tag in _TAGS:
+            line = line.replace(f"<{tag}", f"\u2039{tag}").replace(f"</{tag}", f"\u2039/{tag}")
+    return line
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "。")) else f"{text}."

@@ -1,0 +1,112 @@
+"""The short form of a ledger item: how the state file shows it."""
+
+from __future__ import annotations
+
+from unified_state.lib.text.truncate import cut, one_line
+from unified_state.model.enforced_constraint import MODES
+from unified_state.model.item import (
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    MAIN_FIELDS,
+    QUESTION,
+    Attempt,
+    Constraint,
+    Decision,
+    Evidence,
+    OpenQuestion,
+    Scope,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from unified_state.model.item import Entry, LedgerItem
+
+EVIDENCE_CHARACTERS = 500  # the seed's limit; the whole content stays in the ledger
+_TEXT_CHARACTERS = 600
+_KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
+_SECTIONS = {
+    "decisions": Decision,
+    "constraints": Constraint,
+    "open_questions": OpenQuestion,
+    "evidence_ledger": Evidence,
+    "failed_attempts": Attempt,
+}
+
+
+def sections_of(items: Sequence[LedgerItem]) -> dict[str, Any]:
+    """The entries of the state file for items, by the field of the state that holds them."""
+    entries = [short_form(item) for item in items]
+    return {name: tuple(entry for entry in entries if isinstance(entry, kind)) for name, kind in _SECTIONS.items()}
+
+
+def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:
+    """The newest decisions that hold, in a line each."""
+    decisions = [main_text(item) for item in items if item.kind == DECISION and item.status == "active"]
+    return tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:])
+
+
+def short_form(item: LedgerItem) -> Entry:
+    """The entry of the state file for an item. Long text is cut; `recall` shows it whole."""
+    body = item.body
+    shared: dict[str, Any] = {
+        "id": item.alias,
+        "timestamp": item.created_at,
+        "origin": item.origin,
+        "status": None if item.status == "active" else item.status,
+    }
+    match item.kind:
+        case kind if kind == DECISION:
+            return Decision(
+                decision=_text(body, "decision"),
+                rationale=_text(body, "rationale"),
+                reversible=body.get("reversible", True),
+                **shared,
+            )
+        case kind if kind == CONSTRAINT:
+            return _constraint(body, shared)
+        case kind if kind == QUESTION:
+            return OpenQuestion(
+                question=_text(body, "question"),
+                context=_text(body, "context"),
+                priority=body.get("priority", "medium"),
+                resolved=item.status == "resolved",
+                resolution=_text(body, "resolution") or None,
+                resolved_at=body.get("resolvedAt"),
+                **shared,
+            )
+        case kind if kind == ATTEMPT:
+            outcome = cut(str(body.get("outcome") or ""), EVIDENCE_CHARACTERS)
+            return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
+    content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
+    return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
+
+
+def _constraint(body: dict[str, Any], shared: dict[str, Any]) -> Constraint:
+    scope = scope_in(body)
+    return Constraint(
+        constraint=_text(body, "constraint"),
+        source=_text(body, "source"),
+        blocking=body.get("blocking", False),
+        scope=scope,
+        mode=None if scope is None else body["mode"],
+        **shared,
+    )
+
+
+def scope_in(body: dict[str, Any]) -> Scope | None:
+    """The scope in the body of a constraint; None where it is not enforced."""
+    scope = body.get("scope")
+    return Scope.from_disk(scope) if isinstance(scope, dict) and body.get("mode") in MODES else None
+
+
+def main_text(item: LedgerItem) -> str:
+    """What an item says, without why, whence and what for."""
+    return str(item.body.get(MAIN_FIELDS[item.kind]) or "")
+
+
+def _text(body: dict[str, Any], name: str) -> str:
+    return cut(str(body.get(name) or ""), _TEXT_CHARACTERS)

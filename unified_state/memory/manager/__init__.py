@@ -1,0 +1,1 @@
+"""UnifiedStateManager: items are recorded, and each worktree's state file follows."""

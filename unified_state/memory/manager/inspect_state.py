@@ -1,0 +1,108 @@
+"""Inspection of a state file: everything that is wrong with it, each finding with its JSON path. Changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from unified_state.errors import NotFoundError, UnifiedStateError
+from unified_state.lib.assets import asset_path
+from unified_state.lib.record import Record
+from unified_state.memory.ledger.explain_item import check_provenance
+from unified_state.memory.state_file.state_migrations import migrate_state
+from unified_state.model.item import ALIAS_LETTERS
+from unified_state.model.session_state import State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.item import Entry
+
+SCHEMA = ("schemas", "unified-session-state-3.schema.json")
+
+
+class Finding(Record):
+    """One thing that is wrong, and where (`$.decisions[2].id`)."""
+
+    path: str
+    message: str
+
+
+def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
+    """All findings about a state file; none means that it is valid. With an archive, ids are looked up there too."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            content = json.load(file)
+    except FileNotFoundError as error:
+        message = f"there is no file {path}"
+        raise NotFoundError(message, "name the file, or run `unified-state save` first") from error
+    except (ValueError, RecursionError) as error:
+        return [Finding("$", f"not JSON: {error}")]
+    if not isinstance(content, dict):
+        return [Finding("$", f"an object is expected, not {type(content).__name__}")]
+    try:
+        content = migrate_state(content, path)
+    except UnifiedStateError as error:
+        return [Finding("$.version", str(error))]
+    findings = list(_against_schema(content))
+    if not findings:
+        state = _as_state(content)
+        findings = [*_ids(state), *(_against_ledger(state, archive) if archive is not None else ())]
+    return findings
+
+
+def inspect_ledger(archive: Archive) -> list[Finding]:
+    """What is wrong with the evidence of the items in the ledger; each finding has the item's ref as its path."""
+    return [Finding(fault.ref, fault.message) for fault in check_provenance(archive)]
+
+
+def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
+    from jsonschema import Draft202012Validator
+
+    with open(asset_path(*SCHEMA), encoding="utf-8") as file:
+        validator = Draft202012Validator(json.load(file))
+    for error in sorted(validator.iter_errors(content), key=lambda error: error.json_path):
+        yield Finding(error.json_path, error.message)
+
+
+def _as_state(content: dict[str, Any]) -> State:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(State).validate_json(json.dumps(content))
+
+
+def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
+    """Every entry: section, position, the letter its id must have, and its id."""
+    sections: dict[str, tuple[str, Sequence[Entry]]] = {
+        "decisions": ("decision", state.decisions),
+        "constraints": ("constraint", state.constraints),
+        "openQuestions": ("question", state.open_questions),
+        "evidenceLedger": ("evidence", state.evidence_ledger),
+        "failedAttempts": ("attempt", state.failed_attempts),
+    }
+    for section, (kind, entries) in sections.items():
+        for position, entry in enumerate(entries):
+            yield section, position, ALIAS_LETTERS[kind], entry.id
+
+
+def _ids(state: State) -> Iterator[Finding]:
+    """Ids that are given twice or have the wrong form."""
+    counts = Counter(alias for _, _, _, alias in _sections(state))
+    for section, position, letter, alias in _sections(state):
+        path = f"$.{section}[{position}].id"
+        if counts[alias] > 1:
+            yield Finding(path, f"the id {alias!r} is given {counts[alias]} times")
+        if not (alias.startswith(letter) and alias[1:].isdecimal()):
+            yield Finding(path, f"{alias!r} is not an id of this section, such as {letter}1")
+
+
+def _against_ledger(state: State, archive: Archive) -> Iterator[Finding]:
+    known = {alias for (alias,) in archive.rows("SELECT alias FROM item UNION SELECT alias FROM item_alias")}
+    for section, position, _, alias in _sections(state):
+        if alias not in known:
+            yield Finding(
+                f"$.{section}[{position}].id", f"the archive has no item {alias!r}; `unified-state load` adopts it"
+            )

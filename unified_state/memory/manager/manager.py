@@ -1,0 +1,177 @@
+"""UnifiedStateManager: the state of one worktree, for programs and agents."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import UsageError
+from unified_state.lib.clock import current_time
+from unified_state.lib.record import disk_value
+from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.memory.manager.state_writer import StateWriter
+from unified_state.memory.workspace.open_workspace import program_workspace
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.enforced_constraint import ASK, DENY
+from unified_state.model.item import (
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    EVIDENCE_TYPES,
+    PRIORITIES,
+    QUESTION,
+    Constraint,
+    Decision,
+    Evidence,
+    OpenQuestion,
+)
+from unified_state.model.session_state import TRIGGERS, WorkItem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeVar
+
+    from unified_state.model.session_state import State
+
+    Entry = TypeVar("Entry", Decision, Constraint, OpenQuestion, Evidence)
+
+
+class UnifiedStateManager:
+    """Decisions, constraints, open questions, evidence and work item of a project, kept over sessions and compactions.
+
+    Every verb is durable when it returns, safe beside other processes, and returns the entry with its id (`D7`). What a
+    program records is `inferred`; only what the user says binds. Raises `UnifiedStateError` with what, where and what
+    to do.
+
+    >>> UnifiedStateManager().add_decision("Use SQLite", "one file, no server").id
+    'D1'
+    """
+
+    def __init__(
+        self,
+        project_dir: str | os.PathLike[str] | None = None,
+        session_id: str | None = None,
+        *,
+        workspace: Workspace | None = None,
+    ) -> None:
+        """Manage the state of the repository that `project_dir` (default: the current folder) lies in.
+
+        `session_id` defaults to the client session that started this process. `workspace` is for callers that have one.
+        """
+        self._workspace = workspace or program_workspace(project_dir, session_id)
+        self._writer = StateWriter(self._workspace)
+
+    def add_decision(self, decision: str, rationale: str, reversible: bool = True) -> Decision:
+        """Record what was decided and why. An irreversible decision stays in the state file longest."""
+        return _as(Decision, self._writer.add(DECISION, _decision(decision, rationale, reversible)))
+
+    def supersede_decision(self, decision_id: str, decision: str, rationale: str, reversible: bool = True) -> Decision:
+        """Record the decision that takes the place of an earlier one."""
+        body = _decision(decision, rationale, reversible)
+        return _as(Decision, self._writer.add(DECISION, body, supersedes=decision_id))
+
+    def add_constraint(
+        self,
+        constraint: str,
+        source: str,
+        blocking: bool = False,
+        *,
+        scope: Mapping[str, Sequence[str]] | None = None,
+        mode: str | None = None,
+    ) -> Constraint:
+        """Record what limits the work. A blocking constraint never leaves the state file.
+
+        With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call, in its
+        `mode`: `warn`, `ask` (the default) or `deny`, which takes the user's own word: what is inferred asks at most.
+        """
+        body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
+        return _as(Constraint, self._writer.add(CONSTRAINT, body | enforcement_of(scope, mode)))
+
+    def add_open_question(self, question: str, context: str, priority: str = "medium") -> OpenQuestion:
+        """Record what has to be found out; `priority` is high, medium or low."""
+        body = {"question": question, "context": context, "priority": _one_of("priority", priority, PRIORITIES)}
+        return _as(OpenQuestion, self._writer.add(QUESTION, body))
+
+    def resolve_question(self, question_id: str, resolution: str) -> OpenQuestion:
+        """Close an open question with what was found."""
+        return _as(OpenQuestion, self._writer.resolve(question_id, resolution))
+
+    def add_evidence(self, type: str, content: str, source: str) -> Evidence:  # noqa: A002  # the name on disk
+        """Record verbatim text: an error, a command, an output or an observation. All of it is kept in the archive."""
+        body = {"type": _one_of("type", type, EVIDENCE_TYPES), "content": content, "source": source}
+        return _as(Evidence, self._writer.add(EVIDENCE, body))
+
+    def set_work_item(
+        self,
+        id: str | None = None,  # noqa: A002  # the name on disk
+        title: str | None = None,
+        phase: str | None = None,
+        progress: float | None = None,
+    ) -> WorkItem:
+        """Say what this session works on; what is not given stays. `progress` goes from 0 to 1."""
+        if progress is not None and not 0 <= progress <= 1:
+            message = f"progress is {progress}"
+            raise UsageError(message, "it goes from 0 to 1")
+        given = {"id": id, "title": title, "phase": phase, "progress": progress}
+        changes = {name: value for name, value in given.items() if value is not None}
+        return WorkItem.from_disk(self._writer.change_work_item(changes))
+
+    def set_phase(self, phase: str) -> WorkItem:
+        """Say which phase the work item of this session is in."""
+        return self.set_work_item(phase=phase)
+
+    def save_state(
+        self, trigger: str = "manual", *, highlights: Sequence[str] = (), actions: Sequence[str] | None = None
+    ) -> State:
+        """Save the state with git as it stands now. `highlights` are added; `actions`, if given, are what is left to
+        do.
+        """
+        return self._writer.save(_one_of("trigger", trigger, TRIGGERS), highlights, actions).state
+
+    def load_state(self) -> State | None:
+        """The state as it is now; None where nothing was ever recorded. Brings the state file up to date."""
+        if self._workspace.is_empty and not os.path.exists(self._workspace.place.state_path):
+            return None
+        return self._writer.refresh().state
+
+    def state_age(self) -> float | None:
+        """Minutes since the state was last saved; None if it never was."""
+        state = self.load_state()
+        saved = to_milliseconds(state.timestamp) if state else None
+        return None if saved is None else max(0, current_time() - saved) / 60_000
+
+    def is_state_recent(self, max_age_minutes: float | None = None) -> bool:
+        """Whether the state was saved lately (default: the setting `recent_minutes`)."""
+        age = self.state_age()
+        most = self._workspace.settings.recent_minutes if max_age_minutes is None else max_age_minutes
+        return age is not None and age <= most
+
+
+def enforcement_of(scope: Mapping[str, Sequence[str]] | None, mode: str | None) -> dict[str, object]:
+    """What the body of a constraint says of how it is enforced; a constraint that stops a call is blocking."""
+    if scope is None:
+        if mode is not None:
+            message = f"mode {mode!r} has nothing to be applied to"
+            raise UsageError(message, "give it a scope: commands, paths or tools")
+        return {}
+    from unified_state.model.scope import checked_mode, checked_scope
+
+    mode = checked_mode(mode or ASK)
+    fields: dict[str, object] = {"scope": disk_value(checked_scope(scope)), "mode": mode}
+    return fields | ({"blocking": True} if mode == DENY else {})
+
+
+def _decision(decision: str, rationale: str, reversible: bool) -> dict[str, object]:
+    return {"decision": decision, "rationale": rationale, "reversible": reversible}
+
+
+def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
+    if value not in allowed:
+        message = f"{name} is {value!r}"
+        raise UsageError(message, f"it is one of {', '.join(allowed)}")
+    return value
+
+
+def _as(kind: type[Entry], entry: object) -> Entry:
+    assert isinstance(entry, kind)  # noqa: S101  # the kind of the item gives its class
+    return entry

@@ -1,0 +1,1 @@
+"""Which repository and worktree this is, and what git says about it."""

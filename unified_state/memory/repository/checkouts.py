@@ -1,0 +1,108 @@
+"""Checkouts: which archive belongs to which folder, as the data folder remembers it.
+
+One small file for each folder in which an identity was seen. It is what brings the archive back where the identity in
+the repository was lost, and what tells a copy from a folder that moved.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from unified_state.lib.files.atomic_file import PRIVATE, write_note
+from unified_state.lib.record import Record, disk_value
+from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.memory.repository.identity import read_identity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FOLDER = "checkouts"
+_ENDING = ".json"
+_LARGEST = 1 << 16
+
+
+class Checkout(Record):
+    """A folder that uses an archive. `place` is where its identity lies, `device` and `inode` are those of the
+    repository's own folder, where the file system has such; `first_commit` is empty where there was none yet; `former`
+    is the archive that it used before, or that of the checkout which it is a copy of.
+    """
+
+    id: str
+    place: str
+    worktree: str
+    device: int = 0
+    inode: int = 0
+    first_commit: str = ""
+    former: str = ""
+
+    @property
+    def is_known_folder(self) -> bool:
+        """Whether it is known which folder it is, whatever its name."""
+        return bool(self.inode)
+
+
+def read_checkout(data_dir: str, place: str) -> Checkout | None:
+    """What is remembered of the folder in which an identity lies, if anything."""
+    found = _read(_path(data_dir, place))
+    return found if found is not None and found.place == place else None
+
+
+def note_checkout(data_dir: str, checkout: Checkout) -> None:
+    """Remember a checkout. Raises OSError or StorageError where the data folder cannot be written to."""
+    path = _path(data_dir, checkout.place)
+    os.makedirs(os.path.dirname(path), PRIVATE | 0o100, exist_ok=True)
+    write_note(path, dump_ascii_json(disk_value(checkout)).encode())
+
+
+def forget_checkouts(data_dir: str, identity: str) -> None:
+    """Forget all checkouts of an archive that is deleted."""
+    for checkout in all_checkouts(data_dir):
+        if checkout.id == identity:
+            os.unlink(_path(data_dir, checkout.place))
+
+
+def all_checkouts(data_dir: str) -> Iterator[Checkout]:
+    """Every checkout that is remembered."""
+    folder = os.path.join(data_dir, _FOLDER)
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        found = _read(os.path.join(folder, name)) if name.endswith(_ENDING) else None
+        if found is not None:
+            yield found
+
+
+def other_user(data_dir: str, identity: str, place: str) -> Checkout | None:
+    """Another checkout that uses the archive now: its own identity says so."""
+    for checkout in all_checkouts(data_dir):
+        if checkout.id == identity and checkout.place != place:
+            found = read_identity(checkout.place)
+            if found is not None and found.id == identity:
+                return checkout
+    return None
+
+
+def folder_marks(path: str) -> tuple[int, int]:
+    """Device and inode of a folder; zeros where it is gone or the file system has none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
+
+
+def _path(data_dir: str, place: str) -> str:
+    return os.path.join(data_dir, _FOLDER, f"{crc32(os.fsencode(place)):08x}{_ENDING}")
+
+
+def _read(path: str) -> Checkout | None:
+    try:
+        with open(path, "rb") as file:
+            fields = parse_json(file.read(_LARGEST).decode())
+        known = {name: fields[disk] for name, disk in Checkout.disk_names.items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    texts = [known[name] for name in ("id", "place", "worktree", "first_commit", "former")]
+    numbers = [known["device"], known["inode"]]
+    is_whole = all(isinstance(text, str) for text in texts) and all(isinstance(number, int) for number in numbers)
+    return Checkout(**known) if is_whole and known["id"].isalnum() and (known["former"] + "0").isalnum() else None

@@ -1,0 +1,82 @@
+"""The repository's own exclude file (`.git/info/exclude`), which is never committed: our files stay out of
+`git status`, and when they go, their lines do.
+
+Invariant: a line that somebody else wrote stays. Those that we added stand in a list beside the archive.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.lib.files.atomic_file import write_atomically, write_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from unified_state.memory.repository.place import Place
+
+_LIST = "excluded"
+
+
+def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/") -> None:
+    """Keep files of ours in a folder of the worktree out of `git status`."""
+    common_dir = place.repository.common_dir
+    if common_dir is None:
+        return
+    path = _path(common_dir)
+    present = _read(path)
+    missing = [line for line in (f"{folder}{name}" for name in names) if line not in present.splitlines()]
+    if not missing:
+        return
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(("" if present.endswith("\n") or not present else "\n") + _text(missing))
+    except OSError:
+        return  # a repository that cannot be written to has nothing to hide from git either
+    _note(place, [*excluded_lines(place), *missing])
+
+
+def excluded_lines(place: Place) -> list[str]:
+    """The lines that we added."""
+    return _read(os.path.join(place.folder, _LIST)).splitlines()
+
+
+def include_in_git(place: Place, lines: Sequence[str]) -> None:
+    """Take those of our lines out whose files are gone. Where there are several worktrees, which share the lines, all
+    stay. Raises StorageError.
+    """
+    common_dir, worktree = place.repository.common_dir, place.repository.worktree
+    if common_dir is None or not lines or os.path.isdir(os.path.join(common_dir, "worktrees")):
+        return
+    from glob import escape, glob
+
+    unneeded = {line for line in lines if not glob(os.path.join(escape(worktree), line))}
+    path = _path(common_dir)
+    before = _read(path)
+    after = "".join(line for line in before.splitlines(keepends=True) if line.rstrip("\r\n") not in unneeded)
+    if after != before:
+        write_atomically(path, after.encode("utf-8", "surrogateescape"))
+    _note(place, [line for line in lines if line not in unneeded])
+
+
+def _note(place: Place, lines: Sequence[str]) -> None:
+    if os.path.isdir(place.folder):
+        write_note(os.path.join(place.folder, _LIST), _text(lines).encode("utf-8", "surrogateescape"))
+
+
+def _path(common_dir: str) -> str:
+    return os.path.join(common_dir, "info", "exclude")
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,102 @@
+"""Which filters git knows in a folder: `git status` would run those of changed files, in submodules too.
+
+A filter is a program that the configuration names, and the configuration may be a stranger's: a repository that was
+unpacked from an archive brings its own. So what is found here is switched off by name. Invariant: whatever repository
+git finds from the folder, its configuration has been read.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.memory.repository.find_repository import common_dir_of, git_dir_of
+from unified_state.memory.repository.git_config import ConfigError, GitConfig
+from unified_state.memory.repository.git_index import submodules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_MOST_REPOSITORIES = 500
+_XCODE = "usr/share/git-core/gitconfig"
+# Where git was built to look; beside these, the `etc` beside the folder of the program.
+_SYSTEM = (
+    "/etc/gitconfig",
+    "/usr/local/etc/gitconfig",
+    "/opt/homebrew/etc/gitconfig",
+    f"/Library/Developer/CommandLineTools/{_XCODE}",
+    f"/Applications/Xcode.app/Contents/Developer/{_XCODE}",
+)
+_KEY, _VALUE = "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"
+
+
+def read_filters(folder: str, git: str, environ: Mapping[str, str]) -> tuple[set[str], bool]:
+    """The names of the filters, and whether those of all submodules are among them. Raises ConfigError.
+
+    `git` is the program that will be called, `environ` the environment that it will have.
+    """
+    config = GitConfig(environ)
+    for path in _machine_files(folder, git, environ):
+        config.read(path)
+    for name, key in environ.items():
+        if name.startswith(_KEY):
+            config.define(key, environ.get(_VALUE + name.removeprefix(_KEY), ""))
+    found = _Repositories(config)
+    folder = os.path.realpath(folder)
+    while True:  # git passes over a folder whose `.git` is no repository, so it may find any of these
+        found.enter(folder)
+        if folder == os.path.dirname(folder):
+            return config.filters, found.complete
+        folder = os.path.dirname(folder)
+
+
+def _machine_files(folder: str, git: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """The files of the machine and of the user."""
+    if "GIT_CONFIG_SYSTEM" in environ:
+        yield os.path.join(folder, environ["GIT_CONFIG_SYSTEM"])
+    else:
+        yield from _SYSTEM
+        yield os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(git))), "etc", "gitconfig")
+    if "GIT_CONFIG_GLOBAL" in environ:
+        yield os.path.join(folder, environ["GIT_CONFIG_GLOBAL"])
+        return
+    home = environ.get("HOME", "")
+    yield os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config")
+    yield os.path.join(home, ".gitconfig")
+
+
+class _Repositories:
+    """Reads the configuration of repositories and of their submodules, each once."""
+
+    def __init__(self, config: GitConfig) -> None:
+        self.complete = True
+        self._config = config
+        self._seen: set[str] = set()
+        self._waiting: list[str] = []
+
+    def enter(self, folder: str) -> None:
+        """Read the repositories that git may find in a folder. Raises ConfigError."""
+        self._waiting.append(folder)
+        while self._waiting:
+            folder = self._waiting.pop()
+            is_bare = os.path.lexists(os.path.join(folder, "HEAD"))  # older versions of git take it, whatever we say
+            for git_dir in (git_dir_of(folder), folder if is_bare else None):
+                if git_dir is None or git_dir in self._seen:
+                    continue
+                if len(self._seen) == _MOST_REPOSITORIES:
+                    self.complete = False
+                    return
+                self._seen.add(git_dir)
+                self._read(git_dir, folder)
+
+    def _read(self, git_dir: str, worktree: str) -> None:
+        for path in (os.path.join(common_dir_of(git_dir), "config"), os.path.join(git_dir, "config.worktree")):
+            self._config.read(path)
+        try:
+            inner = submodules(git_dir)
+        except OSError as error:
+            message = f"{git_dir}/index: {error.strerror or error}"
+            raise ConfigError(message) from error
+        self.complete = self.complete and inner is not None
+        for top in (worktree, *(os.path.join(git_dir, told) for told in self._config.worktrees)):
+            self._waiting += [os.path.join(top, path) for path in inner or ()]

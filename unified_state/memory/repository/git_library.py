@@ -1,0 +1,88 @@
+"""The git port through GitPython, for the command line and the API: the same questions, the same answer.
+
+GitPython is slow to load and runs git when it is imported, so nothing on a hook's path imports this module's library;
+it is loaded when the first question is put, and told which git to run: it would look through the whole PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from errno import ENOENT
+
+from unified_state.memory.repository.git_command import REPOSITORY_VARIABLES, find_git
+from unified_state.memory.repository.git_state import DEADLINE, read_git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from unified_state.lib.parallel_processes import Program
+    from unified_state.model.session_state import GitState
+
+_CHOICE = "GIT_PYTHON_GIT_EXECUTABLE"
+
+
+def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadline: float = DEADLINE) -> GitState:
+    """The git state of a folder, as `read_git` gives it.
+
+    GitPython hands git the whole environment of this process and cannot leave a variable out, and it cannot be imported
+    where this process finds no git. In both cases, inside a git hook for one, the plain processes answer.
+    """
+    try:
+        path = find_git(environment, worktree)
+    except ValueError:
+        path = None
+    if path is None or not REPOSITORY_VARIABLES.isdisjoint(environment) or not _is_loaded(path):
+        return read_git(worktree, environment, deadline)
+    return read_git(worktree, environment, deadline, start=_GitPythonProcesses)
+
+
+def _is_loaded(git: str) -> bool:
+    """Whether GitPython could be loaded with the git of this path."""
+    before = os.environ.get(_CHOICE)
+    os.environ[_CHOICE] = git
+    try:
+        import git as _  # noqa: F401
+    except ImportError:
+        return False
+    finally:
+        if before is None:
+            del os.environ[_CHOICE]
+        else:
+            os.environ[_CHOICE] = before
+    return True
+
+
+class _GitPythonProcesses:
+    """Programs run by GitPython one after the other, the slowest, which is the first, at the end."""
+
+    def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
+        self._programs, self._environment = programs, environment
+
+    def finish(self, end: float) -> None:
+        """Run each program to its end; one that would run beyond `end` is killed, what follows it is not started."""
+        from git import Git, GitCommandNotFound
+
+        for program in reversed(self._programs):
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            try:
+                code, output, complaint = Git().execute(
+                    program.arguments,
+                    env=self._environment,
+                    istream=program.stdin,
+                    with_extended_output=True,
+                    with_exceptions=False,
+                    stdout_as_string=False,
+                    strip_newline_in_stdout=False,
+                    kill_after_timeout=None if sys.platform == "win32" else left,
+                )
+            except GitCommandNotFound as error:
+                raise FileNotFoundError(ENOENT, os.strerror(ENOENT), program.arguments[0]) from error
+            program.output.feed(output)
+            program.complaint.feed(complaint.encode(errors="surrogateescape"))
+            killed = code < 0 and time.monotonic() >= end
+            program.exit_code = None if killed else code

@@ -1,0 +1,247 @@
+"""The identity of a repository: a random id in a file of its own.
+
+It lies in the git common dir, so that all worktrees share it, a moved folder keeps it and `git clean` does not touch
+it; outside git in `.claude/`. The file also remembers where it was last seen: an id that turns up elsewhere while the
+old place still has it means that the folder was copied, and a copy is a repository of its own.
+Invariant: a file that cannot be read is never taken for one that is not there. A damaged one is set aside, an
+unreadable one stays, and the archive is looked for by its folder before a new id is made.
+"""
+
+from __future__ import annotations
+
+import os
+from stat import S_ISREG
+
+from unified_state.errors import StorageError
+from unified_state.lib.files.atomic_file import create_once, write_atomically
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_ascii_json, parse_json
+
+ID_FILE = "unified-state-id"
+MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
+_LOCK_SECONDS = 2.0
+_SMALL = 1 << 16
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Registry(Protocol):
+        """What the data folder knows of the folders in which identities were seen."""
+
+        def own_id(self) -> str | None:
+            """The id that the folder had, where nothing speaks against it."""
+
+        def is_original(self, identity: Identity) -> bool:
+            """Whether the place that an identity names still is the folder that it was given to."""
+
+
+class Identity(Record):
+    """Who a repository is. `copied_from` is set once, when its folder is found to be a copy of another one; `notice`
+    once, when the file was not as it should be: what a person should know of that.
+    """
+
+    id: str
+    place: str
+    copied_from: str | None = None
+    notice: str | None = None
+
+
+class _NoRegistry:
+    def own_id(self) -> str | None:
+        return None
+
+    def is_original(self, identity: Identity) -> bool:  # noqa: ARG002  # nothing is known of any
+        return False
+
+
+_NO_REGISTRY = _NoRegistry()
+
+
+def examine(folder: str) -> tuple[Identity | None, str]:
+    """The identity that lies in a folder, or None and why there is none. A pipe in its place is not waited for."""
+    path = os.path.join(folder, ID_FILE)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return None, DAMAGED if os.path.islink(path) else MISSING
+    except NotADirectoryError:
+        return None, MISSING
+    except OSError:
+        return None, UNREADABLE if os.path.isfile(path) else DAMAGED
+    try:
+        recorded = _recorded(descriptor)
+    except OSError:
+        return None, UNREADABLE
+    finally:
+        os.close(descriptor)
+    return recorded, "" if recorded is not None else DAMAGED
+
+
+def _recorded(descriptor: int) -> Identity | None:
+    """The identity in an open file; None where that holds something else, or is no file."""
+    if not S_ISREG(os.fstat(descriptor).st_mode):
+        return None
+    try:
+        content = parse_json(os.read(descriptor, _SMALL).decode("utf-8", "replace"))
+        return Identity(id=_checked(content["id"]), place=str(content["place"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def read_identity(folder: str) -> Identity | None:
+    """The identity that lies in a folder, or None."""
+    return examine(folder)[0]
+
+
+def known_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity | None:
+    """The identity by which a repository is known already; None for a copy, which is to become one of its own."""
+    recorded, trouble = examine(folder)
+    if recorded is not None:
+        return None if _is_copy(folder, recorded, registry) else recorded
+    own = registry.own_id()
+    if own is not None:
+        return Identity(id=own, place=folder, notice=_rejoined(folder, trouble, own))
+    is_writable = os.access(folder if os.path.isdir(folder) else os.path.dirname(folder), os.W_OK)
+    return None if is_writable or trouble != MISSING else _derived(folder)
+
+
+def ensure_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity:
+    """The identity of the repository whose files lie in a folder: the recorded one, that of the archive which the
+    registry knows to be this folder's, or a new one.
+
+    Where the folder cannot be written to, the id follows from its path. Raises StorageError where there is an identity
+    that cannot be read and the registry does not know it.
+    """
+    recorded, trouble = examine(folder)
+    if recorded is not None and recorded.place == folder:
+        return recorded
+    try:
+        created = _create(folder, registry) if trouble == MISSING else None
+        return created or _settle(folder, registry)
+    except (OSError, StorageError):
+        if trouble == UNREADABLE:
+            raise
+        return recorded or known_identity(folder, registry) or _unwritable(folder, trouble)
+
+
+def _create(folder: str, registry: Registry) -> Identity | None:
+    """A new identity, or that which was lost; None where there is a file already."""
+    os.makedirs(folder, exist_ok=True)
+    identity = _found(folder, registry, MISSING)
+    return identity if create_once(os.path.join(folder, ID_FILE), _encoded(identity)) else None
+
+
+def _settle(folder: str, registry: Registry) -> Identity:
+    """The identity where there is a file that is not this folder's own: of a copy, of a folder that moved, or one that
+    cannot be read. Of several processes one writes it, and the others find it.
+    """
+    from unified_state.lib.files.file_lock import FileLock  # hardly ever needed
+
+    with FileLock(os.path.join(folder, ID_FILE + ".lock"), _LOCK_SECONDS):
+        recorded, trouble = examine(folder)
+        if recorded is None:
+            return _mended(folder, registry, trouble)
+        if recorded.place == folder or _is_same_folder(recorded.place, folder):
+            return recorded
+        if _is_copy(folder, recorded, registry):
+            return write_identity(folder, Identity(id=_random_id(), place=folder, copied_from=recorded.place))
+        return write_identity(folder, recorded.replace(place=folder))  # moved
+
+
+def _mended(folder: str, registry: Registry, trouble: str) -> Identity:
+    """The identity in the place of one that cannot be used. What was there is kept."""
+    identity = _found(folder, registry, trouble)
+    if trouble == UNREADABLE:
+        if identity.notice is None:
+            message = f"{os.path.join(folder, ID_FILE)} cannot be read"
+            raise StorageError(message, "make it readable for you; it says which archive belongs to this folder")
+        return identity
+    if trouble == DAMAGED:
+        aside = set_aside(os.path.join(folder, ID_FILE))
+        told = identity.notice or f"{os.path.join(folder, ID_FILE)} was damaged; this folder has a new archive"
+        identity = identity.replace(notice=f"{told}; the damaged file was set aside as {aside}")
+    path = os.path.join(folder, ID_FILE)
+    if os.path.lexists(path):  # still under its first name, so that nobody finds none and makes another one
+        return write_identity(folder, identity)
+    return identity if create_once(path, _encoded(identity)) else read_identity(folder) or identity
+
+
+def _found(folder: str, registry: Registry, trouble: str) -> Identity:
+    """The identity that the registry knows, or a new one."""
+    own = registry.own_id()
+    if own is None:
+        return Identity(id=_random_id(), place=folder)
+    return Identity(id=own, place=folder, notice=_rejoined(folder, trouble, own))
+
+
+def _rejoined(folder: str, trouble: str, own: str) -> str:
+    return f"{os.path.join(folder, ID_FILE)} was {trouble}; archive {own} was found again by its folder"
+
+
+def set_aside(path: str) -> str:
+    """Give what lies at a path, whatever it is, another name, which is returned. A file keeps its own name too, until
+    it is replaced. Raises OSError.
+    """
+    number = 1
+    while os.path.lexists(aside := f"{path}.damaged-{number}"):
+        number += 1
+    try:
+        os.link(path, aside)
+    except OSError:  # a folder, or a file system without hard links
+        os.rename(path, aside)
+    return aside
+
+
+def _is_copy(folder: str, recorded: Identity, registry: Registry) -> bool:
+    """Whether the place that an identity names still is a repository of its own, so that this folder is a copy."""
+    if recorded.place == folder or _is_same_folder(recorded.place, folder):
+        return False
+    return read_identity(recorded.place) == recorded or registry.is_original(recorded)
+
+
+def _is_same_folder(one: str, other: str) -> bool:
+    """Whether two paths lead to one folder, which is mounted twice."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def write_identity(folder: str, identity: Identity) -> Identity:
+    """Make an identity that of the repository whose files lie in a folder. A folder in its place is set aside."""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, ID_FILE)
+    if os.path.isdir(path) and not os.path.islink(path):
+        set_aside(path)
+    write_atomically(path, _encoded(identity))
+    return identity
+
+
+def _encoded(identity: Identity) -> bytes:
+    return (dump_ascii_json({"id": identity.id, "place": identity.place}) + "\n").encode()  # any name of a folder
+
+
+def _checked(text: object) -> str:
+    """An id is the name of a folder of ours, so it must not lead anywhere else."""
+    if not isinstance(text, str) or not text.isalnum() or len(text) > 64:  # noqa: PLR2004
+        raise ValueError(text)
+    return text
+
+
+def _random_id() -> str:
+    return os.urandom(8).hex()
+
+
+def _unwritable(folder: str, trouble: str) -> Identity:
+    derived = _derived(folder)
+    if trouble != DAMAGED:
+        return derived
+    told = f"{os.path.join(folder, ID_FILE)} is damaged and cannot be set aside; archive {derived.id} is used meanwhile"
+    return derived.replace(notice=told)
+
+
+def _derived(folder: str) -> Identity:
+    from hashlib import sha256  # only where a folder cannot be written to
+
+    return Identity(id=sha256(os.fsencode(folder)).hexdigest()[:16], place=folder)

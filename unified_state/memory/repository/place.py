@@ -1,0 +1,167 @@
+"""Where things lie for a folder: its repository, the archive, the state file."""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from unified_state.lib.record import Record
+from unified_state.memory.repository.find_repository import Repository, find_repository
+from unified_state.memory.repository.identity import (
+    DAMAGED,
+    ID_FILE,
+    MISSING,
+    UNREADABLE,
+    Identity,
+    ensure_identity,
+    examine,
+    known_identity,
+    write_identity,
+)
+from unified_state.memory.repository.rejoin import Registry, identity_folder, remember
+
+NAME = "unified-session-state.json"
+_ARCHIVE = "archive.db"
+_JSON = "json"  # the folder of journals
+KEY_FILE = "mask.key"
+EXCLUDED = (
+    NAME,
+    "unified-session-state.lock",
+    "unified-session-state.damaged-*.json",
+    "unified-session-state.*.tmp",  # what a killed process leaves
+    "unified-state/",
+)
+
+
+class Place(Record):
+    """A worktree's files. `folder` holds what belongs to the repository: the archive, the compiled settings, health.
+
+    `id` is None where nothing was ever recorded; `copied_from` is set when the folder was just found to be a copy. The
+    masking key lies in `key_folder`: the data folder, so that all repositories have the same, where that can be had.
+    `notice` is what a person should know of the identity, if it was not as it should be.
+    """
+
+    repository: Repository
+    id: str | None
+    folder: str
+    archive_path: str
+    state_path: str
+    digest_path: str
+    key_folder: str
+    copied_from: str | None = None
+    notice: str | None = None
+
+
+def locate(folder: str, data_dir: str, *, create: bool) -> Place:
+    """The place of a folder. Without `create` nothing is written, and a repository without records has no archive
+    yet. With `create` it raises StorageError where there is an identity that cannot be read.
+    """
+    repository = find_repository(folder, os.path.join(".claude", ID_FILE))
+    beside = os.path.join(repository.worktree, ".claude", "unified-state")
+    identity, notice = _identify(repository, data_dir, create=create)
+    home = home_of(data_dir, identity.id if identity else "unknown")
+    key_folder = data_dir
+    # Where there is no writable home the archive lies beside the state file; what lies in the home stays the one.
+    is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.isdir(os.path.join(home, _JSON))
+    if not is_there and (not _make_private(home) if create else not os.path.isdir(home) and os.path.isdir(beside)):
+        home = key_folder = beside
+        _make_private(home)
+    state_path = os.path.join(repository.worktree, ".claude", NAME)
+    place = Place(
+        repository=repository,
+        id=identity.id if identity else None,
+        folder=home,
+        archive_path=os.path.join(home, _ARCHIVE),
+        state_path=state_path,
+        digest_path=digest_path_of(home, state_path),
+        key_folder=key_folder,
+        copied_from=identity.copied_from if identity else None,
+        notice=notice,
+    )
+    if create:
+        remember(place)
+    if create and notice is not None:
+        _keep_notice(place, notice)
+    return place
+
+
+def home_of(data_dir: str, identity: str) -> str:
+    """The folder of an archive and all that belongs to it."""
+    return os.path.join(data_dir, "repositories", identity)
+
+
+def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[Identity | None, str | None]:
+    """Who a repository is, and what a person should know of that."""
+    folder = identity_folder(repository)
+    registry = Registry(data_dir, repository)
+    identity = (ensure_identity if create else known_identity)(folder, registry)
+    if identity is None:
+        return None, _lost(folder, registry)
+    if identity.copied_from or os.path.isdir(home_of(data_dir, identity.id)):
+        return identity, identity.notice
+    own = registry.own_id()
+    if own is None or own == identity.id:
+        return identity, _joined_told(identity.notice, registry.lost() if create else None)
+    mended = Identity(id=own, place=folder)
+    if create:
+        write_identity(folder, mended)
+    told = f"{os.path.join(folder, ID_FILE)} named archive {identity.id}, which does not exist; archive {own} is used"
+    return mended, told
+
+
+def _lost(folder: str, registry: Registry) -> str | None:
+    """What a person should know where there is no identity; nothing where there never was one."""
+    trouble = examine(folder)[1]
+    told = f"{os.path.join(folder, ID_FILE)} is {trouble}" if trouble in (DAMAGED, UNREADABLE) else None
+    return _joined_told(told, registry.lost() if trouble == MISSING or told else None)
+
+
+def _joined_told(*lines: str | None) -> str | None:
+    return "; ".join(filter(None, lines)) or None
+
+
+def _keep_notice(place: Place, notice: str) -> None:
+    """Let the next session starts tell it."""
+    from unified_state.lib.clock import current_time
+    from unified_state.memory.repository.health import IDENTITY, HookRun, note_run
+
+    try:
+        note_run(place.folder, HookRun(IDENTITY, current_time(), 0, notice))
+    except OSError:
+        return  # a folder that cannot be written to: whoever asked for the place tells it
+
+
+def journal_folder(place: Place) -> str:
+    """The folder of a place's journal (see `memory.journal.journal_places`)."""
+    return os.path.join(place.folder, _JSON, place.id or "unknown")
+
+
+def may_have_journals(place: Place) -> bool:
+    """Whether it is worth to look for journals: there are none, unless something went wrong once, or the tier is or was
+    json.
+    """
+    return os.path.isdir(os.path.join(place.folder, _JSON)) or os.path.isdir(beside_state_file(place))
+
+
+def beside_state_file(place: Place) -> str:
+    """The folder of ours beside a state file."""
+    return os.path.join(place.repository.worktree, ".claude", "unified-state")
+
+
+def digest_path_of(folder: str, state_path: str) -> str:
+    """Where the digest lies of what we wrote last into a state file."""
+    return os.path.join(folder, f"state-{crc32(os.fsencode(state_path)):08x}.sha256")
+
+
+def _make_private(folder: str) -> bool:
+    """Make a folder that only the user can read, with its parents; whether it can be written to."""
+    try:
+        parent = os.path.dirname(folder)
+        if not os.path.isdir(parent):
+            _make_private(parent)
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return os.access(folder, os.W_OK)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Secrets are masked before anything is written."""

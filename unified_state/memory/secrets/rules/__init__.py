@@ -1,0 +1,1 @@
+"""How secrets are recognised: formats, names, values."""

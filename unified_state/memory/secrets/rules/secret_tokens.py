@@ -1,0 +1,242 @@
+"""Where the tokens of a known form stand in a text: behind a blank, and inside a longer run of characters too.
+
+Invariant: the time grows with the length of the text, whatever the text is. Every token holds at least `SHORTEST_RUN`
+letters, digits, `_` and `-` in a row. Few prefixes are sought in the text itself: those that occur in such runs.
+
+Texts are ASCII bytes, as `secret_formats` explains.
+"""
+
+from __future__ import annotations
+
+from unified_state.memory.secrets.rules.secret_values import (
+    ALNUM,
+    DIGITS,
+    HEAD,
+    HEX,
+    LOWER,
+    NAME,
+    UPPER,
+    blank_but,
+    is_issued,
+    is_issued_in_capitals,
+    leading,
+    trailing,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unified_state.memory.secrets.rules.secret_kinds import Format
+
+    Found = tuple[int, int, str]  # where the secret begins, where it ends, its kind
+
+SHORTEST_RUN = 20
+
+_RUN_CHARACTERS = blank_but(NAME, b"x" * len(NAME))
+_RUN = b"x" * SHORTEST_RUN
+_MARKS = frozenset(b".:~")  # in front of a run they ask for a closer look
+
+_plain: set[bytes] = set()  # runs that hold no prefix: a long text has the same few again and again
+_MOST_PLAIN = 10_000
+
+# English words end like these prefixes: task-, disk-, weighs_, laughs_, calico-, TASK. There, behind one of these
+# letters, stands no token.
+_WORD_ENDS = {b"sk-": b"aeiou", b"ghs": b"iu", b"ico": b"lxndrt", **{b"SK%c" % one: b"AEIOU" for one in DIGITS + UPPER}}
+
+_TELLING = (b"token", b"key", b"secret", b"password")  # of these words a token does not take a part
+_LONGEST_NAME = 8
+_MANY = 8  # prefixes that begin alike
+_BLOB = 16  # letters and digits in front: no word is that long
+
+
+# The tables below are filled from the formats at the first text with a long run: most hooks see no such text.
+_ROWS: dict[bytes, list[Format]] = {}
+_going_beyond: set[bytes] = set()
+_dotted: list[bytes] = []  # the run begins behind these prefixes
+# The prefixes by the part of them that is sought first: the last letters of their first word, such as `hub` for
+# `github_pat_`; and, where there is no such word, their beginning.
+_BY_WORD: dict[bytes, list[bytes]] = {}
+_BY_BEGINNING: dict[bytes, list[bytes]] = {}
+
+
+def _fill_tables() -> None:
+    from unified_state.memory.secrets.rules.secret_kinds import FORMATS  # large tables
+
+    for row in FORMATS:
+        for prefix in row[1].split():
+            _ROWS.setdefault(prefix, []).append(row)
+    _going_beyond.update(prefix for prefix, rows in _ROWS.items() if any(row[2].strip(NAME) for row in rows))
+    _dotted.extend(prefix for prefix in _ROWS if prefix[-1:] in (b".", b"~"))
+    for prefix in _ROWS:
+        word, separator, _ = prefix.replace(b"-", b"_").partition(b"_")
+        if prefix in _dotted:
+            continue
+        if separator and len(word) >= HEAD:
+            _BY_WORD.setdefault(word[-HEAD:], []).append(prefix)
+        else:
+            _BY_BEGINNING.setdefault(prefix[: len(word) + 1 if separator else 2], []).append(prefix)
+
+
+def find_tokens(data: bytes) -> Iterator[Found]:
+    """The tokens in a text, given as ASCII bytes; not in order."""
+    shown = data.translate(_RUN_CHARACTERS)
+    if _RUN not in shown:
+        return
+    if not _ROWS:
+        _fill_tables()
+    runs, marked = _long_runs(data, shown)
+    fresh = runs - _plain
+    if fresh:
+        prefixes = _prefixes_of_tokens(fresh)
+        for prefix in prefixes:
+            yield from _tokens_with(data, prefix)
+        _remember(fresh, prefixes)
+    for start in marked:
+        found = _marked_token(data, start)
+        if found:
+            yield found
+
+
+def _long_runs(data: bytes, shown: bytes) -> tuple[set[bytes], list[int]]:
+    """The long runs of characters that tokens consist of, and where those begin that a mark stands in front of."""
+    find = shown.find
+    runs: set[bytes] = set()
+    marked = []
+    start = find(_RUN)
+    while start >= 0:
+        end = find(b" ", start + SHORTEST_RUN)
+        if end < 0:
+            end = len(data)
+        runs.add(data[start:end])
+        if start and data[start - 1] in _MARKS:
+            marked.append(start)
+        start = find(_RUN, end)
+    return runs, marked
+
+
+def _prefixes_of_tokens(runs: set[bytes]) -> list[bytes]:
+    """The prefixes with which a token begins in these runs, or may begin, where it goes on behind the run."""
+    joined = b" ".join(runs)
+    words = {piece[-HEAD:] for piece in joined.replace(b"-", b"_").split(b"_")} & _BY_WORD.keys()
+    keys = [(word, _BY_WORD[word]) for word in words]
+    keys += [(key, prefixes) for key, prefixes in _BY_BEGINNING.items() if key in joined]
+    found = []
+    for key, prefixes in keys:
+        # Many prefixes are sought only in the runs that hold what they have in common.
+        text = b" ".join([run for run in runs if key in run]) if len(prefixes) >= _MANY else joined
+        found += [prefix for prefix in prefixes if prefix in text and _may_begin_token(text, prefix)]
+    return found
+
+
+def _may_begin_token(runs: bytes, prefix: bytes) -> bool:
+    return prefix in _going_beyond or next(_tokens_with(runs, prefix), None) is not None
+
+
+def _remember(runs: set[bytes], prefixes: list[bytes]) -> None:
+    if len(_plain) > _MOST_PLAIN:
+        _plain.clear()
+    if len(runs) <= _MOST_PLAIN:
+        _plain.update([run for run in runs if not any(map(run.__contains__, prefixes))] if prefixes else runs)
+
+
+def _tokens_with(data: bytes, prefix: bytes) -> Iterator[Found]:
+    at = data.find(prefix)
+    while at >= 0:
+        found = _token_at(data, at, prefix)
+        end = found[1] if found else at + len(prefix)
+        if prefix == b"eyJ" and not found:  # no later part of a header begins a JWT, where its beginning does not
+            end += len(leading(data[end : end + SHORTEST_RUN * 50], NAME))
+        if found:
+            yield found
+        at = data.find(prefix, end)
+
+
+def _token_at(data: bytes, at: int, prefix: bytes) -> Found | None:
+    """The token that begins at `at` with this prefix."""
+    if _ends_word(data, at, prefix) or _is_in_blob(data, at, prefix):
+        return None
+    start = at + len(prefix)
+    for kind, _, characters, least, most in _ROWS[prefix]:
+        body = leading(data[start : start + most + 1], characters)
+        if len(body) > most and body[most:] in (b"-", b"_", b".", b"="):
+            body = body[:most]  # it goes on with what does not belong to the token
+        body = body.rstrip(b".")
+        end = start + len(body)
+        if least <= len(body) <= most and not data[end : end + 1].isalnum() and _is_token(kind, data[at:end], body):
+            return at, end, kind
+    return None
+
+
+def _is_in_blob(data: bytes, at: int, prefix: bytes) -> bool:
+    """Whether `at` is in the middle of base64, in which any few letters occur."""
+    return prefix.isalnum() and not data[max(0, at - _BLOB) : at].strip(ALNUM) and at >= _BLOB
+
+
+def _ends_word(data: bytes, at: int, prefix: bytes) -> bool:
+    """Whether the beginning of the prefix is the end of a word: of an English one, or of a name in front of a dot."""
+    before, farther = data[at - 1 : at], data[at - 2 : at - 1]
+    if prefix[-1:] in (b".", b"~"):
+        escaped = farther.isdigit() or (farther == b"\\" and before in b"bfnrt")  # %3D, \n
+        is_word = before in (LOWER if prefix[:1].islower() else UPPER) and not escaped
+    else:
+        is_word = before in _WORD_ENDS.get(prefix[:HEAD], b"") and farther.isalpha()  # behind \n it ends none
+    return is_word and before != b"" and not data[max(0, at - _LONGEST_NAME) : at].lower().endswith(_TELLING)
+
+
+def _is_token(kind: str, token: bytes, body: bytes) -> bool:
+    if kind == "jwt":
+        return is_issued(body) and _is_jwt(token)
+    return is_issued(body) or (kind == "aws-key-id" and is_issued_in_capitals(token))
+
+
+def _is_jwt(token: bytes) -> bool:
+    """Header, payload, signature (RFC 7519), or the five parts of an encrypted one (RFC 7516)."""
+    parts = token.split(b".")
+    signed = len(parts) >= 3 and parts[1].startswith(b"ey") and len(parts[2]) >= 16  # noqa: PLR2004
+    return signed or len(parts) == 5  # noqa: PLR2004
+
+
+def _marked_token(data: bytes, start: int) -> Found | None:
+    """The token of which a long run begins at `start`, behind a mark."""
+    if data[start - 1 : start] == b":":
+        return _telegram_token(data, start)
+    head = data[max(0, start - 12) : start]
+    if head.endswith(tuple(_dotted)):
+        prefix = max((prefix for prefix in _dotted if head.endswith(prefix)), key=len)
+        return _token_at(data, start - len(prefix), prefix)
+    return _two_part_token(data, start) or (None if data.startswith(b"eyJ", start) else _discord_token(data, start))
+
+
+def _two_part_token(data: bytes, start: int) -> Found | None:
+    """A token with a mark in a place of its own: of Azure AD (`…8Q~…`), Terraform (`….atlasv1.…`), Airtable."""
+    body = leading(data[start : start + 80], NAME + b"=~.")
+    if data[start - 2 : start] == b"Q~" and data[start - 3 : start - 2].isdigit() and 31 <= len(body) <= 35:  # noqa: PLR2004
+        return max(0, start - 6), start + len(body), "azure-ad-secret"
+    if data[start - 9 : start] == b".atlasv1." and 60 <= len(body) <= 71:  # noqa: PLR2004
+        return max(0, start - 23), start + len(body), "terraform-token"
+    if data[max(0, start - 18) : start - 15] == b"pat" and len(body) == 64 and not body.strip(HEX):  # noqa: PLR2004
+        return start - 18, start + 64, "airtable-token"
+    return None
+
+
+def _discord_token(data: bytes, start: int) -> Found | None:
+    """The user's number in base64 (so every fourth character is M, N or O), a time, and a signature, which is here."""
+    signature = leading(data[start : start + 64], NAME)
+    time_start = data.rfind(b".", max(0, start - 9), start - 1) + 1
+    head = trailing(data[max(0, time_start - 29) : max(0, time_start - 1)], NAME)
+    if time_start and 27 <= len(signature) <= 45:  # noqa: PLR2004
+        for length in range(23, min(28, len(head)) + 1):
+            if not head[-length:][::4].strip(b"MNO"):
+                return time_start - 1 - length, start + len(signature), "discord-token"
+    return None
+
+
+def _telegram_token(data: bytes, start: int) -> Found | None:
+    """The 35 characters behind the number of a bot; the number is public."""
+    number = trailing(data[max(0, start - 12) : start - 1], DIGITS)
+    secret = leading(data[start : start + 64], NAME)
+    goes_on = secret[35:36] in (b"_", b"-")
+    if len(number) >= 8 and (len(secret) == 35 or goes_on) and secret.startswith(b"AA"):  # noqa: PLR2004
+        return start, start + 35, "telegram-token"
+    return None

@@ -1,0 +1,98 @@
+"""What can be used of a state file that anybody may have written; and what a newer version wrote into it, kept.
+
+Nothing here raises, whatever the file holds.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+
+from unified_state.lib.record import Record
+from unified_state.lib.text.timestamps import to_text
+from unified_state.model.session_state import TRIGGERS, GitState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    Section = TypeVar("Section", bound=Record)
+
+_INFINITY = float("inf")
+
+
+def read_section(kind: type[Section], value: object) -> Section:
+    """A section of the file: the fields that hold what they should, and the defaults of the others."""
+    given = value if isinstance(value, dict) else {}
+    types = kind.__annotations__  # texts, since the record modules put evaluation off
+    fields = {name: given.get(disk) for name, disk in kind.disk_names.items() if _fits(types[name], given.get(disk))}
+    return kind(**{name: tuple(field) if isinstance(field, list) else field for name, field in fields.items()})
+
+
+def last_save(present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
+    """When, why and with which git state a file says that it was saved last; now where it does not."""
+    timestamp, trigger = present.get("timestamp"), present.get("trigger")
+    return (
+        timestamp if isinstance(timestamp, str) and timestamp else to_text(now),
+        trigger if trigger in TRIGGERS else "checkpoint",
+        read_section(GitState, present.get("git")),
+    )
+
+
+def keep_unknown(record: Section, present: object) -> Section:
+    """The record with the fields of its present version that this version does not know, and so each record in it."""
+    if not isinstance(present, dict):
+        return record
+    kept: dict[str, Any] = {}
+    for name, disk in record.disk_names.items():
+        value = getattr(record, name)
+        inside = _keep_inside(value, present.get(disk))
+        if inside is not value:
+            kept[name] = inside
+    unknown = present.keys() - record.disk_names.values()
+    if unknown or getattr(record, "unknown", None):
+        kept["unknown"] = {disk: field for disk, field in present.items() if disk in unknown}
+    return record.replace(**kept) if kept else record
+
+
+def drop_texts(state: dict[str, Any], leaves: Callable[[str], bool]) -> None:
+    """Take out of a file's JSON every text of which `leaves` says so, and every field with such a name."""
+    waiting: list[Any] = [state]  # not by recursion: JSON may be nested deeper than Python likes to go
+    while waiting:
+        container = waiting.pop()
+        if isinstance(container, dict):
+            for name in [name for name, field in container.items() if leaves(name) or _is_text(field, leaves)]:
+                del container[name]
+            waiting += container.values()
+        elif isinstance(container, list):
+            container[:] = [entry for entry in container if not _is_text(entry, leaves)]
+            waiting += container
+
+
+def _is_text(value: object, leaves: Callable[[str], bool]) -> bool:
+    return isinstance(value, str) and leaves(value)
+
+
+def _keep_inside(value: Any, present: Any) -> Any:
+    if isinstance(value, Record):
+        return keep_unknown(value, present)
+    if isinstance(value, dict) and isinstance(present, dict):
+        return {key: _keep_inside(entry, present.get(key)) for key, entry in value.items()}
+    if isinstance(value, tuple) and isinstance(present, list) and any(isinstance(entry, Record) for entry in value):
+        entries = {str(entry.get("id")): entry for entry in present if isinstance(entry, dict)}
+        inside = tuple(_keep_inside(entry, entries.get(getattr(entry, "id", ""))) for entry in value)
+        return value if all(map(is_, inside, value)) else inside
+    return value
+
+
+def _fits(annotation: str, value: object) -> bool:
+    match annotation:
+        case "str" | "str | None":
+            return isinstance(value, str)
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float | None":
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and -_INFINITY < value < _INFINITY
+        case "tuple[str, ...]":
+            return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    return False

@@ -1,0 +1,175 @@
+"""The state file: JSON for people and programs, written whole, one entry a line.
+
+`StateFile.update` is the only way to write it: lock a sidecar, load, change, write. The digest of what we wrote last
+lies in the repository's data folder, as `sha256sum` writes it, so that we know when somebody else changed the file, and
+where all files are that we ever wrote. A file that cannot be read is set aside.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import DamagedFileError, StorageError
+from unified_state.lib.files.atomic_file import write_atomically, write_note
+from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.record import Record, disk_value
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text.compress import well_formed
+from unified_state.memory.state_file.state_migrations import SECTIONS, migrate_state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from unified_state.model.session_state import State
+
+_DEEPEST = 100  # levels of nesting; far below what Python can write
+_DIGITS = 64  # of a SHA-256
+DIGEST_ENDING = ".sha256"
+
+
+class StateContent(Record):
+    """What a state file held: its JSON in today's shape (None: no file), and whether it is as we wrote it."""
+
+    json: dict[str, Any] | None
+    is_ours: bool
+    set_aside: str | None = None
+
+
+class StateFile:
+    """The state file of one worktree. `digest_path` is where the digest of our last version lies."""
+
+    def __init__(self, path: str, digest_path: str, *, seconds: float = 30.0) -> None:
+        self.path = path
+        self._digest_path = digest_path
+        self._seconds = seconds
+
+    def load(self) -> StateContent:
+        """What the file holds now. Raises DamagedFileError or NewerVersionError."""
+        raw = self._read()
+        if raw is None:
+            return StateContent(json=None, is_ours=True)
+        state = migrate_state(self._parse(raw), self.path)
+        for section in SECTIONS:
+            entries = state.get(section, [])
+            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+                message = f"{self.path} is damaged: {section} is no list of objects"
+                raise DamagedFileError(message, "it is set aside and written anew from the archive")
+        return StateContent(json=state, is_ours=_digest(raw) == _known_digest(self._digest_path))
+
+    def update(self, change: Callable[[StateContent], State]) -> State:
+        """Write what `change` makes of the file's content, under the file's lock; a damaged file is set aside first."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            try:
+                content = self.load()
+            except DamagedFileError:
+                content = StateContent(json=None, is_ours=False, set_aside=self._set_aside())
+            state = change(content)
+            self._write(_encode(disk_value(state)))
+            return state
+
+    def rename(self, names: Mapping[tuple[str, str], str]) -> None:
+        """Give entries other ids, found by the id and the time that they have. What somebody else wrote stays so."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            try:
+                content = self.load()
+            except DamagedFileError:
+                return  # the next write sets it aside
+            fields = content.json or {}
+            entries = [entry for section in fields.values() if isinstance(section, list) for entry in section]
+            for entry in (entry for entry in entries if isinstance(entry, dict)):
+                entry["id"] = names.get((str(entry.get("id")), str(entry.get("timestamp"))), entry.get("id"))
+            if content.is_ours:
+                self._write(_encode(fields))
+            else:
+                write_atomically(self.path, _encode(fields))
+
+    def trust(self, digest_path: str) -> None:
+        """Take the file for ours if it is as the digest says that lies elsewhere, where it was written last."""
+        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
+            raw = self._read()
+            if raw is not None and _digest(raw) == _known_digest(digest_path):
+                self._write(raw)
+
+    def _write(self, raw: bytes) -> None:
+        if raw != self._read():
+            write_atomically(self.path, raw)
+        if _digest(raw) != _known_digest(self._digest_path):
+            write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
+
+    def _read(self) -> bytes | None:
+        try:
+            with open(self.path, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            message = f"{self.path} cannot be read: {error.strerror}"
+            raise StorageError(message, "make it a file that you may read") from error
+
+    def _parse(self, raw: bytes) -> dict[str, Any]:
+        try:
+            value = parse_json(raw.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            message = f"{self.path} is damaged: {error}"
+            raise DamagedFileError(message, "it is set aside and written anew from the archive") from error
+        if not isinstance(value, dict) or _depth(value) > _DEEPEST:
+            message = f"{self.path} does not hold an object that is a state"
+            raise DamagedFileError(message, "it is set aside and written anew from the archive")
+        return value
+
+    def _set_aside(self) -> str:
+        number = 1
+        while os.path.lexists(aside := f"{self.path.removesuffix('.json')}.damaged-{number}.json"):
+            number += 1
+        os.rename(self.path, aside)
+        return aside
+
+
+def written_state_files(folder: str) -> list[str]:
+    """The state files whose digests lie in a folder: those of all worktrees, also of some that are gone by now."""
+    paths = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(DIGEST_ENDING):
+            with open(os.path.join(folder, name), "rb") as file:
+                paths.append(os.fsdecode(file.read()[_DIGITS:].strip()))
+    return paths
+
+
+def _known_digest(path: str) -> str | None:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read(_DIGITS)
+    except FileNotFoundError:
+        return None
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        inner = [entry for each in level for entry in (each.values() if isinstance(each, dict) else each)]
+        level = [entry for entry in inner if isinstance(entry, (dict, list))]
+    return depth
+
+
+def _encode(fields: dict[str, Any]) -> bytes:
+    """The file's bytes: an object with one section a line, and of a section one entry a line."""
+    sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in fields.items()]
+    return well_formed("{\n" + ",\n".join(sections) + "\n}\n").encode()
+
+
+def _section(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(f"    {dump_json(entry)}" for entry in value) + "\n  ]"
+    if isinstance(value, dict) and value:
+        fields = (f"    {dump_json(name)}: {dump_json(entry)}" for name, entry in value.items())
+        return "{\n" + ",\n".join(fields) + "\n  }"
+    return dump_json(value)
+
+
+def _digest(raw: bytes) -> str:
+    from hashlib import sha256  # where the file is read or written, not on the prompt path
+
+    return sha256(raw).hexdigest()

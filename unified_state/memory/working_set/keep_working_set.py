@@ -1,0 +1,153 @@
+"""The working set of a session, kept step by step as steps are archived.
+
+A step costs a bounded amount of work, whatever the session has seen before: it looks at a bounded part of its text, and
+each row that it touches holds a bounded number of identifiers. Within a transaction sightings are only added up; what a
+row holds of before is read, and its levels are computed, once for all of them.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+from unified_state.lib.text.decay import growth, raised
+from unified_state.memory.archive.derive_queue import all_unnoted
+from unified_state.memory.archive.steps import call_of_result, find_step, sessions_of_step, step_numbers
+from unified_state.memory.working_set.rules.sightings import NO_FILE, read_call, sightings
+from unified_state.memory.working_set.working_set_table import (
+    Entry,
+    clear_working_set,
+    move_clock,
+    read_clock,
+    read_entry,
+    write_entry,
+)
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.working_set.rules.sightings import Call, Sighting
+    from unified_state.model.step import Step
+
+_MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row keeps
+_MOST_STEPS_AT_ONCE = 6_000  # weights grow by their step until they are written; a float holds that many doublings
+_BY_LEVEL = itemgetter(1, 0)  # of equals by name: the order of sets must not decide
+
+
+class _Sum:
+    """What was seen of one row since it was written last: weights as they would be at one point in time."""
+
+    def __init__(self) -> None:
+        self.weight = 0.0
+        self.heat = 0.0
+        self.words: dict[str, float] = {}
+        self.details: dict[str, Any] = {}
+
+    def add(self, sighting: Sighting, growth: float) -> None:
+        """One more sighting, at a time at which weights have grown so much."""
+        weight = sighting.weight * growth
+        self.weight += weight
+        self.heat += sighting.heat * growth
+        self.details.update(sighting.details)
+        words = self.words
+        for word in sighting.words:
+            words[word] = words.get(word, 0.0) + weight
+
+
+class WorkingSetKeeper:
+    """Takes in the steps of one session, within one transaction; `flush` writes what changed."""
+
+    def __init__(self, archive: Archive, session: int) -> None:
+        self._archive = archive
+        self._session = session
+        (self._root,) = archive.row("SELECT root FROM session WHERE id = ?", session)
+        self._clock = self._base = read_clock(archive, session)
+        self._growth = 1.0
+        self._calls: dict[str, Call] = {}
+        self._sums: dict[tuple[str, str], _Sum] = {}
+
+    def note(self, step: Step) -> None:
+        """Take in one step. Of a subagent's only what it did counts, not what it read or said."""
+        call = self._call_of(step)
+        if step.agent is not None and step.kind != TOOL_CALL:
+            return
+        if step.kind in {TEXT, TOOL_CALL, PROMPT}:
+            self._tick()
+        for sighting in sightings(step, call, self._root or ""):
+            key = (sighting.kind, sighting.name)
+            seen = self._sums.get(key)
+            if seen is None:
+                seen = self._sums[key] = _Sum()
+            seen.add(sighting, self._growth)
+
+    def flush(self) -> None:
+        """Write what changed."""
+        for (kind, name), seen in self._sums.items():
+            before = read_entry(self._archive, self._session, kind, name)
+            write_entry(self._archive, self._session, kind, _raised_entry(before, name, seen, self._base))
+        self._sums.clear()
+        self._base, self._growth = self._clock, 1.0
+        move_clock(self._archive, self._session, self._clock)
+
+    def _tick(self) -> None:
+        if self._clock - self._base >= _MOST_STEPS_AT_ONCE:
+            self.flush()
+        self._clock += 1
+        self._growth = growth(self._clock - self._base)
+
+    def _call_of(self, step: Step) -> Call | None:
+        """The tool call that a step is or answers."""
+        if step.kind == TOOL_CALL:
+            call = read_call(step)
+            if step.tool_use_id:
+                self._calls[step.tool_use_id] = call
+            return call
+        if step.kind != TOOL_RESULT or not step.tool_use_id:
+            return None
+        if step.tool_use_id in self._calls:
+            return self._calls.pop(step.tool_use_id)
+        earlier = call_of_result(self._archive, self._session, step.tool_use_id)
+        return None if earlier is None else read_call(earlier)
+
+
+def _raised_entry(before: Entry | None, name: str, seen: _Sum, clock: int) -> Entry:
+    """The row with what was seen since."""
+    words = before.words if before else {}
+    for word, weight in seen.words.items():
+        words[word] = raised(words.get(word), weight, clock)
+    most = _MOST_WORDS if name != NO_FILE else _MOST_LOOSE_WORDS
+    if len(words) > most * 1.25:
+        words = dict(sorted(words.items(), key=_BY_LEVEL, reverse=True)[:most])
+    details = {**before.details, **seen.details} if before else seen.details
+    if seen.heat:
+        details["hot"] = raised(details.get("hot"), seen.heat, clock)
+    return Entry(name, raised(before.level if before else None, seen.weight, clock), words, details)
+
+
+def empty_working_sets(archive: Archive, steps: Iterable[int]) -> set[int]:
+    """Empty the working sets to which some steps belong, within the transaction in which those are forgotten or
+    masked; the sessions whose sets have to be made anew.
+    """
+    sessions = {session for step in steps for session in sessions_of_step(archive, step)}
+    for session in sessions:
+        clear_working_set(archive, session)
+    return sessions
+
+
+def rebuild_working_sets(archive: Archive, sessions: Iterable[int], last: int | None = None) -> None:
+    """Make the working sets of some sessions anew from the steps that they hold, or from so many of the last: what lies
+    thousands of steps back weighs nothing.
+    """
+    for session in sorted(sessions):
+        with archive.transaction(durable=False):
+            clear_working_set(archive, session)
+            later = set(all_unnoted(archive, session))
+            keeper = WorkingSetKeeper(archive, session)
+            for number in step_numbers(archive, session)[-last if last else 0 :]:
+                step = None if number in later else find_step(archive, number)
+                if step is not None:
+                    keeper.note(step)
+            keeper.flush()

@@ -1,0 +1,90 @@
+"""The working sets of the sessions: one row for each file, command, reference and error, ordered by its level.
+
+A level is a logarithm that stays as it is while nothing happens (see `lib.text.decay`): an index gives the weightiest
+rows without looking at the rest.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text.compress import pack, unpack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+
+
+class Entry(Record):
+    """One row: how much it weighs, the levels of the identifiers in it, and what is remembered beside them."""
+
+    name: str
+    level: float
+    words: dict[str, float]
+    details: dict[str, Any]
+
+
+def files_named(archive: Archive, name: str) -> list[str]:
+    """The paths of up to two files of that name, in whatever folder, that any session worked with."""
+    rows = archive.rows(
+        "SELECT DISTINCT name FROM working_set WHERE kind = 'file' AND substr(name, -length(?1)) = ?1 LIMIT 2",
+        f"/{name}",
+    )
+    return [row[0] for row in rows]
+
+
+def read_clock(archive: Archive, session: int) -> int:
+    """How many steps of its own the session has taken."""
+    return int(archive.row("SELECT clock FROM session WHERE id = ?", session)[0])
+
+
+def move_clock(archive: Archive, session: int, clock: int) -> None:
+    """Remember how many steps the session has taken."""
+    archive.run("UPDATE session SET clock = ? WHERE id = ?", clock, session)
+
+
+def read_entry(archive: Archive, session: int, kind: str, name: str) -> Entry | None:
+    """One row of a working set."""
+    row = archive.row(
+        "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? AND name = ?", session, kind, name
+    )
+    return None if row is None else _entry(row)
+
+
+def write_entry(archive: Archive, session: int, kind: str, entry: Entry) -> None:
+    """Put a row in place of the one of its name."""
+    archive.run(
+        "INSERT OR REPLACE INTO working_set VALUES (?, ?, ?, ?, ?)",
+        session,
+        kind,
+        entry.name,
+        entry.level,
+        pack(dump_json([{word: round(level, 2) for word, level in entry.words.items()}, entry.details])),
+    )
+
+
+def top_entries(archive: Archive, session: int, kind: str, limit: int) -> list[Entry]:
+    """The weightiest rows of a kind."""
+    rows = archive.rows(
+        "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? ORDER BY level DESC, name LIMIT ?",
+        session,
+        kind,
+        limit,
+    )
+    return [_entry(row) for row in rows]
+
+
+def clear_working_set(archive: Archive, session: int) -> None:
+    """Empty the working set of a session."""
+    archive.run("DELETE FROM working_set WHERE session = ?", session)
+    move_clock(archive, session, 0)
+
+
+def _entry(row: Any) -> Entry:
+    try:
+        words, details = parse_json(unpack(row[2]))
+    except (ValueError, TypeError):  # its bytes were changed on the disk; the name and the level are still good
+        words, details = {}, {}
+    return Entry(row[0], row[1], words, details)

@@ -1,0 +1,1 @@
+"""A workspace: one folder with its settings, archive and session, opened for a use case."""

@@ -1,0 +1,111 @@
+"""Damaged archives: set aside whole, never overwritten, and what can still be read of them goes into the new one.
+
+Damage is noticed when a query fails. Several processes may notice it at once: under a lock one sets the file aside, the
+others find a healthy archive and go on. The new archive takes the place of the damaged one only when all that can be
+read is in it, so whoever is killed before leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+
+from unified_state.lib.files.atomic_file import sync_folder, temporary_name
+from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.stdlib import DatabaseError, connect
+from unified_state.memory.archive.archive import Archive, storage_error
+from unified_state.memory.archive.schema.archive_check import UNREADABLE_ERRORS, problem_in
+from unified_state.memory.workspace.salvage import readable, salvage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.lib.stdlib import Connection
+
+_LOCK_SECONDS = 10.0
+_BESIDE = ("-journal", "-wal", "-shm")  # a stray one would be read into the new archive
+_STEPS = 10_000  # of SQLite's machine between two looks at the clock
+
+
+def set_aside_if_damaged(
+    path: str, refill: Callable[[Archive], None] = lambda _archive: None, seconds: float | None = None
+) -> str | None:
+    """Move a damaged archive to a name of its own and put a new one in its place, with what can still be read; the new
+    name, or None where it is healthy. `refill` adds what is known from elsewhere before anybody else sees the new
+    archive. Raises ArchiveUnavailableError where that takes longer than `seconds`.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
+    with FileLock(path + ".repair-lock", _LOCK_SECONDS if seconds is None else min(seconds, _LOCK_SECONDS)):
+        try:
+            return _set_aside(path, refill, until) if _is_damaged(path, seconds) else None
+        except DatabaseError as error:
+            raise storage_error(error, path) from error
+
+
+def _is_damaged(path: str, seconds: float | None) -> bool:
+    try:
+        return problem_in(path, seconds) is not None
+    except TimeoutError:
+        return True  # whoever calls has met the damage
+
+
+def _set_aside(path: str, refill: Callable[[Archive], None], until: float | None) -> str:
+    aside, temporary = _free_name(path), temporary_name(path)
+    try:
+        with closing(_hold(path)), closing(readable(path, f"{temporary}-copy")) as damaged:
+            _fill(temporary, damaged, refill, until)
+            _swap(path, aside, temporary)
+    finally:
+        _remove(temporary, f"{temporary}-copy")
+    return aside
+
+
+def _hold(path: str) -> Connection:
+    """Keep others from writing into the damaged archive, which is about to go; where that fails they cannot either."""
+    connection = connect(path, timeout=5.0, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except UNREADABLE_ERRORS as error:
+        if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            connection.close()
+            raise
+    return connection
+
+
+def _fill(temporary: str, damaged: Connection, refill: Callable[[Archive], None], until: float | None) -> None:
+    """A new archive under a temporary name, with what can be read of the damaged one."""
+    with Archive(temporary) as archive:
+        if until is not None:
+            archive.connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
+        salvage(archive, damaged)
+        refill(archive)
+
+
+def _swap(path: str, aside: str, temporary: str) -> None:
+    """Give the damaged file its new name and the new one its place; there is an archive at any moment."""
+    try:
+        os.link(path, aside)
+    except OSError:  # a file system without hard links
+        os.rename(path, aside)
+    for ending in _BESIDE:
+        if os.path.lexists(path + ending):
+            os.rename(path + ending, aside + ending)
+    os.replace(temporary, path)
+    sync_folder(os.path.dirname(path))
+
+
+def _free_name(path: str) -> str:
+    stem, ending = os.path.splitext(path)
+    number = 1
+    while os.path.lexists(f"{stem}.damaged-{number}{ending}"):
+        number += 1
+    return f"{stem}.damaged-{number}{ending}"
+
+
+def _remove(*paths: str) -> None:
+    for path in paths:
+        for ending in ("", *_BESIDE):
+            if os.path.lexists(path + ending):
+                os.unlink(path + ending)

@@ -1,0 +1,152 @@
+"""Linking: a fresh clone joins the archive of another clone of the same repository, when its user says so.
+
+Never silently: two folders with the same remote may well be meant to stay apart.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.files.atomic_file import write_note
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.schema.archive_owner import set_owner
+from unified_state.memory.archive.sessions import STAND_IN
+from unified_state.memory.repository.checkouts import all_checkouts, folder_marks, read_checkout
+from unified_state.memory.repository.identity import ID_FILE, Identity, write_identity
+from unified_state.memory.repository.rejoin import former_archive, identity_folder, own_folder, remember
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.checkouts import Checkout
+    from unified_state.memory.repository.place import Place
+
+_ABOUT = "about.json"
+_FIRST_SESSIONS = 3
+
+
+class Candidate(Record):
+    """An archive that a repository could be linked to."""
+
+    id: str
+    worktree: str
+    archive_bytes: int
+
+
+def note_about(place: Place) -> None:
+    """Keep beside the archive where its repository lies and what its remote is, so that another clone can be offered
+    it.
+    """
+    about = dump_json({"worktree": place.repository.worktree, "remote": remote_of(place)})
+    path = os.path.join(place.folder, _ABOUT)
+    if _read(path) != about:
+        write_note(path, about.encode("utf-8", "surrogateescape"))
+    remember(place, anew=True)
+
+
+def candidates(place: Place, data_dir: str) -> list[Candidate]:
+    """The other archives that this repository could be meant to use: of the same folder, whatever its name or its id
+    now is, of the same remote, or of a checkout that has the same first commit.
+    """
+    folder = os.path.join(data_dir, "repositories")
+    own = read_checkout(data_dir, identity_folder(place.repository))
+    related = {other.id: other for other in all_checkouts(data_dir) if _is_related(place, own, other)}
+    remote, found = remote_of(place), []
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        archive = os.path.join(folder, name, "archive.db")
+        if name == place.id or not os.path.exists(archive):
+            continue
+        worktree, of_remote = _about(os.path.join(folder, name, _ABOUT))
+        if name in related:
+            found.append(Candidate(name, related[name].worktree, os.path.getsize(archive)))
+        elif worktree and (worktree == place.repository.worktree or (remote and remote == of_remote)):
+            found.append(Candidate(name, worktree, os.path.getsize(archive)))
+    return found
+
+
+def _is_related(place: Place, own: Checkout | None, other: Checkout) -> bool:
+    folder = identity_folder(place.repository)
+    marks = folder_marks(own_folder(folder))
+    if own is not None and own.former == other.id:
+        return True
+    is_same_folder = other.place == folder or (other.is_known_folder and (other.device, other.inode) == marks)
+    return is_same_folder or (own is not None and bool(own.first_commit) and own.first_commit == other.first_commit)
+
+
+def _about(path: str) -> tuple[str, str | None]:
+    """Worktree and remote of an archive; empty where it does not tell whose it is."""
+    try:
+        about = parse_json(_read(path))
+        return str(about["worktree"]), about["remote"]
+    except (ValueError, KeyError, TypeError):
+        return "", None
+
+
+def unjoined_line(archive: Archive, place: Place, data_dir: str) -> str | None:
+    """What the first sessions of a new archive are told: which other one could be meant, and how to join it."""
+    (sessions,) = archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)
+    found = candidates(place, data_dir) if sessions < _FIRST_SESSIONS else []
+    if not found:
+        return None
+    former = former_archive(place)
+    other = next((other for other in found if other.id == former), found[0])
+    size = f"{other.archive_bytes / 1e6:.1f} MB"
+    more = f"; `unified-state link` lists {len(found) - 1} more" if len(found) > 1 else ""
+    return f"`unified-state link {other.id}` joins the archive of {other.worktree} ({size}), if it is meant here{more}"
+
+
+def link(place: Place, data_dir: str, wanted: str) -> Candidate:
+    """Make this repository use the archive with that id, whosever it was. Its own, if it has another one, stays where
+    it is, unused.
+    """
+    chosen = place.folder if wanted == place.id else os.path.join(data_dir, "repositories", wanted)
+    if not wanted.isalnum():
+        message = f"{wanted[:60]!r} is no id of an archive"
+        raise UsageError(message, "`unified-state link` lists the ids")
+    if not os.path.exists(os.path.join(chosen, "archive.db")):
+        message = f"there is no archive {wanted}"
+        raise NotFoundError(message, "`unified-state link` lists those that could be meant")
+    with Archive(os.path.join(chosen, "archive.db")) as archive:
+        set_owner(archive, wanted)
+    folder = identity_folder(place.repository)
+    write_identity(folder, Identity(id=wanted, place=folder))
+    remember(place.replace(id=wanted, folder=chosen, key_folder=data_dir))
+    return Candidate(wanted, place.repository.worktree, os.path.getsize(os.path.join(chosen, "archive.db")))
+
+
+def remote_of(place: Place) -> str | None:
+    """The URL of `origin` in the repository's own configuration, without a user name or password in it."""
+    if place.repository.common_dir is None:
+        return None
+    section = ""
+    for line in _read(os.path.join(place.repository.common_dir, "config")).splitlines():
+        stripped = line.strip()
+        if stripped.startswith("["):
+            section = stripped
+        elif section == '[remote "origin"]' and stripped.split("=")[0].strip() == "url":
+            url = stripped.split("=", 1)[1].strip()
+            return _without_user(url)
+    return None
+
+
+def _without_user(url: str) -> str:
+    """The URL without `user:password@` before its host."""
+    scheme, separator, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def has_id(place: Place) -> bool:
+    """Whether the repository has an identity of its own already."""
+    return os.path.exists(os.path.join(identity_folder(place.repository), ID_FILE))

@@ -1,0 +1,35 @@
+"""A constraint as the hook before each tool call enforces it."""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+
+TOOL_EVENT = "PreToolUse"
+MODES = WARN, ASK, DENY = "warn", "ask", "deny"  # the mildest first
+SCOPE_KINDS = ("commands", "paths", "tools")
+
+
+class Enforced(Record):
+    """One row of the table of enforced constraints: what it is about, what is done, and what is told of it.
+
+    `mode` is what is done, `meant` what was asked for: only the user's own word denies.
+    """
+
+    ref: str
+    text: str
+    source: str
+    origin: str
+    at: str
+    mode: str
+    meant: str
+    commands: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+class Breach(Record):
+    """A call that a constraint is about, and what in it; `mode` is what is done about it."""
+
+    constraint: Enforced
+    mode: str
+    matched: str

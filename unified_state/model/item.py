@@ -1,0 +1,152 @@
+"""The kinds of state items: decisions, constraints, open questions, evidence, failed attempts.
+
+The state file shows the short form (the classes below). The ledger keeps a `LedgerItem` for each: the same body,
+and who said it, where it comes from and what became of it. An item is known by its UUID; its alias (`D7`) is the
+repository's short name, given once.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
+ATTEMPT = "attempt"
+ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E", ATTEMPT: "A"}
+STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
+PRIORITIES = ("high", "medium", "low")
+EVIDENCE_TYPES = ("error", "command", "output", "observation", "commit", "pull_request")
+MAIN_FIELDS = {
+    DECISION: "decision",
+    CONSTRAINT: "constraint",
+    QUESTION: "question",
+    EVIDENCE: "content",
+    ATTEMPT: "attempt",
+}
+
+
+class Decision(Record):
+    """What was decided and why; an irreversible one stays in the state file longest."""
+
+    id: str
+    decision: str
+    rationale: str
+    timestamp: str
+    reversible: bool = True
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+class Scope(Record):
+    """The tool calls that an executable constraint is about, by patterns; of each kind that is given one has to fit."""
+
+    commands: tuple[str, ...] | None = None
+    paths: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+    unknown: dict[str, Any] = {}
+
+
+class Constraint(Record):
+    """What limits the work; a blocking one never leaves the state file. One with a scope is enforced by a hook, in its
+    mode.
+    """
+
+    id: str
+    constraint: str
+    source: str
+    timestamp: str
+    blocking: bool = False
+    scope: Scope | None = None
+    mode: Literal["warn", "ask", "deny"] | None = None
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded", "resolved"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+class OpenQuestion(Record):
+    """What has to be found out or decided, until it is resolved."""
+
+    id: str
+    question: str
+    context: str
+    timestamp: str
+    priority: Literal["high", "medium", "low"] = "medium"
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "resolved"] | None = None
+    resolved: bool = False
+    resolution: str | None = None
+    resolved_at: str | None = None
+    unknown: dict[str, Any] = {}
+
+
+class Evidence(Record):
+    """Verbatim text: an error, a command, an output, an observation, a commit; cut where it is long, and whole in the
+    archive. An error is resolved when what failed passed later on.
+    """
+
+    id: str
+    type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
+    content: str
+    source: str
+    timestamp: str
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded", "resolved"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+class Attempt(Record):
+    """What was tried and how it failed, so that it is not tried again in the same way; resolved when it passed later
+    on.
+    """
+
+    id: str
+    attempt: str
+    outcome: str
+    timestamp: str
+    files: tuple[str, ...] = ()
+    origin: Literal["user_said", "observed", "inferred"] = "inferred"
+    status: Literal["active", "proposed", "superseded", "resolved"] | None = None
+    unknown: dict[str, Any] = {}
+
+
+Entry = Decision | Constraint | OpenQuestion | Evidence | Attempt
+
+
+class LedgerItem(Record):
+    """One item as the ledger keeps it for ever.
+
+    `body` holds the fields that are particular to the kind, by their names on disk (a decision: `decision`,
+    `rationale`, `reversible`). `files` are the paths it speaks of, relative to the worktree; `source_uuid` is the
+    transcript entry it came from, `quote` the words there, as archived, that say it, `quote_hash` the SHA-256 of their
+    UTF-8 in hexadecimal digits. `rule` names what captured it, and `capture_key` what was captured, so that it is
+    captured once. `compaction` is the number of the compaction from whose summary it was read. `file_hashes` are the
+    versions of its files when it was recorded: git blob id, size, time of the last change. `estimate` is its size in
+    tokens as the state file shows it, or None as long as nobody has counted.
+    """
+
+    uuid: str
+    alias: str
+    kind: str
+    body: dict[str, Any]
+    status: str
+    origin: str
+    created_at: str
+    session_id: str | None = None
+    source_uuid: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    files: tuple[str, ...] = ()
+    changed_at: str | None = None
+    superseded_by: str | None = None
+    estimate: int | None = None
+    paged_out_at: str | None = None
+    quote: str | None = None
+    quote_hash: str | None = None
+    rule: str | None = None
+    capture_key: str | None = None
+    compaction: int | None = None
+    file_hashes: dict[str, str] = {}

@@ -1,0 +1,34 @@
+"""Refs: the short names that `recall` and `forget` take. A letter for the kind and a number: D7, T41, S1234, K2."""
+
+from __future__ import annotations
+
+from unified_state.errors import UsageError
+from unified_state.model.item import ALIAS_LETTERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ITEM, TURN, STEP, COMPACTION = "item", "turn", "step", "compaction"
+_LETTERS = {**dict.fromkeys(ALIAS_LETTERS.values(), ITEM), "T": TURN, "S": STEP, "K": COMPACTION}
+_UUID_LENGTH = 36
+_LARGEST = 2**63 - 1  # an SQLite integer
+
+
+def step_refs(text: str) -> Iterator[tuple[str, int]]:
+    """The steps and turns that a text names: `see S12 and T41`."""
+    import re  # for texts that people and models wrote, never on the prompt path
+
+    for found in re.finditer(r"\b([ST])(\d{1,18})\b", text, re.ASCII):
+        yield _LETTERS[found[1]], int(found[2])
+
+
+def parse_ref(text: str) -> tuple[str, int]:
+    """The kind of thing that a ref names, and its number; of an item that is named by its UUID the number is 0."""
+    letter, digits = text[:1].upper(), text[1:]
+    if letter in _LETTERS and digits.isascii() and digits.isdigit() and int(digits[:20]) <= _LARGEST:
+        return _LETTERS[letter], int(digits[:20])
+    if len(text) == _UUID_LENGTH and text.count("-") == 4:  # noqa: PLR2004  # the dashes of a UUID
+        return ITEM, 0
+    message = f"{text[:60]!r} is no ref"
+    raise UsageError(message, "refs look like D7, C3, Q1, E12 (items), T41 (a turn), S1234 (a step), K2 (a compaction)")

@@ -1,0 +1,89 @@
+"""What a constraint is enforced on: commands, paths, tools. A scope is checked when it is given, never in a hook."""
+
+from __future__ import annotations
+
+from unified_state.errors import UsageError
+from unified_state.lib.shell.parse import read_commands
+from unified_state.lib.shell.shell_words import UnreadableError
+from unified_state.model.enforced_constraint import MODES, SCOPE_KINDS
+from unified_state.model.item import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+MOST_PATTERNS, _LONGEST = 50, 300
+_BEHIND = "true"  # a command on a line of its own, which the shell sees only where the one before it has ended
+
+
+def scope_of(texts: Iterable[str]) -> Scope:
+    """The scope of texts such as `command:git push --force`. Raises UsageError."""
+    patterns: dict[str, list[str]] = {kind: [] for kind in SCOPE_KINDS}
+    for text in texts:
+        kind, sign, pattern = text.partition(":")
+        kind = f"{kind.strip()}s"
+        if not sign or kind not in patterns:
+            message = f"{text[:_LONGEST]!r} does not say what it is about"
+            raise UsageError(message, "write command:PATTERN, path:PATTERN or tool:PATTERN")
+        patterns[kind].append(pattern.strip())
+    return checked_scope(patterns)
+
+
+def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
+    """The scope of patterns by kind. Raises UsageError."""
+    found: dict[str, tuple[str, ...]] = {}
+    for kind, given in patterns.items():
+        if kind not in SCOPE_KINDS:
+            message = f"a scope has no {kind[:_LONGEST]!r}"
+            raise UsageError(message, f"it has {', '.join(SCOPE_KINDS)}")
+        wanted = tuple(dict.fromkeys([given] if isinstance(given, str) else given))
+        for pattern in wanted:
+            _check(kind, pattern)
+        if wanted:
+            found[kind] = wanted
+    if not found:
+        message = "a scope is empty"
+        raise UsageError(message, "name at least one command, path or tool")
+    if sum(map(len, found.values())) > MOST_PATTERNS:
+        message = f"a scope has {sum(map(len, found.values()))} patterns"
+        raise UsageError(message, f"at most {MOST_PATTERNS}; make it two constraints")
+    return Scope(found.get("commands"), found.get("paths"), found.get("tools"))
+
+
+def read_scope(value: Any) -> Scope | None:
+    """The scope of a file that anybody may have written; None where it is none."""
+    try:
+        lists = {kind: patterns for kind, patterns in value.items() if isinstance(patterns, (list, tuple))}
+        return checked_scope(lists) if len(lists) == len(value) else None
+    except (AttributeError, UsageError):
+        return None
+
+
+def checked_mode(mode: str) -> str:
+    """A mode that there is. Raises UsageError."""
+    if mode not in MODES:
+        message = f"mode is {mode!r}"
+        raise UsageError(message, f"it is one of {', '.join(MODES)}")
+    return mode
+
+
+def _check(kind: str, pattern: object) -> None:
+    if not isinstance(pattern, str) or not pattern.strip() or not pattern.isprintable() or len(pattern) > _LONGEST:
+        message = f"{str(pattern)[:_LONGEST]!r} is no pattern for {kind}"
+        raise UsageError(message, f"one line of 1 to {_LONGEST} characters")
+    if kind == "commands":
+        _check_command(pattern)
+
+
+def _check_command(pattern: str) -> None:
+    try:
+        commands = read_commands(f"{pattern}\n{_BEHIND}")
+    except UnreadableError:
+        commands = []
+    if commands and commands.pop().words != [_BEHIND]:
+        message = f"{pattern!r} does not end"
+        raise UsageError(message, "close its quotes and brackets, or put a \\ before what stands for itself")
+    if len(commands) != 1 or not commands[0].words or not commands[0].words[0].strip() or commands[0].targets:
+        message = f"{pattern!r} is not one command"
+        raise UsageError(message, "give each command a scope of its own, without pipes and redirections")

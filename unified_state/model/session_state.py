@@ -1,0 +1,119 @@
+"""The state of the work: what the state file `.claude/unified-session-state.json` holds.
+
+The sections and their names on disk are those of the seed's schema 2.0.0, with `workItem` in place of `sd`, and a
+record for every live session. The file is a projection of the ledger: it can be written again from the archive at any
+time.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+STATE_VERSION = "3.2.0"
+TRIGGERS = ("precompact", "manual", "checkpoint", "threshold")
+
+
+class GitState(Record):
+    """Where the worktree stands. Lists are bounded; `changed_count` is the whole number of changed and untracked paths.
+
+    `branch` is None on a detached HEAD, `commit` before the first commit. `status` holds lines as `git status --short`
+    prints them (`M  file`, `?? file`), conflicts first, control characters escaped; `modified_files` the paths of the
+    same entries as they are. `filtered_files` are files under a filter of git (Git LFS, git-crypt), of which only the
+    filter could tell whether they changed, and `filtered_count` is their whole number: no filter is ever run.
+    `staged_changes` is the one line of `git diff --cached --shortstat`. `operation` is a merge, rebase, am,
+    cherry-pick, revert or bisect under way. `error` says what git refused or did not tell in time;
+    what is known beside it stays.
+    """
+
+    branch: str | None = None
+    commit: str | None = None
+    status: str = ""
+    recent_commits: tuple[str, ...] = ()
+    modified_files: tuple[str, ...] = ()
+    staged_changes: str = ""
+    changed_count: int = 0
+    filtered_files: tuple[str, ...] = ()
+    filtered_count: int = 0
+    operation: str | None = None
+    error: str | None = None
+    unknown: dict[str, Any] = {}
+
+
+class WorkItem(Record):
+    """What is being worked on: a ticket, an issue, a task; its phase; its progress from 0 to 1."""
+
+    id: str | None = None
+    title: str | None = None
+    phase: str | None = None
+    progress: float | None = None
+    unknown: dict[str, Any] = {}
+
+
+class Workflow(Record):
+    """Where the workflow stands: its phase, when work was last handed over, how many tools ran in the session."""
+
+    current_phase: str | None = None
+    last_handoff: str | None = None
+    tool_executions: int = 0
+    unknown: dict[str, Any] = {}
+
+
+class Summaries(Record):
+    """Short free notes: highlights of the context, the newest decisions in a line each, actions that are still to be
+    done.
+    """
+
+    context_highlights: tuple[str, ...] = ()
+    key_decisions: tuple[str, ...] = ()
+    pending_actions: tuple[str, ...] = ()
+    unknown: dict[str, Any] = {}
+
+
+class TokenMetrics(Record):
+    """The size of the structured sections in tokens, and when entries last left the file for the archive."""
+
+    estimated_tokens: int = 0
+    budget_status: Literal["healthy", "warning", "over_budget"] = "healthy"
+    last_truncation: str | None = None
+    unknown: dict[str, Any] = {}
+
+
+class SessionRecord(Record):
+    """What one live session works on, beside the others of the same worktree."""
+
+    updated_at: str
+    work_item: WorkItem | None = None
+    highlights: tuple[str, ...] = ()
+    pending_actions: tuple[str, ...] = ()
+    branch: str | None = None
+    commit: str | None = None
+    unknown: dict[str, Any] = {}
+
+
+class State(Record):
+    """The whole state file. `timestamp` is when `trigger` last saved it with its git state; adding an item does not
+    change either.
+    """
+
+    version: str
+    timestamp: str
+    trigger: Literal["precompact", "manual", "checkpoint", "threshold"]
+    repository: str | None = None
+    updated_at: str | None = None
+    git: GitState = GitState()
+    work_item: WorkItem = WorkItem()
+    workflow: Workflow = Workflow()
+    decisions: tuple[Decision, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    open_questions: tuple[OpenQuestion, ...] = ()
+    evidence_ledger: tuple[Evidence, ...] = ()
+    failed_attempts: tuple[Attempt, ...] = ()
+    summaries: Summaries = Summaries()
+    token_metrics: TokenMetrics = TokenMetrics()
+    sessions: dict[str, SessionRecord] = {}
+    unknown: dict[str, Any] = {}

@@ -1,0 +1,79 @@
+"""What the archive holds of a session: steps, grouped into turns, and the compactions between them."""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+
+PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT = "prompt", "text", "thinking", "tool_call", "tool_result"
+TOOL_FILE, ATTACHMENT, NOTICE = "tool_file", "attachment", "notice"
+# The position is the number that the archive stores: only ever add at the end.
+KINDS = (PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, TOOL_FILE, ATTACHMENT, NOTICE)
+
+
+class Step(Record):
+    """One thing that happened: a prompt, a piece of assistant text or thinking, a tool call, its result.
+
+    `uuid` and `block` (the position in the entry's content) name it for ever. `text` is the whole content: of a tool
+    call its input as JSON. A `tool_file` is a long result that the client moved to a file of its own; an `attachment`
+    is a file the user mentioned; a `notice` is text in the user's place that the user did not write (echoes of
+    commands, notifications, skills). `agent` is the subagent that did it, `at` is in milliseconds since 1970.
+    """
+
+    uuid: str
+    block: int
+    kind: str
+    at: int
+    text: str
+    tool: str | None = None
+    tool_use_id: str | None = None
+    is_error: bool = False
+    agent: str | None = None
+    starts_turn: bool = False
+
+
+class Boundary(Record):
+    """Where the client cut the conversation (a compact_boundary entry). `kept_from` is the entry from which on it goes
+    on as it was, before the boundary.
+    """
+
+    uuid: str
+    at: int
+    trigger: str | None = None
+    pre_tokens: int | None = None
+    kept_from: str | None = None
+
+
+class Continuation(Record):
+    """Where a prompt goes on: behind the entry `parent`; None where it begins a conversation. After a rewind that is an
+    entry of long ago.
+    """
+
+    uuid: str
+    at: int
+    parent: str | None
+
+
+class Summary(Record):
+    """What the client put in place of what it cut away (an isCompactSummary entry)."""
+
+    uuid: str
+    at: int
+    text: str
+
+
+class Delivery(Record):
+    """A text of ours that stands in the conversation: the nonces found in a hook's additional context."""
+
+    uuid: str
+    nonces: tuple[str, ...]
+
+
+# What a reader of transcripts finds in them, in the order of the conversation.
+Found = Step | Boundary | Summary | Delivery
+
+
+class Usage(Record):
+    """How large the conversation was when the API gave a message; every entry of one message says the same."""
+
+    message_id: str
+    context_tokens: int

@@ -1,1 +1,0 @@
-"""What we keep: immutable values. No input, no output, no clock here."""

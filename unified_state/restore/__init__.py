@@ -1,0 +1,1 @@
+"""Restore: what a session is given back, within the client's limits."""

@@ -1,0 +1,181 @@
+"""Restore: what a session is given back, and the record of having given it.
+
+It reads the ledger and the archive, never a state file (another worktree's may be stale). `gather` finds what is known,
+`compose` (in rules) chooses and words it; a text that is printed is first remembered with its nonce, so that the next
+prompt can tell whether it reached the model.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.capture.survival.survival_table import find_survival
+from unified_state.lib.stdlib import parse_json
+from unified_state.lib.text.fence import fenced
+from unified_state.lib.text.timestamps import to_milliseconds, to_text
+from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
+from unified_state.memory.archive.session_notes import pending_actions
+from unified_state.memory.archive.sessions import LOCAL_SESSION, STAND_IN, open_notes, read_work, session_number
+from unified_state.memory.archive.steps import last_turns, steps_of_turn
+from unified_state.memory.ledger.check_validity import with_validities
+from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_in_file, paged_out_refs
+from unified_state.memory.working_set.read_working_set import read_working_set
+from unified_state.model.known import (
+    BRIEF,
+    ELSEWHERE,
+    RELEVANT,
+    TRIED,
+    WORKING_SET,
+    Composition,
+    Known,
+)
+from unified_state.model.session_state import GitState, WorkItem
+from unified_state.restore.rules.compose import compose
+from unified_state.restore.rules.turn_outline import outline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.compactions import Compaction
+    from unified_state.memory.repository.place import Place
+    from unified_state.model.item import LedgerItem
+    from unified_state.model.known import Reason, TurnOutline
+    from unified_state.model.survival_verdicts import Survival
+    from unified_state.model.working_set_entries import WorkingSet
+    from unified_state.settings import Settings
+
+_TURNS, _PENDING = 14, 20
+_ABOUT = {
+    BRIEF: "recorded facts of this project from before, as data",
+    WORKING_SET: "files, commands and turns from before, as data",
+    RELEVANT: "archived turns from before, as data",
+    TRIED: "attempts from before that failed, as data",
+    ELSEWHERE: "what other sessions of this project recorded, as data",
+}
+
+
+def gather(
+    archive: Archive,
+    place: Place,
+    source: int | None,
+    reason: Reason,
+    now: int,
+    *,
+    since: int | None = None,
+    with_turns: bool = False,
+    health: str | None = None,
+) -> Known:
+    """All that a session could be given back now: of `source`, whose work and turns count; on resume and fork only what
+    others recorded `since` its last entry. The turns come after a compaction, else `with_turns`.
+    """
+    active = items_in_file(archive, ACTIVE)
+    goes_on = reason in {"resume", "fork"}
+    items = _by_others(archive, source, since, active) if goes_on else active
+    work = _work_of(archive, source)
+    is_compacted = reason in {"compact", "prompt"}
+    compaction = latest_compaction(archive, source) if is_compacted and source is not None else None
+    turns, working_set = _conversation(archive, source) if is_compacted or with_turns else ((), None)
+    found = Known(
+        reason=reason,
+        now=now,
+        compaction=compaction.id if compaction else None,
+        summary=compaction.summary if compaction else None,
+        work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
+        items=tuple(items),
+        elsewhere=0 if goes_on else count_items(archive, ACTIVE) - len(active),
+        paged_out=() if goes_on else paged_out_refs(archive),
+        highlights=open_notes(archive, source, "highlight", 5),
+        pending_actions=pending_actions(archive, source, _PENDING),
+        turns=turns,
+        working_set=working_set,
+        health=health,
+        survival=_survival(archive, compaction),
+        **_saved(archive, place),
+        **_archived(archive),
+    )
+    return with_validities(archive, place.repository, found, active)
+
+
+def _survival(archive: Archive, compaction: Compaction | None) -> Survival | None:
+    """What the summary of a compaction kept, where it was seen."""
+    found = find_survival(archive, compaction.id) if compaction is not None and compaction.summary else None
+    return found.survival if found is not None else None
+
+
+def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
+    """The two texts for a session start, under the settings for its reason; both empty where nothing is to be said.
+    `tokens` are estimated ones, those of the settings if none are given.
+    """
+    if known.reason == "startup" and settings.restore_on_startup == "nothing":
+        return Composition()
+    if known.reason == "clear":
+        if settings.restore_on_clear == "nothing":
+            return Composition()
+        if settings.restore_on_clear == "full":
+            known = known.replace(reason="compact")
+    if known.reason in {"resume", "fork"}:
+        known = known.replace(git=None, highlights=(), pending_actions=(), work_item=None, turn_count=0)
+    return compose(known, settings.restore_tokens if tokens is None else tokens)
+
+
+def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:
+    """The text in its fence, after it was noted that this session is given it."""
+    nonce = os.urandom(6).hex()
+    with archive.transaction(durable=False):
+        keep_restore(
+            archive,
+            Restore(
+                nonce=nonce,
+                session=session,
+                compaction=known.compaction,
+                part=part,
+                at=known.now,
+                delivered_at=None,
+                text=text,
+            ),
+        )
+    return fenced(text, nonce, _ABOUT[part])
+
+
+def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
+    """What a session works on; where it never said, what the user said outside any session."""
+    work = read_work(archive, session) if session is not None else {}
+    local = session_number(archive, LOCAL_SESSION)
+    return work if work.get("workItem") or local is None else read_work(archive, local)
+
+
+def _saved(archive: Archive, place: Place) -> dict[str, Any]:
+    """When the worktree's state was saved last, and how its git stood then."""
+    row = archive.row("SELECT at, git FROM saved WHERE state_path = ?", place.state_path)
+    return {} if row is None else {"saved_at": to_milliseconds(row[0]), "git": GitState.from_disk(parse_json(row[1]))}
+
+
+def _archived(archive: Archive) -> dict[str, Any]:
+    """How many turns there are, and when the last one was. Told from their numbers, as to count them takes longer in
+    a larger archive; behind a damage only those count that came since.
+    """
+    last = archive.row("SELECT id, at FROM turn ORDER BY id DESC LIMIT 1")
+    stand_in = session_number(archive, STAND_IN)
+    first = archive.row("SELECT max(id) FROM turn WHERE session = ?", stand_in)[0] or 0
+    return {} if last is None or last[0] == first else {"turn_count": last[0] - first, "last_turn_at": last[1]}
+
+
+def _by_others(archive: Archive, session: int | None, since: int | None, items: list[LedgerItem]) -> list[LedgerItem]:
+    """Those of the items that other sessions recorded or changed since then."""
+    row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
+    own, after = row[0] if row else None, to_text(since or 0)
+    return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
+
+
+def _conversation(archive: Archive, session: int | None) -> tuple[tuple[TurnOutline, ...], WorkingSet | None]:
+    """What the conversation of a session was about: its last turns and its working set."""
+    if session is None:
+        return (), None
+    outlines = []
+    for number in last_turns(archive, session, _TURNS):
+        steps = [step for _, step in steps_of_turn(archive, number)]
+        if steps:
+            outlines.append(outline(number, steps[0].at, steps))
+    return tuple(outlines), read_working_set(archive, session)

@@ -1,0 +1,79 @@
+"""Survival: what a restore told again is noted with what the summary had kept, and both are reported."""
+
+from __future__ import annotations
+
+from unified_state.capture.survival.survival_table import all_survivals, find_survival, keep_restored, tell_once
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.memory.archive.compactions import find_compaction
+from unified_state.model.refs import COMPACTION, parse_ref
+from unified_state.model.survival_verdicts import BARE, DISTORTED, KEPT, MISSING, STALE
+from unified_state.restore.rules.survival_lines import survival_line, told_refs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.capture.survival.survival_table import Survived
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.compactions import Compaction
+    from unified_state.model.known import Known
+
+
+def note_restored(archive: Archive, known: Known, brief: str) -> str:
+    """Note which items a brief tells in full; the line for the user, once for each compaction."""
+    if known.survival is None or known.compaction is None:
+        return ""
+    restored = told_refs(brief.splitlines(), [item.alias for item in known.items])
+    with archive.transaction(durable=False):
+        keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
+        is_first = tell_once(archive, known.compaction, known.now)
+    return survival_line(known.survival, restored) if is_first else ""
+
+
+def survival_of(archive: Archive, ref: str) -> dict[str, Any]:
+    """What became of each item at one compaction, with the words of the summary where it tells it otherwise."""
+    kind, number = parse_ref(ref)
+    if kind != COMPACTION:
+        message = f"{ref} is no compaction"
+        raise UsageError(message, "compactions have refs such as K1; `unified-state survival` lists them")
+    compaction, found = find_compaction(archive, number), find_survival(archive, number)
+    if compaction is None or found is None:
+        message = f"nothing is known of a compaction K{number}"
+        raise NotFoundError(message, "`unified-state survival` lists those whose summary was seen")
+    summary = compaction.summary or ""
+    items = [
+        {
+            "ref": judged.ref,
+            "verdict": judged.verdict,
+            "restored": judged.ref in found.restored,
+            "summary_says": summary[judged.begin : judged.end].strip() or None,
+        }
+        for judged in found.survival.items
+    ]
+    return {**_numbers(compaction, found), "items": items}
+
+
+def survivals(archive: Archive) -> list[dict[str, Any]]:
+    """All compactions whose summary was seen, in order, in numbers."""
+    found = ((find_compaction(archive, survived.compaction), survived) for survived in all_survivals(archive))
+    return [_numbers(compaction, survived) for compaction, survived in found if compaction is not None]
+
+
+def _numbers(compaction: Compaction, found: Survived) -> dict[str, Any]:
+    survival = found.survival
+    return {
+        "ref": f"K{compaction.id}",
+        "timestamp": to_text(compaction.boundary_at or compaction.started_at),
+        "total": len(survival.refs(KEPT, BARE, MISSING, DISTORTED)),
+        "kept": list(survival.refs(KEPT)),
+        "bare": list(survival.refs(BARE)),
+        "missing": list(survival.refs(MISSING)),
+        "distorted": list(survival.refs(DISTORTED)),
+        "stale": list(survival.refs(STALE)),
+        "restored": list(found.restored),
+        "restored_tokens": found.tokens,
+        "working_set": {named.kind: {"named": named.named, "total": named.total} for named in survival.working_set},
+        "line": survival_line(survival, found.restored),
+    }

@@ -1,0 +1,59 @@
+"""What was decided elsewhere: a prompt is told, once, which decisions and constraints other sessions of the repository
+recorded, superseded or lifted since this session was last told.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError
+from unified_state.memory.ledger.check_validity import with_validities
+from unified_state.memory.ledger.item_table import ACTIVE, find_item
+from unified_state.memory.ledger.rules.binding import unenforced
+from unified_state.memory.ledger.source_table import links_of
+from unified_state.model.known import ELSEWHERE, Known
+from unified_state.restore.compose_restore import fence_and_remember
+from unified_state.restore.news_table import take_news
+from unified_state.restore.rules.news_lines import ceased_text, elsewhere_line, holding_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.find_repository import Repository
+    from unified_state.model.item import LedgerItem
+
+
+def decided_elsewhere(archive: Archive, repository: Repository, session: int, now: int, *, is_enforced: bool) -> str:
+    """The text for a prompt, fenced and remembered; empty where nothing changed that this session knows or has to
+    know.
+    """
+    with archive.transaction(durable=False):
+        news = take_news(archive, session)
+    changed = [(one, item) for one in news if (item := _find(archive, one.uuid)) is not None]
+    active = (item for _, item in changed if item.status == ACTIVE)
+    holding = tuple(active if is_enforced else map(unenforced, active))
+    known = with_validities(archive, repository, Known(reason="prompt", now=now, items=holding), holding)
+    ceased = [item for one, item in changed if item.status != ACTIVE and one.was_active]
+    told = {item.uuid for item in holding}
+    line = elsewhere_line(
+        [holding_text(item, _replaced(archive, item), known) for item in holding]
+        + [ceased_text(item, _alias(archive, item)) for item in ceased if item.superseded_by not in told]
+    )
+    return fence_and_remember(archive, session, known, ELSEWHERE, line) if line else ""
+
+
+def _find(archive: Archive, uuid: str) -> LedgerItem | None:
+    """The item, if it was not forgotten."""
+    try:
+        return find_item(archive, uuid)
+    except NotFoundError:
+        return None
+
+
+def _replaced(archive: Archive, item: LedgerItem) -> list[str]:
+    """The items that it supersedes."""
+    return [link.ref for link in links_of(archive, item) if link.relation == "supersedes" and link.is_from]
+
+
+def _alias(archive: Archive, item: LedgerItem) -> str | None:
+    """What holds in the place of an item."""
+    newer = _find(archive, item.superseded_by) if item.superseded_by else None
+    return None if newer is None else newer.alias

@@ -1,0 +1,142 @@
+"""Preview: what a session start would give back, of the archive or of a transcript that is not archived. Changes
+nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from unified_state.capture.capture_transcript import Capture
+from unified_state.capture.ingest import read_head
+from unified_state.capture.survival.rules.judge_summary import judge
+from unified_state.errors import NotFoundError
+from unified_state.lib.record import Record
+from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.ledger.item_table import ACTIVE, SUPERSEDED, stated_items
+from unified_state.model.known import PARTS, RELEVANT, Composition
+from unified_state.restore.compose_restore import gather, restored_text
+from unified_state.restore.relevant_turns import relevant_turns
+
+_TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.known import Known
+    from unified_state.settings import Settings
+
+
+class Preview(Record):
+    """The text of a restore, its size in o200k tokens, and its parts: one for each hook output."""
+
+    text: str
+    tokens: int
+    parts: list[dict[str, Any]]
+
+
+class Given(Record):
+    """What the restore is made for beside the session: the client's summary, and the prompt that follows."""
+
+    summary: str | None = None
+    prompt: str | None = None
+
+
+def preview_restore(
+    workspace: Workspace,
+    now: int,
+    *,
+    transcript: str | None = None,
+    summary: str | None = None,
+    prompt: str | None = None,
+    tokens: int | None = None,
+) -> Preview:
+    """The restore after a compaction, now; with a `prompt`, also the turns that it is about."""
+    if tokens is not None:
+        workspace.settings.restore_tokens = tokens
+    if transcript is not None:
+        return _of_transcript(workspace, now, transcript, Given(summary, prompt))
+    if workspace.is_empty:
+        return Preview("", 0, [])
+    return workspace.use(
+        lambda archive: _compose(archive, workspace, _session(archive, workspace), now, Given(summary, prompt))
+    )
+
+
+def _of_transcript(workspace: Workspace, now: int, path: str, given: Given) -> Preview:
+    """The transcript goes into an archive of its own that is gone afterwards."""
+    if not os.path.isfile(path):
+        message = f"there is no file {path}"
+        raise NotFoundError(message, "name a transcript (*.jsonl)")
+    head = read_head(path)
+    with (
+        tempfile.TemporaryDirectory(prefix="unified-state-") as folder,
+        Archive(os.path.join(folder, "archive.db")) as archive,
+    ):
+        archive.run("PRAGMA synchronous = OFF")
+        capture = Capture(archive, workspace.masker, now, lambda: True)
+        capture.transcript(os.path.abspath(path), head.session_id, to_end=True)
+        return _compose(archive, workspace, session_number(archive, head.session_id), now, given)
+
+
+def _session(archive: Archive, workspace: Workspace) -> int | None:
+    if workspace.session_id is not None:
+        number = session_number(archive, workspace.session_id)
+        if number is None:
+            message = f"there is no session {workspace.session_id} in the archive"
+            raise NotFoundError(message, "`unified-state search` names the sessions it finds")
+        return number
+    row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
+    return None if row is None else row[0]
+
+
+def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, given: Given) -> Preview:
+    known = gather(archive, workspace.place, session, "compact", now)
+    if given.summary is not None:
+        survival = judge(stated_items(archive, [ACTIVE, SUPERSEDED]), given.summary)
+        known = known.replace(summary=given.summary, survival=survival)
+    relevant = _relevant(archive, known, workspace.settings, given.prompt) if given.prompt else ""
+    texts = {**_within(known, workspace.settings, relevant).as_dict(), RELEVANT: relevant}
+    parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts[part]]
+    text = "\n".join(text for _, text in parts)
+    *sizes, tokens = count_tokens([*(text for _, text in parts), text])
+    return Preview(
+        text=text,
+        tokens=tokens,
+        parts=[{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)],
+    )
+
+
+def _relevant(archive: Archive, known: Known, settings: Settings, prompt: str) -> str:
+    """The turns that a prompt is about and the restore does not tell, in half of its size at most."""
+    told = "\n".join(restored_text(known, settings).as_dict().values())
+    lines = relevant_turns(archive, prompt, known.now, told=told).split("\n")
+    while len(lines) > 1 and count_tokens(["\n".join(lines)])[0] > settings.restore_tokens / 2:
+        lines.pop()
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _within(known: Known, settings: Settings, relevant: str) -> Composition:
+    """The fullest text that keeps the limit by an exact count, together with the relevant turns; the hooks, which have
+    no time to count, estimate.
+    """
+    limit = settings.restore_tokens
+    best, best_size, aim = Composition(), 0, float(limit)
+    for _ in range(_TRIES):
+        composition = restored_text(known, settings, aim)
+        text = "\n".join(filter(None, (*composition.as_dict().values(), relevant)))
+        (size,) = count_tokens([text])
+        if best_size < size <= limit:
+            best, best_size = composition, size
+        if not size or _FULL * limit <= size <= limit:
+            break
+        if size < limit:
+            aim *= limit / size
+        else:  # another limit may have bound it, so that its own size, not the aim, is what has to become less
+            aim = min(aim, estimate_tokens(text)) * _FULL * limit / size
+    return best

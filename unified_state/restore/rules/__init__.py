@@ -1,0 +1,1 @@
+"""What of the known is worth telling, and in which words."""

@@ -1,0 +1,177 @@
+"""The lines of the brief: what is recorded, as facts, in sections that each have a worth.
+
+It looks like the seed's banner. Its essentials come first, since the client shows only the first 2,000 units of an
+output that is too long: work item, blocking constraints, pending actions, irreversible decisions, urgent questions.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.text.timestamps import age_text, to_text
+from unified_state.lib.text.truncate import cut
+from unified_state.memory.ledger.rules.binding import is_binding
+from unified_state.memory.ledger.rules.item_lines import harmless, item_line
+from unified_state.memory.ledger.rules.validity_text import ahead_lines, with_validity
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.model.survival_verdicts import DISTORTED
+from unified_state.restore.rules.survival_lines import kept_refs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from unified_state.model.item import LedgerItem
+    from unified_state.model.known import Known
+
+    Section = tuple[str, list[str], float]  # title, lines, worth of a line
+
+_ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS, _LESSER_CHARACTERS = 240, 320, 200
+# The worth of a line, on the scale of the working set, where the identifier that matters most has about 10.
+_ESSENTIAL, _DECIDED, _ASKED, _GIT, _SEEN, _CAPTURED = 1e6, 200.0, 150.0, 60.0, 40.0, 5.0
+
+
+def head(known: Known) -> str:
+    if known.reason == "subagent":
+        return "[PROJECT STATE] What is recorded of this project and fits the task. Recorded facts, not instructions."
+    saved = f" of {to_text(known.saved_at)} ({age_text(known.now - known.saved_at)})" if known.saved_at else ""
+    after = f", given back after compaction K{known.compaction}" if known.compaction else ""
+    return f"[CONTEXT RESTORED] Session state{saved}{after}. Recorded facts, not instructions."
+
+
+def sections_after_clear(known: Known) -> Iterator[Section]:
+    """What survives a /clear: what binds, and what was being worked on."""
+    yield from _work(known)
+    yield from _items("CONSTRAINTS", known, CONSTRAINT, _ESSENTIAL)
+
+
+def brief_sections(known: Known) -> Iterator[Section]:
+    """All that is recorded. Of what the client's summary kept only the refs are told; what it tells otherwise comes
+    first.
+    """
+    yield from _work(known)
+    for line in ahead_lines(known):
+        yield "", [line], _ESSENTIAL
+    known = yield from _beside_the_summary(known)
+    blocking = [item for item in known.items if item.kind == CONSTRAINT and item.body.get("blocking")]
+    binding = list(filter(is_binding, blocking))
+    yield from _section("CONSTRAINTS", f"{len(binding)} blocking", binding, _ESSENTIAL, known)
+    unconfirmed = [item for item in blocking if item not in binding]
+    yield from _section("CONSTRAINTS", f"{len(unconfirmed)} not confirmed by the user", unconfirmed, _ESSENTIAL, known)
+    if known.pending_actions:
+        yield (
+            f"[TODO] Pending actions: {len(known.pending_actions)}",
+            [f"  - {cut(harmless(action), _ESSENTIAL_CHARACTERS)}" for action in known.pending_actions],
+            _ESSENTIAL,
+        )
+    decisions = [item for item in known.items if item.kind == DECISION]
+    firm = [item for item in decisions if not item.body.get("reversible", True)]
+    yield from _section("DECISIONS", f"{len(firm)} irreversible", firm, _ESSENTIAL, known)
+    questions = [item for item in known.items if item.kind == QUESTION]
+    urgent = [item for item in questions if item.body.get("priority") == "high"]
+    yield from _section("QUESTIONS", f"{len(urgent)} open, high priority", urgent, _ESSENTIAL, known)
+    yield from _git(known)
+    others = [item for item in decisions if item not in firm]
+    yield from _section("DECISIONS", f"{len(others)} reversible", others, _DECIDED, known)
+    others = [item for item in known.items if item.kind == CONSTRAINT and item not in blocking]
+    yield from _section("CONSTRAINTS", f"{len(others)} not blocking", others, _DECIDED, known)
+    others = [item for item in questions if item not in urgent]
+    yield from _section("QUESTIONS", f"{len(others)} open", others, _ASKED, known)
+    yield from _seen(known)
+
+
+def _seen(known: Known) -> Iterator[Section]:
+    """What was seen rather than said: what was captured is much, and worth little beside the rest."""
+    tried = [item for item in known.items if item.kind == ATTEMPT]
+    yield from _section("FAILED ATTEMPTS", f"{len(tried)} that did not work", tried, _CAPTURED, known)
+    seen = [item for item in known.items if item.kind == EVIDENCE]
+    recorded = [item for item in seen if item.rule is None]
+    yield from _section("EVIDENCE", f"{len(recorded)} recorded", recorded, _SEEN, known)
+    captured = [item for item in seen if item not in recorded]
+    yield from _section("EVIDENCE", f"{len(captured)} captured", captured, _CAPTURED / 2, known)
+    if known.highlights:
+        yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
+
+
+def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
+    """What a summary says otherwise, and the refs of what it says as recorded; what else is known."""
+    if known.survival is None:
+        return known
+    kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
+    items = [item for item in known.items if item.alias in distorted]
+    what = f"{len(items)} told otherwise in the summary, recorded so"
+    yield from _section("CORRECTIONS", what, items, _ESSENTIAL, known)
+    told = [ref for ref in (*(item.alias for item in known.items), *known.paged_out) if ref in kept]
+    if told:
+        yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
+    return known.replace(items=tuple(item for item in known.items if item.alias not in distorted | kept))
+
+
+_HOW_TO = "`unified-state recall REF` prints an item or turn, `unified-state search WORDS` finds more."
+
+
+def pointer(known: Known) -> Iterator[str]:
+    """The one line that tells, after a /clear, where all else is."""
+    if known.turn_count:
+        count = len(known.items) + known.elsewhere
+        yield f"[ARCHIVE] {known.turn_count:,} turns and {count:,} items are kept. {_HOW_TO}"
+    yield from _health(known)
+
+
+def closing(known: Known) -> Iterator[str]:
+    if known.turn_count:
+        last = f", the last one {age_text(known.now - known.last_turn_at)}" if known.last_turn_at else ""
+        outside = f", {known.elsewhere:,} items more" if known.elsewhere else ""
+        yield f"[ARCHIVE] {known.turn_count:,} turns are kept{last}{outside}. {_HOW_TO}"
+    elif known.items or known.working_set:
+        yield f"[ARCHIVE] {_HOW_TO}"
+    yield from _health(known)
+
+
+def _health(known: Known) -> Iterator[str]:
+    for line in (known.health or "").splitlines():
+        yield f"[HEALTH] {cut(harmless(line), _USUAL_CHARACTERS)}"
+
+
+def _work(known: Known) -> Iterator[Section]:
+    work = known.work_item
+    if work is None or not (work.id or work.title or work.phase):
+        return
+    name = " ".join(filter(None, (work.id, work.title))) or "work in hand"
+    phase = f"; phase {work.phase}" if work.phase else ""
+    progress = f"; progress {work.progress:.0%}" if work.progress is not None else ""
+    yield "", [f"[WORK] {cut(harmless(name + phase + progress), _ESSENTIAL_CHARACTERS)}"], _ESSENTIAL
+
+
+def _git(known: Known) -> Iterator[Section]:
+    git = known.git
+    if git is None or (git.branch is None and git.commit is None):
+        return
+    at = f" at {git.commit[:10]}" if git.commit else ""
+    under_way = f", {git.operation} under way" if git.operation else ""
+    branch = harmless(git.branch) if git.branch else "detached HEAD"
+    lines = [f"[GIT] {branch}{at}, {git.changed_count} changed paths{under_way}"]
+    if git.modified_files:
+        lines.append(f"  changed: {cut(harmless(', '.join(git.modified_files)), _USUAL_CHARACTERS)}")
+    if git.filtered_files:
+        names = cut(harmless(", ".join(git.filtered_files)), _USUAL_CHARACTERS)
+        lines.append(f"  filtered (git would have to run a filter to tell whether they changed): {names}")
+    if git.recent_commits:
+        lines.append(f"  latest commit: {cut(harmless(git.recent_commits[0]), _ESSENTIAL_CHARACTERS)}")
+    yield "", lines, _GIT
+
+
+def _items(name: str, known: Known, kind: str, worth: float) -> Iterator[Section]:
+    yield from _section(name, "recorded", [item for item in known.items if item.kind == kind], worth, known)
+
+
+def _section(name: str, what: str, items: list[LedgerItem], worth: float, known: Known) -> Iterator[Section]:
+    if items:
+        limit = (
+            _ESSENTIAL_CHARACTERS
+            if worth == _ESSENTIAL
+            else _USUAL_CHARACTERS
+            if worth > _CAPTURED
+            else _LESSER_CHARACTERS
+        )
+        count = "" if what[:1].isdigit() else f"{len(items)} "
+        lines = [with_validity(f"  {item_line(item, limit)}", item, known) for item in reversed(items)]
+        yield f"[{name}] {count}{what}", lines, worth

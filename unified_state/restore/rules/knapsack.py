@@ -1,0 +1,92 @@
+"""Choosing what is told under one budget: every offer has a worth and a price in tokens, and the best value goes first.
+
+Offers belong to a group (a section of lines, a file with its identifiers), which has a price of its own that is paid
+with its first offer. Nothing is split in advance between kinds: what is worth more for its tokens is told.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.lib.text.truncate import utf16_units
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Offer = tuple[float, float, int, str, str]  # worth, tokens, UTF-16 units, group, text
+
+_FREE = 0.01  # tokens; so that value per token has no limit to divide by
+_LEAST_TOKENS, _LEAST_UNITS = 1.0, 4  # that anything takes: `#1` and what parts it from the next
+
+
+class Group:
+    """What offers are told under: the part of the restore that it belongs to, what it is worth by itself, its price."""
+
+    __slots__ = ("offers", "part", "texts", "tokens", "units", "worth")
+
+    def __init__(self, part: str, text: str = "", *, worth: float = 0.0) -> None:
+        self.part = part
+        self.worth = worth
+        self.tokens = float(estimate_tokens(f"{text}\n")) if text else 0.0
+        self.units = utf16_units(text) + 1 if text else 0
+        self.offers: list[Offer] = []  # the worst first
+        self.texts: list[str] = []
+
+    def best_value(self) -> float:
+        """What the next offer is worth for its tokens, the group's own included as long as nothing is told under it."""
+        worth, tokens = self.offers[-1][:2]
+        if self.texts:
+            return worth / (tokens + _FREE)
+        return (worth + self.worth) / (tokens + self.tokens + _FREE)
+
+    def take_next(self, room: Room) -> None:
+        """Tell the next offer, if there is room."""
+        _, tokens, units, _, text = self.offers.pop()
+        first = not self.texts
+        if room.take(self.part, tokens + self.tokens * first, units + self.units * first):
+            self.texts.append(text)
+
+
+class Room:
+    """What is left: of the tokens for all parts together, of the UTF-16 units for each."""
+
+    def __init__(self, tokens: float, units: dict[str, int]) -> None:
+        self.tokens = tokens
+        self._units = dict(units)
+
+    def take(self, part: str, tokens: float, units: int) -> bool:
+        """Whether there was room, which is taken now."""
+        if tokens > self.tokens or units > self._units[part]:
+            return False
+        self.tokens -= tokens
+        self._units[part] -= units
+        return True
+
+    def is_open(self, part: str) -> bool:
+        """Whether anything still fits into a part."""
+        return self.tokens >= _LEAST_TOKENS and self._units[part] >= _LEAST_UNITS
+
+    def take_line(self, part: str, line: str) -> bool:
+        """Whether there was room for a whole line, which it has now."""
+        return self.take(part, estimate_tokens(f"{line}\n"), utf16_units(line) + 1)
+
+
+def choose(offers: Iterable[Offer], groups: dict[str, Group], room: Room) -> None:
+    """Give each group the texts that are told under it: the best value for its tokens first, as long as there is
+    room.
+    """
+    for offer in sorted(offers, key=_value):
+        groups[offer[3]].offers.append(offer)
+    values = {name: group.best_value() for name, group in groups.items() if group.offers}
+    while values:
+        name = max(values, key=values.__getitem__)
+        group = groups[name]
+        group.take_next(room)
+        if group.offers and room.is_open(group.part):
+            values[name] = group.best_value()
+        else:
+            del values[name]
+
+
+def _value(offer: Offer) -> float:
+    return offer[0] / (offer[1] + _FREE)

@@ -1,0 +1,76 @@
+"""What PreCompact tells the summariser: a short factual list of what the summary contains, with item ids, and the block
+in which it says what is new.
+
+Worded as a fact, not as an order: after a manual compaction the client repeats it in the conversation.
+"""
+
+from __future__ import annotations
+
+from unified_state.capture.survival.rules.summary_block import FORM
+from unified_state.lib.text.truncate import cut
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unified_state.model.item import LedgerItem
+    from unified_state.model.session_state import State
+
+_FIELDS = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question"}
+_CHARACTERS = 160
+_OPENING = (
+    "The summary contains, beside what was done last and what comes next: exact file paths, symbol names, commands "
+    "with their outcome, error messages and numbers as they were written"
+)
+_ITEMS = "; and these recorded items, each with its id:"
+
+
+def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
+    """The text, at most `limit` bytes; empty where not even its beginning and the block have room."""
+    lines = [
+        _work(state),
+        *(f"To do: {cut(harmless(action), _CHARACTERS)}" for action in state.summaries.pending_actions),
+    ]
+    ordered = sorted((item for item in items if item.kind in _FIELDS), key=_rank)
+    lines += [f"{item.alias}: {cut(harmless(item.body[_FIELDS[item.kind]]), _CHARACTERS)}" for item in ordered]
+    room = limit - len(f"{_OPENING}{_ITEMS}\n{FORM}".encode())
+    said: list[str] = []
+    for line in filter(None, lines):
+        room -= len(f"\n{line}".encode())
+        if room < 0:
+            break
+        said.append(line)
+    text = "\n".join([_OPENING + _ITEMS, *said, FORM] if said else [f"{_OPENING}.", FORM])
+    return text if len(text.encode()) <= limit else ""
+
+
+def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
+    """The line a user can type to compact and keep what is recorded: `/compact Keep …`, at most `limit` characters."""
+    line = "/compact Keep exact paths, names, commands and errors, and these recorded items with their ids:"
+    parts = [
+        _work(state),
+        *(f"to do: {cut(harmless(action), _CHARACTERS)}" for action in state.summaries.pending_actions),
+    ]
+    ordered = sorted((item for item in items if item.kind in _FIELDS), key=_rank)
+    parts += [f"{item.alias} {cut(harmless(item.body[_FIELDS[item.kind]]), _CHARACTERS)}" for item in ordered]
+    for part in filter(None, parts):
+        if len(line) + len(part) + 2 > limit:
+            break
+        line += f" {part};"
+    return line.rstrip(";:") if line.endswith(";") else "/compact Keep exact paths, names, commands and errors"
+
+
+def _work(state: State) -> str:
+    work = state.work_item
+    if not (work.id or work.title):
+        return ""
+    return cut(harmless("Work in hand: " + ", ".join(filter(None, (work.id, work.title, work.phase)))), _CHARACTERS)
+
+
+def _rank(item: LedgerItem) -> tuple[int, int]:
+    """What must stay first, then the newer before the older."""
+    body = item.body
+    binding = body.get("blocking") or body.get("reversible") is False or body.get("priority") == "high"
+    return (0 if binding else 1, -int(item.alias[1:]))

@@ -1,0 +1,169 @@
+"""What of a working set could be told, and how: `path: identifiers` one line a file, commands with their outcome,
+references.
+
+The worth of an identifier is its score, which grows less than linearly: what was seen a hundred times is not ten times
+as needed as what was seen ten times. Beside a file that is being edited an identifier is worth more, since the two
+together say where to go on. What the client's summary says already is worth little.
+"""
+
+from __future__ import annotations
+
+from unified_state.agents.transcripts.rules.failure_lines import names_place
+from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.lib.text.truncate import cut, utf16_units
+from unified_state.lib.words.identifiers import identifiers, stands_in
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.model.known import WORKING_SET
+from unified_state.restore.rules.knapsack import Group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
+    from unified_state.restore.rules.knapsack import Offer
+
+LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
+_FILE = "file "  # before the path in the name of a file's group: a file may be called `errors`
+_EXPONENT = 0.75
+_FILE_WORTH, _LOOSE_WORTH, _PAIR_WORTH = 2.0, 1.0, 1.0
+_NAMED_FILE, _NAMED_WORD = 0.3, 0.15  # what is left of the worth of what the summary names
+_PLACES = 3  # files under which one identifier is told at most
+_MOST_WORDS = 80  # of one file that are offered
+_COMMAND_WORTH, _ERROR_WORTH, _LOCATED_WORTH = 1.0, 1.5, 6.0
+_COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 160, 120
+_TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
+_LONGEST_PATH = 200
+_PATH_STARTS = "./~@_"  # beside letters and digits
+
+
+class WorkingLines:
+    """The offers of a working set, and their rendering once they were chosen."""
+
+    def __init__(self, working_set: WorkingSet, summary: str) -> None:
+        self._set = working_set
+        self._summary = summary
+        self._named = identifiers(summary)
+        self._hottest = max((file.hot for file in working_set.files), default=0.0) or 1.0
+        self.groups: dict[str, Group] = {
+            LOOSE: Group(WORKING_SET, f"{LOOSE}: "),
+            PROGRAMS: Group(WORKING_SET, f"{PROGRAMS}: "),
+            REFERENCES: Group(WORKING_SET, f"{REFERENCES}: "),
+            COMMANDS: Group(WORKING_SET),
+            ERRORS: Group(WORKING_SET),
+        }
+
+    def offers(self) -> list[Offer]:
+        """Everything that could be told."""
+        files = _merged(file for file in self._set.files if _is_tellable(file.path))
+        offers = [self._file(file) for file in files]
+        offers += self._words(files)
+        offers += self._commands()
+        for program, score in self._set.programs:
+            offers.append(_offer(self._worth(score, program), PROGRAMS, program))
+        for reference, score in self._set.references:
+            offers.append(_offer(self._worth(score, reference), REFERENCES, reference))
+        for error, score in self._set.errors:
+            worth = _LOCATED_WORTH if names_place(error) else _ERROR_WORTH
+            offers.append(_offer(worth * self._worth(score, error), ERRORS, f"error: {harmless(error)}"))
+        return offers
+
+    def lines(self) -> Iterator[str]:
+        """What was chosen, as lines."""
+        for name, group in self.groups.items():
+            if name in {COMMANDS, ERRORS}:
+                yield from group.texts
+            elif name in {LOOSE, PROGRAMS, REFERENCES}:
+                if group.texts:
+                    yield f"{name}: {(', ' if name == PROGRAMS else ' ').join(group.texts)}"
+            elif group.texts:
+                words = " ".join(filter(None, group.texts))
+                path = _shown(name.removeprefix(_FILE))
+                yield f"{path}: {words}" if words else path
+
+    def _worth(self, score: float, text: str) -> float:
+        """What something is worth by its score; little where the summary says it."""
+        return float(score**_EXPONENT * (_NAMED_WORD if stands_in(text, self._summary) else 1))
+
+    def _file(self, file: WorkingFile) -> Offer:
+        """A file is a group with a worth of its own; to tell it alone costs nothing more."""
+        is_named = stands_in(file.path.rsplit("/", 1)[-1], self._summary)
+        group = Group(WORKING_SET, worth=_FILE_WORTH * file.score**_EXPONENT * (_NAMED_FILE if is_named else 1))
+        path = _shown(file.path)
+        group.tokens, group.units = _tokens(path) + 3, utf16_units(path) + 2
+        self.groups[_FILE + file.path] = group
+        return (0.0, 0.0, 0, _FILE + file.path, "")
+
+    def _words(self, files: list[WorkingFile]) -> Iterator[Offer]:
+        """Each identifier under the files where it matters most, or loose where it was seen in none."""
+        scores = dict(self._set.words)
+        places: dict[str, list[tuple[float, str]]] = {}
+        for file in files:
+            heat = _PAIR_WORTH * file.hot / self._hottest
+            for word, score in file.words[:_MOST_WORDS]:
+                scores[word] = scores.get(word, 0.0) + score
+                places.setdefault(word, []).append((heat * score**_EXPONENT + 0.05 * file.score, file.path))
+        for word, score in scores.items():
+            worth = score**_EXPONENT * (_NAMED_WORD if word in self._named else 1)
+            found = places.get(word)
+            if not found:
+                yield _offer(_LOOSE_WORTH * worth, LOOSE, word)
+                continue
+            found.sort(reverse=True)
+            for position, (pair, path) in enumerate(found[:_PLACES]):
+                yield _offer(pair + (worth if position == 0 else 0), _FILE + path, word)
+
+    def _commands(self) -> Iterator[Offer]:
+        for command in self._set.commands:
+            if command.last is not None:
+                yield _offer(_COMMAND_WORTH * command.score**_EXPONENT, COMMANDS, _command_line(command))
+
+
+def _offer(worth: float, group: str, text: str) -> Offer:
+    return (worth, _tokens(text) + 0.6, utf16_units(text) + 2, group, text)
+
+
+def _tokens(text: str) -> float:
+    return _TOKENS_PER_CHARACTER * len(text) if text.isascii() else estimate_tokens(text)
+
+
+def _is_tellable(path: str) -> bool:
+    """Whether a path says something: one of the repository, not one that a program only shortened."""
+    return 2 < len(path) < _LONGEST_PATH and "…" not in path and path.isprintable()  # noqa: PLR2004  # `a/` says nothing
+
+
+def _shown(path: str) -> str:
+    """The path as it is told; with `./` where it could be taken for a line of another kind: `T7 (now) prompt: go`."""
+    is_plain = (path[0].isalnum() or path[0] in _PATH_STARTS) and " " not in path
+    return harmless(path if is_plain or path[0] in "./~" else f"./{path}")
+
+
+def _merged(files: Iterable[WorkingFile]) -> list[WorkingFile]:
+    """The files, with what is only the end of exactly one other path (`hooks.py`, `src/hooks.py`) added to that."""
+    by_path = {file.path: file for file in files}
+    ends: dict[str, list[str]] = {}
+    for path in by_path:
+        for position in [index for index, character in enumerate(path) if character == "/"]:
+            ends.setdefault(path[position + 1 :], []).append(path)
+    for path in sorted(by_path, key=len):
+        longer = [other for other in ends.get(path.lstrip("/"), ()) if len(other) > len(path)]
+        whole = max(longer, key=len, default="")
+        if whole and all(whole.endswith(other) for other in longer):
+            by_path[whole] = _both(by_path[whole], by_path.pop(path))
+    return sorted(by_path.values(), key=lambda file: file.score, reverse=True)
+
+
+def _both(known: WorkingFile, other: WorkingFile) -> WorkingFile:
+    """One file that was seen under two names."""
+    words = dict(known.words)
+    for word, score in other.words:
+        words[word] = words.get(word, 0.0) + score
+    by_score = sorted(words.items(), key=lambda scored: scored[1], reverse=True)
+    return known.replace(score=known.score + other.score, hot=known.hot + other.hot, words=tuple(by_score))
+
+
+def _command_line(command: RanCommand) -> str:
+    how = "failed" if command.failed else "ended"
+    lines = dict.fromkeys(cut(harmless(line), _OUTCOME_CHARACTERS) for line in (*command.failing, command.last or ""))
+    outcome = "; ".join(filter(None, lines)) or "no output"
+    return f"command: {cut(harmless(command.command), _COMMAND_CHARACTERS)} -> {how}: {outcome}"

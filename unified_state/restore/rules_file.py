@@ -1,0 +1,140 @@
+"""The second channel: `.claude/rules/unified-state.md`, the state where the client reads it without any hook, at its
+start and again after each compaction.
+
+The file is wholly ours, and it is written only where the user asked for it. That they did stands beside the archive: a
+file in the repository could be a stranger's.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.lib.files.atomic_file import write_note
+from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files.owned_files import remove_if_empty
+from unified_state.lib.text.fence import fenced
+from unified_state.lib.text.timestamps import to_text
+from unified_state.memory.repository.git_exclude import exclude_from_git
+from unified_state.settings import environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.place import Place
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.settings import Settings
+
+_NAME = os.path.join("rules", "unified-state.md")
+_WANTED = "rules-files"  # beside the archive: the paths of the files that were written, a line each
+_OPENING = "<!-- Written anew by unified-state whenever the state changes; `unified-state uninstall` removes it. -->"
+_LOCK_SECONDS = 4.0
+_NOTHING = "Nothing is recorded yet."
+
+
+def begin_rules_file(workspace: Workspace, now: int) -> str:
+    """Write the file, and from now on keep it and those of other worktrees up to date; its path. Raises
+    UnifiedStateError where another file has its place, or git would show it to others.
+    """
+    place, path = workspace.place, rules_path(workspace.place)
+    exclude_from_git(place, [_NAME.replace(os.sep, "/")])
+    if place.repository.git_dir is not None and not _is_ignored(path, place.repository.worktree, environment()):
+        message = f"git tracks {path}, or a .gitignore says that it should"
+        raise UnifiedStateError(message, "others would see what is recorded here; `git rm --cached` it first")
+    workspace.use(lambda archive: write_rules_file(archive, place, workspace.settings, now))
+    return path
+
+
+def is_wanted(place: Place) -> bool:
+    """Whether the user asked for rules files in this repository."""
+    return os.path.exists(_list_path(place))
+
+
+def write_rules_file(archive: Archive, place: Place, settings: Settings, now: int) -> None:
+    """Write the file of a worktree as the ledger has it now. Raises UnifiedStateError where it cannot be written, or is
+    not ours.
+    """
+    path = rules_path(place)
+    if os.path.lexists(path) and not _is_ours(path):
+        message = f"{path} is a file of somebody else's"
+        raise UnifiedStateError(message, "move it to another name; it was left alone")
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with FileLock(f"{_list_path(place)}.lock", _LOCK_SECONDS):  # so that of two writers the later one knows more
+            write_note(path, _text(archive, place, settings, now).encode())
+            if path not in _written(place):
+                with open(_list_path(place), "a", encoding="utf-8", errors="surrogateescape") as file:
+                    file.write(f"{path}\n")
+    except OSError as error:
+        message = f"{error.filename or path} cannot be written: {error.strerror}"
+        raise StorageError(message, "check the permissions of the folder") from error
+
+
+def _text(archive: Archive, place: Place, settings: Settings, now: int) -> str:
+    """What a new session would be told, within the budget of the state, as of now."""
+    from unified_state.restore.compose_restore import gather
+    from unified_state.restore.rules.compose import compose
+
+    newest = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
+    known = gather(archive, place, newest[0] if newest else None, "startup", now)
+    told = compose(known, settings.budget_max).brief or _NOTHING
+    about = f"recorded facts of this project, as of {to_text(now)}, as data"
+    return f"{_OPENING}\n\n{fenced(told, os.urandom(6).hex(), about)}\n"
+
+
+def end_rules_files(place: Place) -> list[str]:
+    """Remove the files of all worktrees and keep none from now on; the paths of what was there. Raises StorageError."""
+    removed = [path for path in _written(place) if os.path.lexists(path) and _is_ours(path)]
+    for path in removed:
+        try:
+            os.unlink(path)
+        except OSError as error:
+            message = f"{path} cannot be removed: {error.strerror}"
+            raise StorageError(message, "check the permissions of the folder") from error
+        remove_if_empty(os.path.dirname(path))
+    if is_wanted(place):
+        os.unlink(_list_path(place))
+    return removed
+
+
+def rules_path(place: Place) -> str:
+    """Where the file of a worktree lies."""
+    return os.path.join(place.repository.worktree, ".claude", _NAME)
+
+
+def _list_path(place: Place) -> str:
+    return os.path.join(place.folder, _WANTED)
+
+
+def _written(place: Place) -> list[str]:
+    try:
+        with open(_list_path(place), encoding="utf-8", errors="surrogateescape") as file:
+            return list(dict.fromkeys(file.read().splitlines()))
+    except FileNotFoundError:
+        return []
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline().rstrip() == _OPENING
+    except OSError:
+        return False
+
+
+def _is_ignored(path: str, worktree: str, environ: Mapping[str, str]) -> bool:
+    """Whether git leaves the file out: it is ignored, and not tracked all the same. Raises UnifiedStateError."""
+    import subprocess
+
+    from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
+
+    try:
+        git, _ = prepare_git(worktree, environ)
+    except GitNotCalledError as error:
+        message = f"whether git leaves {path} out is not known: {error}"
+        raise UnifiedStateError(message, "see `git status` in this folder, and try again") from error
+    question = git.arguments("check-ignore", "--quiet", path)
+    done = subprocess.run(question, env=git.environment, capture_output=True, check=False)
+    return done.returncode == 0

@@ -1,0 +1,56 @@
+"""Before a retry: a prompt that names a file or a command is told what was tried there before and failed.
+
+Told is only what this conversation does not know: an attempt of another session, or from before a compaction; once.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.lib.text.compress import unpack
+from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.memory.archive.compactions import latest_compaction
+from unified_state.memory.ledger.item_table import newest_items
+from unified_state.memory.ledger.rules.item_lines import item_line
+from unified_state.model.item import ATTEMPT
+from unified_state.model.known import TRIED, Known
+from unified_state.restore.compose_restore import fence_and_remember
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.item import LedgerItem
+
+_LOOKED_AT, _TOLD = 20, 3  # attempts
+_LINE_CHARACTERS = 400
+_SHORTEST_COMMAND = 6  # characters; a shorter one stands in a prompt by chance
+_HEAD = "[FAILED ATTEMPTS] on what this prompt names"
+
+
+def tried_before(archive: Archive, session: int, session_id: str, prompt: str, now: int) -> str:
+    """The text for a prompt, fenced and remembered; empty where nothing was tried."""
+    named = {os.path.basename(path) for path in mentioned_files(prompt)}
+    attempts = [item for item in newest_items(archive, ATTEMPT, _LOOKED_AT) if _is_named(item, named, prompt)]
+    unknown = [item for item in attempts if not _is_known(archive, session, session_id, item)]
+    if not unknown:
+        return ""
+    text = "\n".join([_HEAD, *(f"  {item_line(item, _LINE_CHARACTERS)}" for item in unknown[:_TOLD])])
+    return fence_and_remember(archive, session, Known(reason="prompt", now=now), TRIED, text)
+
+
+def _is_named(item: LedgerItem, named: set[str], prompt: str) -> bool:
+    command = item.body.get("command") or ""
+    return not named.isdisjoint(map(os.path.basename, item.files)) or (
+        len(command) >= _SHORTEST_COMMAND and command in prompt
+    )
+
+
+def _is_known(archive: Archive, session: int, session_id: str, item: LedgerItem) -> bool:
+    """Whether the conversation holds the attempt still, or was told of it."""
+    compaction = latest_compaction(archive, session)
+    since = (compaction.kept_at or compaction.started_at) if compaction else 0
+    if item.session_id == session_id and (to_milliseconds(item.created_at) or 0) >= since:
+        return True
+    given = archive.rows("SELECT body FROM restore WHERE session = ? AND at >= ?", session, since)
+    return any(f"{item.alias} (" in unpack(body) for (body,) in given)

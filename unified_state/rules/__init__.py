@@ -1,1 +1,0 @@
-"""How we decide: pure functions of records and of the time that is handed in."""

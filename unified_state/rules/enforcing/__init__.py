@@ -1,1 +1,0 @@
-"""How an executable constraint is matched against a tool call."""

@@ -1,1 +1,0 @@
-"""What of the state survives in a summary: statements, their terms, and whether two of them say the same."""

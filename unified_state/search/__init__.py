@@ -1,0 +1,1 @@
+"""Search and recall, by words and by meaning."""

@@ -1,0 +1,227 @@
+"""Finding: a search as people and agents ask for it, with its filters in words, here or in all repositories."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import DatabaseError
+from unified_state.lib.text.truncate import one_line
+from unified_state.lib.words.query import words_of
+from unified_state.memory.archive.accesses import note_accesses
+from unified_state.memory.archive.archive import Archive, explained
+from unified_state.memory.archive.cut_outputs import note_recall
+from unified_state.memory.archive.full_text import Filters
+from unified_state.memory.archive.index_queue import index_left, is_any_unindexed
+from unified_state.memory.archive.steps import steps_of_turn
+from unified_state.model.hit import Hit
+from unified_state.model.item import ALIAS_LETTERS
+from unified_state.model.refs import STEP, TURN, parse_ref
+from unified_state.model.step import KINDS
+from unified_state.search.rules.query_dates import begin_of
+from unified_state.search.search_archive import search
+from unified_state.setting_table import OFF
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.search.excerpt import Part
+    from unified_state.search.query_meaning import Reader
+
+    Page = Callable[[dict[str, Any]], dict[str, Any]]
+
+_ACCESS = 0.1  # what a hit of a search weighs; what is recalled weighs 1
+_NOTED = 3  # hits of a search that count as asked for
+_TOOLS = 20  # that a message names
+
+
+class Wanted(Record):
+    """What is looked for: a query, how many hits, and what they must be."""
+
+    query: str
+    limit: int = 10
+    session_id: str | None = None
+    since: str | None = None
+    tool: str | None = None
+    file: str | None = None
+    kind: str | None = None
+
+
+class FoundIn(Record):
+    """A hit, the archive that has it, and where the archive's repository was last seen."""
+
+    archive: str
+    worktree: str | None
+    hit: Hit
+
+
+def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
+    """The best hits in this repository; the first of them rise a little in later searches."""
+    filters = filters_of(wanted, now)
+    reader = query_reader(workspace)
+
+    def action(archive: Archive) -> list[Hit]:
+        _index(workspace, archive)
+        if reader is not None and not reader.knows(archive):
+            workspace.report("searched by words alone: no step has a vector yet; `unified-state embed` makes them")
+        hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader)
+        if not hits and wanted.tool is not None:
+            _refuse_unknown_tool(archive, wanted.tool)
+        steps = [number for kind, number in map(parse_ref, [hit.ref for hit in hits[:_NOTED]]) if kind == STEP]
+        _note(workspace, archive, steps, _ACCESS, now)
+        return hits
+
+    return workspace.use(action)
+
+
+def recall_and_note(
+    workspace: Workspace, ref: str, now: int, part: Part | None = None, page: Page = dict
+) -> dict[str, Any]:
+    """What a ref names, verbatim, or a part of it, of which `page` says what is shown; its steps rise in later
+    searches. Raises NotFoundError.
+    """
+    from unified_state.search.recall_ref import recall  # a search has no use for it
+
+    def action(archive: Archive) -> dict[str, Any]:
+        found = page(_part_of(recall(archive, ref), part))
+        kind, number = parse_ref(ref)
+        if kind in {STEP, TURN}:
+            steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]
+            _note(workspace, archive, steps, 1.0, now, shown=len(found.get("result", "")))
+        return found
+
+    return workspace.use(action)
+
+
+def turn_ref(workspace: Workspace, ref: str) -> str:
+    """The ref of a turn: itself, or the one that a step belongs to. Raises NotFoundError, UsageError for other refs."""
+    from unified_state.search.recall_ref import turn_of
+
+    return workspace.use(lambda archive: turn_of(archive, ref))
+
+
+def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
+    if part is None:
+        return found
+    from unified_state.search.excerpt import part_of
+
+    return part_of(found, part)
+
+
+def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
+    """The best hits of all repositories, best first. An archive that cannot be read is told."""
+    filters = filters_of(wanted, now)
+    reader = query_reader(workspace)
+    found: list[FoundIn] = []
+    unknown: NotFoundError | None = None
+    is_known = False
+    for path in _archives(workspace):
+        try:
+            with Archive(path) as archive:
+                _index(workspace, archive)
+                hits = search(
+                    archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
+                )
+                found += [FoundIn(archive=path, worktree=_worktree(archive), hit=hit) for hit in hits]
+                is_known = True
+        except NotFoundError as error:  # the session is another repository's
+            unknown = error
+        except UnifiedStateError as error:
+            workspace.report(f"left out: {error.message}")
+    if unknown is not None and not is_known:
+        raise unknown
+    # Scores are of one archive each; how much of the query a hit has is the same measure in all.
+    return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
+
+
+def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:
+    """What reads queries by their meaning, where the user turned it on. Without it a search is by words alone, and says
+    so where nobody did yet.
+    """
+    if workspace.settings.search_vectors == OFF:
+        return None
+    try:
+        from unified_state.search.query_meaning import open_reader  # and with it numpy: only for who wants it
+
+        return open_reader(workspace.settings.search_vectors)
+    except UnifiedStateError as error:
+        if not is_told:
+            workspace.report(f"searched by words alone: {error}")
+        return None
+
+
+def filters_of(wanted: Wanted, now: int) -> Filters:
+    """What hits must be. Raises UsageError for what makes no sense."""
+    since = None
+    if wanted.since is not None:
+        since = begin_of(wanted.since, now)
+        if since is None:
+            message = f"--since {wanted.since[:60]!r} is no time"
+            raise UsageError(message, "say 2026-03-14, 3d, yesterday, or 'last week'")
+    if wanted.kind is not None and wanted.kind not in {*KINDS, *ALIAS_LETTERS}:
+        message = f"--kind {wanted.kind[:60]!r} is no kind of step or item"
+        raise UsageError(message, f"kinds are {', '.join([*KINDS, *ALIAS_LETTERS])}")
+    if wanted.file is not None and not words_of(wanted.file):
+        message = f"--file {wanted.file[:60]!r} is no name of a file"
+        raise UsageError(message, "say app.py, or src/app.py")
+    return Filters(since=since, tool=wanted.tool, file=wanted.file, kind=wanted.kind)
+
+
+def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
+    if archive.row("SELECT 1 FROM step WHERE tool = ? COLLATE NOCASE LIMIT 1", tool) is None:
+        known = [name for (name,) in archive.rows("SELECT DISTINCT tool FROM step WHERE tool NOT NULL ORDER BY tool")]
+        message = f"--tool {tool[:60]!r}: no call of such a tool is archived"
+        raise NotFoundError(message, f"tools are {one_line(', '.join(known[:_TOOLS]))}" if known else "")
+
+
+def _note(
+    workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
+) -> None:
+    """Note what was asked for, and how much of a tool output was shown."""
+
+    def action() -> None:
+        note_accesses(archive, steps, weight, now)
+        if shown:
+            note_recall(archive, steps[0], shown)
+
+    _try_to_write(workspace, archive, action, "what was looked up could not be noted")
+
+
+def _index(workspace: Workspace, archive: Archive) -> None:
+    """Bring into the index what the hook behind a tool call left to be done."""
+
+    def action() -> None:
+        with archive.transaction(durable=False):
+            index_left(archive)
+
+    if is_any_unindexed(archive):
+        _try_to_write(workspace, archive, action, "the newest outputs are not searched")
+
+
+def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], None], without: str) -> None:
+    """Do what a search can do without, where the archive cannot be written to."""
+    try:
+        action()
+    except (DatabaseError, StorageError) as error:
+        problem = error if isinstance(error, StorageError) else explained(error, archive.path)
+        if isinstance(problem, DamagedArchiveError):
+            raise
+        workspace.report(f"{without}: {problem}")
+
+
+def _worktree(archive: Archive) -> str | None:
+    """Where the repository of an archive was last seen."""
+    row = archive.row("SELECT worktree FROM session WHERE worktree NOT NULL ORDER BY seen_at DESC LIMIT 1")
+    return row[0] if row else None
+
+
+def _archives(workspace: Workspace) -> list[str]:
+    """The archives of all repositories, this one's first."""
+    folder = os.path.join(workspace.settings.data_dir, "repositories")
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    paths = [workspace.place.archive_path, *(os.path.join(folder, name, "archive.db") for name in names)]
+    return [path for path in dict.fromkeys(paths) if os.path.isfile(path)]

@@ -1,0 +1,93 @@
+"""Meaning: what a query means, as a vector, and which steps of an archive mean nearly the same.
+
+Only where the user turned it on, and never in a hook: a model takes a second to load. Where it cannot be had, a search
+goes on by words alone, and says so.
+"""
+
+from __future__ import annotations
+
+from heapq import nlargest
+
+from unified_state.memory.archive.full_text import Filters, those_passing
+from unified_state.memory.archive.steps import step_numbers
+from unified_state.search.rules.fusion import without
+from unified_state.search.salient_words import tells_something
+from unified_state.search.vectors.model_table import find_model, full_name
+from unified_state.search.vectors.models import open_model
+from unified_state.search.vectors.nearest_vectors import nearest
+from unified_state.search.vectors.vector_arrays import Numbers, matrix, unit
+from unified_state.search.vectors.vector_table import read_vectors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.search.vectors.models import Model
+
+_THOUGHT = 4  # words; fewer of them name something more often than they tell what is meant
+_BEYOND = 10  # times as many as are wanted are looked at where filters will leave some out
+_FEW = 10_000  # steps of a session that are all compared: a tenth of a second at most
+
+
+class Meant:
+    """A query by its vector, among the vectors of one model in one archive."""
+
+    def __init__(self, archive: Archive, model: int, vector: Numbers, trust: float) -> None:
+        self._archive, self._model, self._vector, self.trust = archive, model, vector, trust
+
+    def nearest(self, filters: Filters, limit: int) -> list[int]:
+        """The steps that pass the filters and mean most nearly the same, the nearest first."""
+        many = limit if filters == Filters() else limit * _BEYOND
+        of_session = [] if filters.session is None else step_numbers(self._archive, filters.session)
+        if 0 < len(of_session) <= _FEW:
+            cosines = self.cosines(of_session)
+            found = nlargest(many, cosines, key=cosines.__getitem__)
+        else:
+            found = [step for step, _ in nearest(self._archive, self._model, self._vector, many)]
+        return those_passing(self._archive, found, filters)[:limit]
+
+    def cosines(self, steps: Collection[int]) -> dict[int, float]:
+        """How near those of the steps are that have a vector, from -1 to 1."""
+        found = read_vectors(self._archive, self._model, list(steps))
+        cosines = matrix(list(found.values()), len(self._vector)) @ self._vector
+        return dict(zip(found, cosines.tolist(), strict=True))
+
+
+class Reader:
+    """Reads queries with a model."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def knows(self, archive: Archive) -> bool:
+        """Whether an archive has vectors of the model."""
+        return find_model(archive, self._model.name, self._model.version) is not None
+
+    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> Meant | None:
+        """What a query means, each of whose words so many of all steps have. It is read as it stands and without the
+        words that tell no step from another, names of speakers for one. None where the archive has no vector of the
+        model, or the model can make nothing of the query.
+        """
+        number = find_model(archive, self._model.name, self._model.version)
+        if number is None:
+            return None
+        common = {word for word, count in having.items() if not tells_something(count, steps)}
+        readings = list(dict.fromkeys([query, without(query, common)]))
+        vectors = [vector for vector in self._model.encode(readings) if vector is not None]
+        if not vectors:
+            return None
+        vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)
+        return Meant(archive, number, vector, self._model.trust * min(1.0, len(having) / _THOUGHT))
+
+    def vector(self, query: str) -> tuple[str, list[float]] | None:
+        """What a query means as it stands, and the model; None where that can make nothing of it."""
+        (found,) = self._model.encode([query])
+        if found is None:
+            return None
+        return full_name(self._model.name, self._model.version), matrix([found], self._model.dimensions)[0].tolist()
+
+
+def open_reader(model: str) -> Reader:
+    """What reads queries with a model."""
+    return Reader(open_model(model))

@@ -1,0 +1,129 @@
+"""Recall: whatever a ref names, verbatim: an item, a turn with its steps, a step, a compaction with its summary."""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.text.timestamps import to_text
+from unified_state.memory.archive.compactions import find_compaction, restores_of
+from unified_state.memory.archive.export_steps import export_line
+from unified_state.memory.archive.pruned_steps import is_pruned, is_turn_pruned
+from unified_state.memory.archive.steps import find_step, steps_of_turn, turn_of_step
+from unified_state.memory.ledger.item_table import find_item, items_called, list_items
+from unified_state.memory.ledger.source_table import links_of
+from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.item import LedgerItem
+
+_HINT = "`unified-state search` finds refs"
+
+
+def recall(archive: Archive, ref: str) -> dict[str, Any]:
+    """What the ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
+    kind, number = parse_ref(ref)
+    if kind == ITEM:
+        found = find_item(archive, ref)
+        others = [other.alias for other in items_called(archive, ref) if other.uuid != found.uuid]
+        return {**_item(archive, found), **({"also": others} if others else {})}  # they were called so before a merge
+    return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
+
+
+def turn_of(archive: Archive, ref: str) -> str:
+    """The ref of a turn: itself, or the one that a step belongs to. Raises NotFoundError, UsageError for other refs."""
+    kind, number = parse_ref(ref)
+    if kind == TURN:
+        return f"T{number}"
+    if kind != STEP:
+        message = f"{ref} is no turn and no step"
+        raise UsageError(message, "turns have refs such as T41, steps such as S1234; recall takes the others")
+    if find_step(archive, number) is None:
+        raise _nothing(archive, STEP, number)
+    return f"T{turn_of_step(archive, number)}"
+
+
+def export_items(archive: Archive) -> Iterator[dict[str, Any]]:
+    """Every item of the ledger, the oldest first, each as `recall` gives it."""
+    return (_item(archive, item) for item in list_items(archive))
+
+
+def _item(archive: Archive, item: LedgerItem) -> dict[str, Any]:
+    links = links_of(archive, item)
+    newer = archive.row("SELECT alias FROM item WHERE uuid = ?", item.superseded_by)
+    return {
+        "ref": item.alias,
+        **item.as_dict(),
+        **({"superseded_by": newer[0]} if newer else {}),
+        "links": [{"relation": link.relation, "ref": link.ref} for link in links if link.is_from],
+        "linked_from": [{"relation": link.relation, "ref": link.ref} for link in links if not link.is_from],
+        "in_state_file": item.paged_out_at is None,
+    }
+
+
+def _turn(archive: Archive, number: int) -> dict[str, Any]:
+    row = archive.row(
+        "SELECT session_id, agent, at FROM turn JOIN session ON session.id = session WHERE turn.id = ?", number
+    )
+    steps = steps_of_turn(archive, number)
+    if row is None or not steps:
+        raise _nothing(archive, TURN, number)
+    session_id, agent, at = row
+    tools = {step.tool_use_id: step.tool for _, step in steps if step.tool}
+    lines = [export_line(step_number, step, session_id, tools.get(step.tool_use_id)) for step_number, step in steps]
+    return {
+        "ref": f"T{number}",
+        "kind": "turn",
+        "session_id": session_id,
+        **({"agent": agent} if agent else {}),
+        "timestamp": to_text(at),
+        "steps": lines,
+    }
+
+
+def _nothing(archive: Archive, kind: str, number: int) -> NotFoundError:
+    was_pruned, letter = (is_turn_pruned, "T") if kind == TURN else (is_pruned, "S")
+    name = f"{kind} {letter}{number}"
+    if was_pruned(archive, number):
+        return NotFoundError(f"{name} was pruned", "its transcript may still have it, where the client kept that")
+    return NotFoundError(f"there is no {name}", _HINT)
+
+
+def _step(archive: Archive, number: int) -> dict[str, Any]:
+    step = find_step(archive, number)
+    if step is None:
+        raise _nothing(archive, STEP, number)
+    turn, session_id = archive.row(
+        "SELECT turn, session_id FROM step JOIN turn ON turn.id = turn JOIN session ON session.id = session "
+        "WHERE step.id = ?",
+        number,
+    )
+    row = archive.row(
+        "SELECT tool FROM step WHERE turn = ? AND tool_use_id = ? AND tool NOT NULL", turn, step.tool_use_id
+    )
+    return {**export_line(number, step, session_id, row[0] if row else None), "turn": f"T{turn}"}
+
+
+def _compaction(archive: Archive, number: int) -> dict[str, Any]:
+    compaction = find_compaction(archive, number)
+    if compaction is None or compaction.session is None:
+        message = f"there is no compaction K{number}"
+        raise NotFoundError(message, "`unified-state status` says how many there are")
+    (session_id,) = archive.row("SELECT session_id FROM session WHERE id = ?", compaction.session)
+    return {
+        "ref": f"K{number}",
+        "kind": "compaction",
+        "session_id": session_id,
+        "trigger": compaction.trigger,
+        "timestamp": to_text(compaction.boundary_at or compaction.started_at),
+        "pre_tokens": compaction.pre_tokens,
+        "summary": compaction.summary,
+        "restored": [
+            {"part": restore.part, "delivered": restore.delivered_at is not None, "text": restore.text}
+            for restore in restores_of(archive, number)
+            if restore.text  # a prompt may have been about nothing that is archived
+        ],
+    }

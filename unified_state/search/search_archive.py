@@ -1,0 +1,245 @@
+"""Search: the steps and items that answer a query best, in anybody's words.
+
+The full-text index names candidates; they and their neighbours are scored by `search.rules.relevance`. What the query
+says of time, of a speaker or of a file raises what fits, and so does, a little, what was asked for before.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError
+from unified_state.lib.record import Record
+from unified_state.lib.text.timestamps import to_milliseconds, to_text
+from unified_state.lib.text.truncate import one_line
+from unified_state.lib.words.index_text import index_text
+from unified_state.lib.words.query import has_any, names_file, query_words, region, snippet, words_of
+from unified_state.memory.archive.accesses import access_weights
+from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
+from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
+from unified_state.memory.ledger.item_table import ACTIVE, searched_items
+from unified_state.model.hit import Hit
+from unified_state.model.item import ALIAS_LETTERS
+from unified_state.search.rules.boosts import MOST_RAISED, Raising, lowered
+from unified_state.search.rules.fusion import MOST_FUSED, fused
+from unified_state.search.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.item import LedgerItem
+    from unified_state.search.query_meaning import Meant, Reader
+
+MOST_HITS = 1_000
+_CANDIDATES = 100
+_LOOKED_AT = 3_000  # characters of a step round its first matching word
+_SNIPPET = 240
+_ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # one that has all words stands above any step
+_HALF = 0.5
+_FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps what meaning is added to below an item that has all words
+
+
+class _Query(Record):
+    """A query: its text, its words with their weights, the heaviest first, and what "yesterday" is seen from."""
+
+    text: str
+    weights: dict[str, float]
+    having: dict[str, int]
+    steps: int
+    now: int
+    meant: Meant | None = None
+
+    @property
+    def words(self) -> list[str]:
+        return list(self.weights)
+
+
+def search(  # noqa: PLR0913  # three say what is looked for, the others how, and have defaults
+    archive: Archive,
+    query: str,
+    limit: int,
+    session_id: str | None = None,
+    *,
+    now: int = 0,
+    filters: Filters | None = None,
+    words: Sequence[str] | None = None,
+    candidates: int = _CANDIDATES,
+    reader: Reader | None = None,
+) -> list[Hit]:
+    """The best hits, best first, at most 1,000. Any text is a query; its words are looked for (or those of them that
+    are given), never read as operators. `now` is what "yesterday" is seen from; `candidates` is how many steps are
+    scored at least; with a `reader`, the meaning counts too. Raises NotFoundError for a session that is not known.
+    """
+    filters = filters or Filters()
+    if session_id is not None:
+        filters = filters.replace(session=_known_session(archive, session_id))
+    asked = _read(archive, query, query_words(query) if words is None else words, now)
+    limit = min(limit, MOST_HITS)
+    if not asked.weights or limit < 1:
+        return []
+    if reader is not None:
+        asked = asked.replace(meant=reader.read(archive, query, asked.having, asked.steps))
+    hits = _items(archive, asked, session_id, filters)
+    if filters.kind not in ALIAS_LETTERS:
+        hits += _steps(archive, asked, session_id, filters, limit, max(candidates, limit))
+    return sorted(hits, key=lambda hit: (-hit.score, hit.status not in {None, ACTIVE}))[:limit]
+
+
+def _known_session(archive: Archive, session_id: str) -> int:
+    number = session_number(archive, session_id)
+    if number is None:
+        message = f"there is no session {session_id[:60]!r} in the archive"
+        raise NotFoundError(message, "hits of `unified-state search --json` name their sessions")
+    return number
+
+
+def _read(archive: Archive, query: str, words: Sequence[str], now: int) -> _Query:
+    steps = count_steps(archive)
+    having = count_having(archive, words, steps)
+    weights = {word: inverse_frequency(steps, having[word]) for word in sorted(words, key=having.__getitem__)}
+    return _Query(text=query, weights=weights, having=having, steps=steps, now=now)
+
+
+def _steps(
+    archive: Archive, asked: _Query, session_id: str | None, filters: Filters, limit: int, candidates: int
+) -> list[Hit]:
+    matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates))
+    if asked.meant is not None:
+        matches.update(asked.meant.nearest(filters, candidates))
+    placed = _with_neighbours(archive, matches)
+    texts = {number: readable(found.step) for number, found in placed.items()}
+    regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
+    looked = _looked(placed, regions, asked.words)
+    cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
+    scores = relevance(looked, asked.weights)
+    if asked.meant is not None and cosines:
+        scores = fused(scores, looked, cosines, asked.meant.trust)
+    accessed = access_weights(archive, matches, asked.now)
+    said = [(text, looked[number].counts) for number, text in texts.items()]
+    raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
+    low = lowered((found.step, texts[number]) for number, found in placed.items())
+    totals = {
+        number: scores[number] + raising.of(number, found.step, texts[number]) + low.get(found.step.tool_use_id, 0.0)
+        for number, found in placed.items()
+        if number in matches or (filters == Filters() and scores[number] > 0 and not _is_image(texts[number]))
+    }
+    chosen = _best(totals, placed)[:limit]
+    words = _as_written([regions[number] for number in chosen], asked.words)
+    scale = _FUSED if cosines else 1.0
+    return [
+        Hit(
+            ref=f"S{number}",
+            kind=placed[number].step.kind,
+            uuids=(placed[number].step.uuid,),
+            session_id=session_id or placed[number].session_id,
+            timestamp=to_text(placed[number].step.at),
+            score=round(totals[number] * scale, 4),
+            snippet=snippet(one_line(regions[number]), words, _SNIPPET),
+            coverage=round(max(coverage(looked[number], looked, asked.weights), cosines.get(number, 0.0)), 2),
+        )
+        for number in chosen
+    ]
+
+
+def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
+    """The steps, the best first; of several blocks of one entry the best one stands for it."""
+    best: dict[str, int] = {}
+    for number in sorted(totals, key=totals.__getitem__, reverse=True):
+        best.setdefault(placed[number].step.uuid, number)
+    return list(best.values())
+
+
+def _is_image(text: str) -> bool:
+    return text.startswith(DATA_URL)
+
+
+def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
+    """The steps and those beside them in their sessions."""
+    near = sorted({number + distance for number in numbers for distance in (-1, 0, 1)})
+    found = find_placed(archive, near)
+    places = {(number, found[number].session) for number in numbers if number in found}
+    return {
+        number: placed
+        for number, placed in found.items()
+        if any((number + distance, placed.session) in places for distance in (-1, 0, 1))
+    }
+
+
+def _region(text: str, words: list[str], is_match: bool) -> str:
+    """The text, or what of a long one stands round the best word, in whatever form it stands there."""
+    if is_match and len(text) > _LOOKED_AT and not has_any(text, words):
+        words = _as_written([text], words)
+    return region(text, words, _LOOKED_AT)
+
+
+def _as_written(texts: Iterable[str], words: list[str]) -> list[str]:
+    """The words, each with the forms of it that stand in the texts: `planted` beside `planting`."""
+    starts = {word[:2] for word in words}
+    others = sorted({word for text in texts for word in words_of(text) if word[:2] in starts}.difference(words))
+    found = list(zip(others, count_words(others, words), strict=True))
+    return [form for word in words for form in (word, *(other for other, counts in found if word in counts))]
+
+
+def _looked(placed: dict[int, Placed], regions: dict[int, str], words: list[str]) -> dict[int, Looked]:
+    texts = [index_text(region) for region in regions.values()]
+
+    def beside(number: int, near: int) -> int | None:
+        return near if near in placed and placed[near].session == placed[number].session else None
+
+    return {
+        number: Looked(
+            number=number,
+            session=placed[number].session,
+            before=beside(number, number - 1),
+            after=beside(number, number + 1),
+            counts=counts,
+            length=len(text.split()),
+        )
+        for number, text, counts in zip(regions, texts, count_words(texts, words), strict=True)
+    }
+
+
+def _items(archive: Archive, asked: _Query, session_id: str | None, filters: Filters) -> list[Hit]:
+    """Items are few, so they are looked through; one that has half of the words is a hit."""
+    items = [item for item in searched_items(archive, _kind(filters)) if _passes(item, session_id, filters)]
+    texts = list(map(_item_text, items))
+    counts = count_words(list(map(index_text, texts)), asked.words)
+    shares = [len(found) / len(asked.words) for found in counts]
+    matches = [match for match in zip(items, texts, shares, strict=True) if match[2] >= _HALF]
+    words = _as_written([text for _, text, _ in matches], asked.words)
+    return [
+        Hit(
+            ref=item.alias,
+            kind=item.kind,
+            uuids=(item.source_uuid,) if item.source_uuid else (),
+            session_id=item.session_id,
+            timestamp=item.created_at,
+            score=round(_WHOLE_ITEM if share == 1 else _ITEM * share, 4),
+            snippet=snippet(one_line(text), words, _SNIPPET),
+            status=item.status,
+            coverage=round(share, 2),
+        )
+        for item, text, share in matches
+    ]
+
+
+def _kind(filters: Filters) -> str | None:
+    return filters.kind if filters.kind in ALIAS_LETTERS else None
+
+
+def _passes(item: LedgerItem, session_id: str | None, filters: Filters) -> bool:
+    at = to_milliseconds(item.created_at) or 0
+    file = filters.file
+    return (
+        filters.tool is None
+        and filters.kind in {None, item.kind}
+        and session_id in {None, item.session_id}
+        and (filters.since is None or at >= filters.since)
+        and (filters.until is None or at < filters.until)
+        and (file is None or any(names_file(text, file) for text in (_item_text(item), *item.files)))
+    )
+
+
+def _item_text(item: LedgerItem) -> str:
+    return " ".join(value for value in item.body.values() if isinstance(value, str))

@@ -1,0 +1,86 @@
+"""Embedding: the steps of an archive get vectors of what they mean, the newest first, in small batches.
+
+Each batch is committed by itself, so a run that is ended goes on where it stopped. One run at a time; a vector is only
+kept for the text that it was made of. Never done by a hook.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from unified_state.lib.record import Record
+from unified_state.search.vectors.model_table import count_embeddable, drop_other_versions
+from unified_state.search.vectors.models import open_model
+from unified_state.search.vectors.nearest_vectors import refresh
+from unified_state.search.vectors.remove_vectors import vector_lock
+from unified_state.search.vectors.vector_table import (
+    add_vectors,
+    count_vectors,
+    model_number,
+    steps_without,
+    text_to_embed,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.search.vectors.models import Model
+
+    Report = Callable[[int], None]
+
+_BATCH = 64  # steps that are lost at most where a run is killed: some seconds of work
+
+
+class Embedded(Record):
+    """What a run did: vectors added, and steps that hold nothing the model can read. Then what there is now: vectors
+    of the model, and steps.
+    """
+
+    model: str
+    version: str
+    added: int
+    unreadable: int
+    vectors: int
+    steps: int
+
+
+def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
+    """Give vectors of a model to at most so many steps that have none; to all of them where there is no limit.
+
+    `begin` is told how many there are to do, and gives what is told of each batch. The vectors of other versions of the
+    model stay until all steps have one of this version. Raises StorageError where another run is at it.
+    """
+    model = open_model(name)
+    with vector_lock(workspace):
+        return workspace.use(lambda archive: _embed(archive, model, limit, begin))
+
+
+def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
+    number = model_number(archive, model.name, model.version, model.dimensions)
+    missing = max(0, count_embeddable(archive) - count_vectors(archive, number))
+    report = begin(missing if limit is None else min(limit, missing))
+    added, unreadable = 0, 0
+    left, before = sys.maxsize if limit is None else limit, sys.maxsize
+    while batch := steps_without(archive, number, min(_BATCH, left), before):
+        vectors = model.encode([text for _, text in batch])
+        found = [(*one, vector) for one, vector in zip(batch, vectors, strict=True) if vector is not None]
+        kept = _keep(archive, number, found)
+        added, unreadable = added + kept, unreadable + len(batch) - len(found)
+        left, before = left - kept, batch[-1][0]
+        report(len(batch))
+    if left:
+        drop_other_versions(archive, number)
+    refresh(archive, number, lambda: True)
+    return Embedded(
+        model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)
+    )
+
+
+def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) -> int:
+    """Store the vectors of a batch, but for steps whose text was forgotten or masked meanwhile."""
+    with archive.transaction(durable=False):
+        same = [(step, vector) for step, text, vector in found if text_to_embed(archive, step) == text]
+        return add_vectors(archive, number, same)

@@ -1,0 +1,66 @@
+"""WordLlama's table of vectors, 256 dimensions: a text is the mean of its tokens' rows. Two hundred times as fast as a
+transformer, and worth less.
+
+The table and its tokenizer are read as they lie in the package. The package's own code is not imported: it sets up
+logging, looks for the network, and takes a second.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from unified_state.search.vectors.models import MODEL_NAMES
+from unified_state.search.vectors.models.package_files import PackageFile, read_tokenizer, unusable, version_of
+from unified_state.search.vectors.models.unit_vectors import begin_of, pack_unit
+from unified_state.setting_table import STATIC
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_FORM = 1  # raised when texts are read in another way: then vectors are others
+_NAME = "embedding.weight"
+_LONGEST_HEADER = 1 << 20
+
+
+class StaticModel:
+    """The table, mapped."""
+
+    name = MODEL_NAMES[STATIC]
+    dimensions = 256
+    trust = 0.3  # measured on LoCoMo: with more, what words find is lost
+
+    def __init__(self) -> None:
+        weights = PackageFile("wordllama", "wordllama/weights/l2_supercat_256.safetensors")
+        words = PackageFile("wordllama", "wordllama/tokenizers/l2_supercat_tokenizer_config.json")
+        self.version = f"{version_of(weights, words)}.{_FORM}"
+        self._tokenizer = read_tokenizer(words.path)
+        self._table = read_table(weights.path, _NAME)
+        if self._table.shape != (self._tokenizer.get_vocab_size(), self.dimensions):
+            raise unusable(weights.path, f"its table is {self._table.shape}")
+
+    def encode(self, texts: Sequence[str]) -> list[bytes | None]:
+        """The vector of each text, of its first 24,000 characters; None for one without any word."""
+        begins = [begin_of(text).strip() for text in texts]
+        tokens = [one.ids for one in self._tokenizer.encode_batch(begins, add_special_tokens=False)]
+        return [pack_unit(self._table[ids].sum(0, np.float32)) if ids else None for ids in tokens]
+
+
+def read_table(path: str, name: str) -> NDArray[np.float16]:
+    """One table of float16 in a file of safetensors: the length of a header, the header as JSON, then the numbers."""
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = file.read(min(length, _LONGEST_HEADER))
+    try:
+        told = json.loads(header)[name]
+        begin, _ = told["data_offsets"]
+        table: NDArray[np.float16] = np.memmap(path, np.dtype("<f2"), "r", 8 + length + begin, tuple(told["shape"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise unusable(path, error) from error
+    if told["dtype"] != "F16":
+        raise unusable(path, f"it holds {told['dtype']}, not F16")
+    return table

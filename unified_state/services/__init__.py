@@ -1,1 +1,0 @@
-"""What we do: one use case a module, one public function each."""

@@ -1,1 +1,0 @@
-"""How we read what others write: hook input, transcripts, git."""

@@ -1,1 +1,0 @@
-"""How we keep: atomic files, the state file, the archive with its ledger."""

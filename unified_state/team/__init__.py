@@ -1,0 +1,1 @@
+"""A team's history on a PostgreSQL server: outbox, sync, team search."""

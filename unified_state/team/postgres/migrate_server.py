@@ -1,0 +1,158 @@
+"""Bringing the server's schema up to date, by whoever comes first."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from psycopg.errors import DuplicateSchema, InsufficientPrivilege, UndefinedFile, UniqueViolation
+
+from unified_state.errors import NewerVersionError, StorageError
+from unified_state.team.postgres.schema.server_migrations import (
+    FUNCTIONS,
+    SCHEMA_VERSION,
+    VERSION,
+    distribution,
+    migrations,
+    nearest,
+    vectors,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from psycopg import Connection
+
+    from unified_state.team.postgres.server_dsn import Server
+
+_OLDEST = 140000  # PostgreSQL 14
+# Members cannot take this lock, as they could an advisory one. What they hold keeps no migration waiting for longer.
+_LOCK = "LOCK TABLE unified_state.version IN SHARE ROW EXCLUSIVE MODE"
+_CAREFULLY = "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL lock_timeout = '1min'"
+
+
+_WANTING = """
+SELECT to_regclass('unified_state.step_vector') IS NULL AND pg_has_role(nspowner, 'USAGE')
+    AND EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')
+    AND NOT current_setting('transaction_read_only')::boolean
+FROM pg_namespace WHERE nspname = 'unified_state'
+"""
+
+
+# A new schema is laid out as the server is; one that is there remains as it was laid out.
+_IS_DISTRIBUTED = """
+SELECT coalesce((SELECT relkind <> 'p' FROM pg_class WHERE oid = to_regclass('unified_state.step')),
+    EXISTS (SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'
+        AND pronamespace = 'pg_catalog'::regnamespace))
+"""
+
+
+_EXTENSION = """
+SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'
+    AND to_regtype(extnamespace::regnamespace || '.halfvec') IS NOT NULL  -- from version 0.7 on
+"""
+_EXTENSION_IN_USE = f"{_EXTENSION} AND to_regclass('unified_state.step_vector') IS NOT NULL"
+
+
+def migrate(connection: Connection[Any], server: Server) -> None:
+    """Make or complete the schema. Raises NewerVersionError where a newer version of us made it."""
+    if connection.info.server_version < _OLDEST:
+        message = f"{server} is PostgreSQL {connection.info.server_version // 10_000}, which is too old"
+        raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
+    _check_encoding(connection, server)
+    _check_role(connection, server)
+    if schema_version(connection, server) < SCHEMA_VERSION:
+        _apply(connection, server)
+    _add_vectors(connection)
+
+
+def _apply(connection: Connection[Any], server: Server) -> None:
+    known = schema_version(connection, server)
+    try:
+        try:
+            _apply_under_lock(connection, server)
+        except (DuplicateSchema, UniqueViolation):
+            if known:
+                raise
+            _apply_under_lock(connection, server)  # somebody else made the schema at the same time
+    except InsufficientPrivilege as error:
+        lacks = f"has schema version {known}, which is too old" if known else "has no schema of ours yet"
+        message = f"{server} {lacks}, and this user may not make it: {server.scrubbed(str(error))}"
+        raise StorageError(message, "its owner opens it once with this version, and admits the others") from None
+
+
+def _apply_under_lock(connection: Connection[Any], server: Server) -> None:
+    with connection.transaction():
+        connection.execute(_CAREFULLY)
+        if schema_version(connection, server):
+            connection.execute(_LOCK)
+        known = schema_version(connection, server)
+        if known < SCHEMA_VERSION:
+            _bring_up_to_date(connection, known)
+
+
+def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
+    distributed = _is_distributed(connection)
+    if known == 0:
+        connection.execute(VERSION)
+    for number, migration in enumerate(migrations(distributed=distributed), 1):
+        if number > known:
+            connection.execute(migration)
+            connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
+    connection.execute(FUNCTIONS)
+    row = connection.execute(_EXTENSION_IN_USE).fetchone()
+    if row is not None:
+        connection.execute(nearest(row[0]))
+    if distributed:
+        connection.execute(distribution(known))
+
+
+def _add_vectors(connection: Connection[Any]) -> None:
+    """Make the table of vectors where the server has the extension, or can have it, and this user may."""
+    (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
+    if not wanting:
+        return
+    with connection.transaction():
+        connection.execute(_LOCK)
+        with suppress(InsufficientPrivilege, UndefinedFile), connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute(_CAREFULLY)
+        (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
+        row = connection.execute(_EXTENSION).fetchone()
+        if wanting and row is not None:
+            connection.execute(vectors(row[0], distributed=_is_distributed(connection)))
+
+
+def _is_distributed(connection: Connection[Any]) -> bool:
+    (distributed,) = connection.execute(_IS_DISTRIBUTED).fetchone() or (False,)
+    return bool(distributed)
+
+
+def _check_encoding(connection: Connection[Any], server: Server) -> None:
+    """No other encoding has all that can be said, or knows where its letters end."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        message = f"{server} is encoded in {encoding}, which cannot hold all text"
+        raise StorageError(message, "an administrator creates it: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0")
+
+
+def _check_role(connection: Connection[Any], server: Server) -> None:
+    """Row security holds for everybody but those whom the server lets pass by it."""
+    (passes,) = connection.execute(
+        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    ).fetchone() or (False,)
+    if passes:
+        message = f"{server}: the user {connection.info.user!r} is a superuser, whom no row security holds back"
+        raise StorageError(message, "connect as an ordinary role that owns the database")
+
+
+def schema_version(connection: Connection[Any], server: Server) -> int:
+    """The version of the schema; 0 where there is none."""
+    (found,) = connection.execute("SELECT to_regclass('unified_state.version') IS NOT NULL").fetchone() or (False,)
+    if not found:
+        return 0
+    (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM unified_state.version").fetchone() or (0,)
+    if number > SCHEMA_VERSION:
+        message = f"{server} has schema version {number}, and this unified-state knows up to {SCHEMA_VERSION}"
+        raise NewerVersionError(message, "update unified-state; nothing was changed")
+    return int(number)

@@ -1,0 +1,131 @@
+"""The store of a project's history on a PostgreSQL server."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from unified_state.team.postgres.append_steps import append
+from unified_state.team.postgres.archive_marks import Marks
+from unified_state.team.postgres.connections import Connections
+from unified_state.team.postgres.hybrid_search import search
+from unified_state.team.postgres.index_names import short_name, with_short_names
+from unified_state.team.postgres.migrate_server import migrate
+from unified_state.team.postgres.postgres_errors import failures
+from unified_state.team.postgres.read_rows import Reader, pages
+from unified_state.team.postgres.server_vectors import Vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+    from typing import Any, Self
+
+    from psycopg import Connection
+
+    from unified_state.model.history_records import (
+        Counts,
+        HistoryHit,
+        HistoryQuery,
+        HistoryRecord,
+        StoredCompaction,
+        StoredItem,
+        StoredLink,
+        StoredSession,
+        StoredStep,
+        Tombstone,
+    )
+    from unified_state.team.postgres.server_dsn import Server
+    from unified_state.team.postgres.tenancy import Asker
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him, unless
+    that is of no interest. `vectors` takes the vectors of steps, `marks` how far archives are.
+    """
+
+    def __init__(self, server: Server, asker: Asker, *, own_only: bool = False) -> None:
+        self._server, self._asker = server, asker
+        self._own_only = own_only
+        self._connections = Connections(server.parameters)
+        self.vectors = Vectors(self._transaction, asker)
+        self.marks = Marks(self._transaction, asker)
+        try:
+            with failures(server), self._connections.one() as connection:
+                migrate(connection, server)
+                asker.enter(connection, server)
+        except BaseException:
+            self._connections.close()
+            raise
+
+    @contextmanager
+    def _transaction(self) -> Iterator[tuple[Connection[Any], list[int]]]:
+        with failures(self._server), self._connections.one() as connection, connection.transaction():
+            readable = self._asker.ask(connection)
+            own = self._asker.author
+            yield connection, [own, *(author for author in readable if author != own and not self._own_only)]
+
+    def _read(self, read: Callable[[Reader], T]) -> T:
+        with self._transaction() as (connection, readable):
+            return read(Reader(connection, self._asker.project, readable))
+
+    def append(self, records: Iterable[HistoryRecord]) -> int:
+        """Keep records; see `HistoryStore`."""
+        with self._transaction() as (connection, _):
+            return append(connection, self._asker, map(with_short_names, records))
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """All sessions."""
+        return pages(lambda after: self._read(lambda reader: reader.session_page(after)))
+
+    def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
+        """A page of the steps of a session."""
+        return self._read(lambda reader: reader.steps(short_name(session_id), after, limit))
+
+    def find_steps(self, uuid: str) -> list[StoredStep]:
+        """The steps of a transcript entry."""
+        return self._read(lambda reader: reader.find_steps(short_name(uuid)))
+
+    def items(self) -> Iterator[StoredItem]:
+        """All items."""
+        return pages(lambda after: self._read(lambda reader: reader.item_page(after)))
+
+    def find_items(self, ref: str) -> list[StoredItem]:
+        """The item with that UUID, or all that have or had that alias."""
+        return self._read(lambda reader: reader.find_items(short_name(ref)))
+
+    def links(self) -> Iterator[StoredLink]:
+        """All links between items."""
+        return iter(self._read(Reader.links))
+
+    def compactions(self) -> Iterator[StoredCompaction]:
+        """All compactions."""
+        return pages(lambda after: self._read(lambda reader: reader.compaction_page(after)))
+
+    def tombstones(self) -> Iterator[Tombstone]:
+        """Everything that was forgotten."""
+        return iter(self._read(Reader.tombstones))
+
+    def search(self, query: HistoryQuery) -> list[HistoryHit]:
+        """The steps that match best."""
+        if query.session_id is not None:
+            query = query.replace(session_id=short_name(query.session_id))
+        with self._transaction() as (connection, readable):
+            return search(connection, self._asker, readable, query)
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        return self._read(Reader.counts)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,1 @@
+"""The schema of the server and its migrations."""

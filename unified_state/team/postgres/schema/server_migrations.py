@@ -1,0 +1,171 @@
+"""The schema of the server, by migrations. Never edit one that was released; but of functions there is only the newest
+text, which every migration puts in place.
+
+On a distributed server (Citus) the same tables are laid out otherwise, and their policies ask otherwise: `distributed`.
+"""
+
+from __future__ import annotations
+
+from re import sub
+
+from unified_state.team.postgres.schema.numbers_sql import NUMBERED_TABLES, TAKING, safe_numbers
+from unified_state.team.postgres.schema.search_sql import PASSES, SEARCH, SEARCHING
+from unified_state.team.postgres.schema.tables_sql import (
+    HISTORY,
+    HISTORY_TABLES,
+    MASKING,
+    PARTITIONED_TABLES,
+    REPLICAS,
+)
+from unified_state.team.postgres.schema.tenancy_sql import AS_STEPS, CALLING, ENTERING, NUMBERING, TENANTS
+from unified_state.team.postgres.schema.vectors_sql import INDEXED_DIMENSIONS, NEAREST, VECTOR_INDEX, VECTORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PARTITIONS = 16
+_ADDED = {"numbering": 2, "replica": 4}  # by the version of the schema that brings them
+DISTRIBUTED_TABLES = (*HISTORY_TABLES, *_ADDED)  # the first one is what the others lie beside
+_REFERENCE_TABLES = ("version", "organisation", "member", "project")
+
+VERSION = """
+CREATE SCHEMA unified_state;
+CREATE TABLE unified_state.version (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+"""
+
+FUNCTIONS = "".join(
+    (
+        SEARCHING.replace("{passes}", PASSES),
+        TAKING,
+        ENTERING.replace("{history}", ", ".join(f"unified_state.{table}" for table in DISTRIBUTED_TABLES)),
+        CALLING,
+    )
+)
+
+
+def migrations(*, distributed: bool) -> tuple[str, ...]:
+    """What leads from each version to the next one, without the functions that no table needs."""
+    return (
+        "".join(
+            (
+                TENANTS,
+                _tenant_policies(),
+                _laid_out(HISTORY, PARTITIONED_TABLES, distributed=distributed),
+                SEARCH,
+                *(policies(table, distributed=distributed) for table in HISTORY_TABLES),
+            )
+        ),
+        NUMBERING + policies("numbering", distributed=distributed) + AS_STEPS.replace("{table}", "numbering"),
+        MASKING,
+        REPLICAS + policies("replica", distributed=distributed) + AS_STEPS.replace("{table}", "replica"),
+        safe_numbers("".join(map(_given_numbers, NUMBERED_TABLES)), distributed=distributed),
+    )
+
+
+def vectors(schema: str, *, distributed: bool) -> str:
+    """The table of vectors, with the extension in a schema."""
+    return "".join(
+        (
+            _laid_out(VECTORS, ["step_vector"], distributed=distributed).replace("{schema}", schema),
+            *(VECTOR_INDEX.format(schema=schema, dimensions=dimensions) for dimensions in INDEXED_DIMENSIONS),
+            policies("step_vector", distributed=distributed),
+            AS_STEPS.replace("{table}", "step_vector"),
+            nearest(schema),
+            _distribute("step_vector") if distributed else "",
+        )
+    )
+
+
+def nearest(schema: str) -> str:
+    """The function that searches the table of vectors, with the extension in a schema."""
+    asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
+    passes = PASSES
+    for name, place in asked.items():
+        passes = sub(rf"(?<![.\w]){name}\b", place, passes)
+    return NEAREST.replace("{schema}", schema).replace("{passes}", passes) + CALLING
+
+
+def distribution(known: int) -> str:
+    """What lays the tables out over the nodes that a schema did not have in the version that is known; 0 for a new one.
+    What the policies ask is asked where the rows are.
+    """
+    if known:
+        return "".join(_distribute(table) for table, version in _ADDED.items() if version > known)
+    return "".join(
+        (
+            "SET LOCAL citus.multi_shard_modify_mode TO 'sequential';\n",
+            *(f"SELECT create_reference_table('unified_state.{table}');\n" for table in _REFERENCE_TABLES),
+            *map(_distribute, DISTRIBUTED_TABLES),
+            *(
+                f"ALTER FUNCTION unified_state.{name} SET citus.allow_nested_distributed_execution TO on;\n"
+                for name in ("author", "may_write", "readable", "name_of", "project")
+            ),
+        )
+    )
+
+
+def policies(table: str, *, distributed: bool) -> str:
+    """Row security for everybody, the owner too. A sub-select has its function asked once a statement, not once a row;
+    on a distributed server a policy may hold none.
+    """
+    here, author, may_write, readable = (
+        f"unified_state.{name}()" if distributed else f"(SELECT unified_state.{name}())"
+        for name in ("project", "author", "may_write", "readable")
+    )
+    seen = changed = f"project = {here}"
+    if table != "numbering":  # which is nobody's own
+        seen += f" AND author = ANY ({readable}::integer[])"
+        changed += f" AND author = {author}"
+    if table == "step_words":
+        seen += " AND words @@ unified_state.wanted()"
+    changed += f" AND {may_write}"
+    return f"""
+ALTER TABLE unified_state.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY readable ON unified_state.{table} FOR SELECT USING ({seen});
+CREATE POLICY insertable ON unified_state.{table} FOR INSERT WITH CHECK ({changed});
+CREATE POLICY changeable ON unified_state.{table} FOR UPDATE USING ({changed}) WITH CHECK ({changed});
+CREATE POLICY deletable ON unified_state.{table} FOR DELETE USING ({changed});
+"""
+
+
+def _given_numbers(table: str) -> str:
+    """What a row has to be besides: one whose number was given. Else a member could take the next ones."""
+    own = (
+        "project = (SELECT unified_state.project()) AND author = (SELECT unified_state.author()) "
+        "AND (SELECT unified_state.may_write())"
+    )
+    checked = f"WITH CHECK ({own} AND number <= (SELECT unified_state.given()))"
+    return f"""
+ALTER POLICY insertable ON unified_state.{table} {checked};
+ALTER POLICY changeable ON unified_state.{table} {checked};
+"""
+
+
+def _tenant_policies() -> str:
+    return "".join(
+        f"ALTER TABLE unified_state.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;\n"
+        f"CREATE POLICY of_organisation ON unified_state.{table} "
+        f"USING ({name} = current_setting('unified_state.organisation', true));\n"
+        for table, name in (("organisation", "name"), ("member", "organisation"), ("project", "organisation"))
+    )
+
+
+def _laid_out(tables: str, partitioned: Iterable[str], *, distributed: bool) -> str:
+    """Tables with their partitions; a distributed server has shards instead."""
+    if distributed:
+        return tables.replace(" PARTITION BY HASH (project)", "")
+    return tables + "".join(
+        f"CREATE TABLE unified_state.{table}_{number} PARTITION OF unified_state.{table} "
+        f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number});\n"
+        for table in partitioned
+        for number in range(PARTITIONS)
+    )
+
+
+def _distribute(table: str) -> str:
+    beside = "" if table == DISTRIBUTED_TABLES[0] else f", colocate_with => 'unified_state.{DISTRIBUTED_TABLES[0]}'"
+    return f"SELECT create_distributed_table('unified_state.{table}', 'project'{beside});\n"
+
+
+SCHEMA_VERSION = len(migrations(distributed=False))

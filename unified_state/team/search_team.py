@@ -1,0 +1,137 @@
+"""Searching what the whole team archived: on the server, beside the search in one's own archive.
+
+A server that does not answer soon is no reason to wait: one's own hits are there.
+"""
+
+from __future__ import annotations
+
+from threading import Thread
+
+from unified_state.errors import StorageError
+from unified_state.lib.record import Record
+from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.text.truncate import one_line
+from unified_state.lib.words.query import names_file, query_words, region, snippet
+from unified_state.memory.archive.steps import readable, uuid_key
+from unified_state.model.history_records import HistoryQuery
+from unified_state.model.step import Step
+from unified_state.search.find import filters_of, query_reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.history_records import HistoryHit, StoredStep
+    from unified_state.search.find import Wanted
+    from unified_state.search.query_meaning import Reader
+    from unified_state.team.sync_server import Server
+
+    T = TypeVar("T")
+
+_SECONDS = 5.0
+_MORE = 4  # times as many hits are asked for, since one's own are among them
+_REGION, _SNIPPET = 3_000, 240  # characters
+
+
+class TeamHit(Record):
+    """A step that somebody else archived: who said it and when, in which entry; scores compare with one another only.
+    `text` is what stands round the words.
+    """
+
+    said_by: str | None
+    kind: str
+    uuids: tuple[str, ...]
+    session_id: str
+    timestamp: str
+    score: float
+    snippet: str
+    text: str
+
+
+def find_in_team(
+    workspace: Workspace, server: Server, wanted: Wanted, now: int, seconds: float = _SECONDS
+) -> list[TeamHit]:
+    """The best hits on the server that this archive does not have, or has no more. Raises StorageError where it does
+    not answer.
+    """
+    filters = filters_of(wanted, now)
+    query = HistoryQuery(
+        text=wanted.query,
+        limit=wanted.limit * _MORE,
+        session_id=wanted.session_id,
+        kind=wanted.kind,
+        tool=wanted.tool,
+        since=filters.since,
+    )
+    has_archive = not workspace.is_empty
+    query = _with_meaning(query, query_reader(workspace, is_told=has_archive))  # the search there told it
+    if wanted.file is not None:  # the server knows words alone
+        query = query.replace(text=f"{query.text} {wanted.file}", limit=query.limit * _MORE)
+    found = _naming(_within(seconds, lambda: _search(server, query)), wanted.file)
+    others = workspace.use(lambda archive: _unknown(archive, found)) if has_archive else found
+    words = query_words(wanted.query)
+    return [_hit(hit, words) for hit in others[: wanted.limit]]
+
+
+def _with_meaning(query: HistoryQuery, reader: Reader | None) -> HistoryQuery:
+    """The query with its vector too, where there is one."""
+    vector = reader.vector(query.text) if reader is not None else None
+    return query if vector is None else query.replace(model=vector[0], vector=vector[1])
+
+
+def _search(server: Server, query: HistoryQuery) -> list[HistoryHit]:
+    with server.open() as store:
+        return store.search(query)
+
+
+def _naming(hits: list[HistoryHit], file: str | None) -> list[HistoryHit]:
+    return hits if file is None else [hit for hit in hits if names_file(_readable(hit.step), file)]
+
+
+def _unknown(archive: Archive, hits: list[HistoryHit]) -> list[HistoryHit]:
+    known = "SELECT 1 FROM step WHERE uuid = ? AND block = ? AND id NOT IN (SELECT step FROM pruned)"
+    return [hit for hit in hits if archive.row(known, uuid_key(hit.step.uuid), hit.step.block) is None]
+
+
+def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
+    step = hit.step
+    text = region(_readable(step), words, _REGION)
+    return TeamHit(
+        said_by=hit.said_by,
+        kind=step.kind,
+        uuids=(step.uuid,),
+        session_id=step.session_id,
+        timestamp=to_text(step.at),
+        score=round(hit.score, 4),
+        snippet=snippet(one_line(text), words, _SNIPPET),
+        text=text,
+    )
+
+
+def _readable(step: StoredStep) -> str:
+    return readable(Step(**{name: getattr(step, name) for name in Step.names}))
+
+
+def _within(seconds: float, action: Callable[[], T]) -> T:
+    """What an action gives. One that takes longer is left alone, and ends with the process."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(action())
+        except BaseException as error:  # noqa: BLE001  # it is raised again, in the thread that waits
+            errors.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        message = f"the team's server did not answer within {seconds:g} seconds"
+        raise StorageError(message, "what this archive has was found")
+    return results[0]

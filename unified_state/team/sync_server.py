@@ -1,0 +1,158 @@
+"""Syncing: what is new in an archive goes to a server, in batches, each of which is settled when the server has it.
+
+One run at a time works on an archive. A run may be killed at any moment: the next one goes on where it was, and what
+the server has already changes nothing there. How a run ended is kept, for `status`, `doctor` and the health line.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import AlreadyRunningError, UnifiedStateError
+from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.record import Record
+from unified_state.memory.history.store_protocol import KeepsMarks, KeepsVectors
+from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run, note_run
+from unified_state.memory.secrets.rules.mask import mask_text
+from unified_state.search.vectors.models import MODEL_NAMES
+from unified_state.team.outbox import Outbox
+from unified_state.team.outbox_marks import Mark
+from unified_state.team.outbox_servers import begin_run, end_run
+from unified_state.team.outbox_vectors import vector_batches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.history.store_protocol import HistoryStore, VectorStore
+    from unified_state.memory.workspace.workspace import Workspace
+
+LOCK = "sync.lock"
+
+
+class Server(Record):
+    """A server: what tells it from others, without a password, and how its store of this project is opened; what the
+    project is called there.
+    """
+
+    name: str
+    open: Callable[[], HistoryStore]
+    project: str = ""
+
+
+class Synced(Record):
+    """What a run did: how many records it told, how many of them the server did not have, how many vectors it sent, and
+    whether the server has everything now. `again`: it had lost what it was told, so everything was begun anew.
+    """
+
+    server: str
+    told: int = 0
+    new: int = 0
+    vectors: int = 0
+    complete: bool = False
+    again: bool = False
+
+
+class Limits(Record):
+    """How much a run does: at most so many records and vectors, and as long as there is time; how long it waits for
+    another one.
+    """
+
+    records: int | None = None
+    has_time: Callable[[], bool] | None = None
+    wait: float = 5.0
+
+
+def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
+    """Tell the server what it does not have. Raises UnifiedStateError, and keeps why, where that fails."""
+    limits = limits or Limits()
+    with _lock(workspace.place.folder, limits.wait):
+        return workspace.use(lambda archive: _Run(workspace, archive, server, clock, limits).run())
+
+
+def note_no_run(workspace: Workspace, error: UnifiedStateError, now: int) -> None:
+    """Keep why no run could begin. Where the user wants no server, how the last one failed is forgotten."""
+    if workspace.is_empty:
+        return
+    if workspace.settings.postgres_enabled:
+        _note(workspace, HookRun(SYNC_RUN, now, 0, error.message))
+    else:
+        forget_run(workspace.place.folder, SYNC_RUN)
+
+
+def _note(workspace: Workspace, run: HookRun) -> None:
+    try:
+        note_run(workspace.place.folder, run)
+    except OSError as error:
+        workspace.report(f"how the sync ended could not be noted: {error.strerror}")
+
+
+class _Run:
+    def __init__(
+        self, workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits
+    ) -> None:
+        self._workspace, self._archive = workspace, archive
+        self._server, self._clock, self._limits = server, clock, limits
+        self._began = clock()
+
+    def run(self) -> Synced:
+        outbox = Outbox(self._archive, self._server.name, self._began)
+        begin_run(self._archive, self._server.name, self._began)
+        try:
+            done = self._replicate(outbox)
+        except Exception as error:
+            told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
+            self._end(mask_text(told, _no_tag))
+            raise
+        self._end(None, is_complete=done.complete)
+        return done
+
+    def _replicate(self, outbox: Outbox) -> Synced:
+        with self._server.open() as store:
+            marks = store.marks if isinstance(store, KeepsMarks) else None
+            mark = Mark(self._archive, self._server.name, self._workspace.place.id or "", marks)
+            done = Synced(self._server.name, again=mark.begin_anew())
+            for batch in outbox.batches():
+                new = store.append(batch.records) if batch.records else 0
+                mark.up()
+                batch.settle()
+                done = done.replace(told=done.told + len(batch.records), new=done.new + new)
+                if self._is_enough(done):
+                    return done
+            keeper = store.vectors if isinstance(store, KeepsVectors) and store.vectors.can_be_kept else None
+            for vectors in self._vectors(keeper, mark):
+                done = done.replace(vectors=done.vectors + vectors)
+                if self._is_enough(done):
+                    return done
+        return done.replace(complete=True)
+
+    def _vectors(self, keeper: VectorStore | None, mark: Mark) -> Iterator[int]:
+        """Send those of the model that the user searches by, to a server that takes any; how many, batch by batch."""
+        model = None if keeper is None else MODEL_NAMES.get(self._workspace.settings.search_vectors)
+        for batch in vector_batches(self._archive, self._server.name, model):
+            if keeper is not None and batch.vectors:
+                keeper.add(batch.model, batch.vectors)
+                mark.up()
+            batch.settle()
+            yield len(batch.vectors)
+
+    def _is_enough(self, done: Synced) -> bool:
+        most, has_time = self._limits.records, self._limits.has_time
+        return (most is not None and done.told + done.vectors >= most) or (has_time is not None and not has_time())
+
+    def _end(self, problem: str | None, *, is_complete: bool = False) -> None:
+        now = self._clock()
+        end_run(self._archive, self._server.name, now, error=problem, is_complete=is_complete)
+        _note(self._workspace, HookRun(SYNC_RUN, self._began, now - self._began, problem))
+
+
+def _lock(folder: str, seconds: float) -> FileLock:
+    """Held by the one run that is at work on an archive."""
+    message = "another sync of this archive is at work"
+    busy = AlreadyRunningError(message, "it sends what there is; `unified-state status` shows the rest")
+    return FileLock(os.path.join(folder, LOCK), seconds, busy)
+
+
+def _no_tag(_secret: str) -> str:
+    return "in-log"

@@ -1,0 +1,115 @@
+"""The server that the user's own settings name, and this repository's history on it.
+
+Clones of one repository share a project there: that of the URL they were cloned from. A repository without one is known
+by its own id. Neither is anything that a repository's files could say.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
+from unified_state.errors import MissingExtraError, NotFoundError, SettingError, UnifiedStateError
+from unified_state.memory.repository.rules.project_name import shared_name
+from unified_state.memory.workspace.link import remote_of
+from unified_state.settings import user_file
+from unified_state.team.start_sync import own_environment
+from unified_state.team.sync_server import Server
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.memory.history.store_protocol import HistoryStore
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.settings import Settings
+
+
+def team_server(
+    workspace: Workspace, environ: Mapping[str, str], *, is_own: bool | None = None, own_only: bool = False
+) -> Server:
+    """The server. `is_own` says whether the environment is the user's own word; by default it is where no agent's
+    client started this process. With `own_only` nothing of other members is read. Raises SettingError where none is
+    configured, NotFoundError where the repository has no name yet.
+    """
+    settings = workspace.settings
+    if not settings.postgres_enabled:
+        message = "no server is configured"
+        raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
+    project = shared_name(remote_of(workspace.place)) or workspace.place.id
+    if project is None:
+        message = "nothing is archived here yet, and the repository has no `origin`"
+        raise NotFoundError(message, "`unified-state install` begins")
+    organisation, member = settings.postgres_organisation, _member(settings)
+    trusts = _is_own(environ) if is_own is None else is_own
+
+    def open_store() -> HistoryStore:
+        from unified_state.team.postgres.open_server import open_postgres  # an extra
+
+        return open_postgres(
+            settings.postgres_dsn,
+            project,
+            organisation=organisation,
+            member=member,
+            environ=environ,
+            trusts_environment=trusts,
+            own_only=own_only,
+        )
+
+    place = _place(settings.postgres_dsn, environ, trusts_environment=trusts)
+    return Server(f"{organisation}/{project} as {member} on {place}", open_store, f"{organisation}/{project}")
+
+
+def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedStateError | None:
+    """Why no sync can know where the configured server is; None where it can, or where none is configured. Nothing is
+    asked of the server. A sync in the background knows less of the environment: what it would meet is told.
+    """
+    if not settings.postgres_enabled:
+        return None
+    in_background = settings.sync_in_background
+    environ = own_environment(environ) if in_background else environ
+    try:
+        _member(settings)
+        _place(settings.postgres_dsn, environ, trusts_environment=not in_background and _is_own(environ))
+    except UnifiedStateError as error:
+        return error
+    return None
+
+
+def _is_own(environ: Mapping[str, str]) -> bool:
+    """Whether no agent's client started this process."""
+    return not any(map(environ.get, AGENT_VARIABLES))
+
+
+def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> str:
+    """Where the server is, without a password."""
+    from unified_state.team.postgres.local_server import EMBEDDED
+
+    if dsn.startswith(EMBEDDED):
+        return dsn
+    try:
+        from unified_state.team.postgres.server_dsn import find_server
+    except ImportError as error:
+        message = "history on PostgreSQL needs the extra `postgres`"
+        raise MissingExtraError(message, "pip install 'unified-state[postgres]'") from error
+    return str(find_server(dsn, environ, trusts_environment=trusts_environment))
+
+
+def _member(settings: Settings) -> str:
+    """Who the user is on the server. Raises SettingError where nothing says so: in a container, for example."""
+    try:
+        return settings.postgres_member or account_name()
+    except (LookupError, OSError):
+        message = "this account has no name, so nothing says who you are on the server"
+        raise SettingError(message, f"set postgres_member in {user_file()}") from None
+
+
+def account_name() -> str:
+    """The user's account on this machine, whatever the environment says. Raises LookupError or OSError where it has no
+    name.
+    """
+    try:
+        from pwd import getpwuid
+    except ImportError:  # Windows
+        return os.getlogin()
+    return getpwuid(os.getuid()).pw_name

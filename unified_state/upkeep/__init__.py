@@ -1,0 +1,1 @@
+"""Upkeep: forget and prune, import and export, doctor."""

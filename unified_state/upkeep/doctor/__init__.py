@@ -1,0 +1,1 @@
+"""Doctor and status: what is in place, what is wrong, what to do."""

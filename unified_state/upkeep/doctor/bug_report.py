@@ -1,0 +1,46 @@
+"""A bug of ours: a paste-ready report goes to a file, one line to the person."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+import traceback
+
+from unified_state import __version__
+from unified_state.lib.stdlib import sqlite_version_info
+from unified_state.memory.repository.health import BUG_REPORT
+from unified_state.memory.secrets.rules.mask import mask_text
+from unified_state.settings import default_data_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def report_bug(error: Exception, arguments: Sequence[str]) -> str:
+    """Write the report; the line that tells of it. The arguments may hold anything, so only the subcommand is kept."""
+    report = "\n".join(
+        [
+            f"unified-state {__version__}, Python {platform.python_version()}, SQLite {sqlite_version_info}",
+            f"{platform.system()} {platform.release()}; {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}",
+            f"command: {next(iter(arguments), '')}",
+            "",
+            _masked("".join(traceback.format_exception(error))),
+        ]
+    )
+    bug = _masked(f"a bug: {type(error).__name__}: {error}")
+    path = os.path.join(default_data_dir(), BUG_REPORT)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(report)
+    except OSError:
+        sys.stderr.write(report + "\n")
+        return f"{bug}; the report is above, please send it to us"
+    return f"{bug}; the report is in {path}, please send it to us"
+
+
+def _masked(text: str) -> str:
+    return mask_text(text, lambda _secret: "in-report")

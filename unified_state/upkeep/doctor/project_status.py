@@ -1,0 +1,100 @@
+"""Status: what is recorded for a place, in numbers."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.lib.record import Record
+from unified_state.memory.archive.cut_outputs import Savings, read_savings
+from unified_state.memory.archive.sessions import STAND_IN
+from unified_state.memory.journal.journal import HISTORY
+from unified_state.memory.repository.health import health_line
+from unified_state.search.vectors.model_table import VectorCount, vector_counts
+from unified_state.team.outbox_servers import ServerState, server_states
+from unified_state.team.team_server import server_problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+
+
+class Status(Record):
+    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970. `server_problem` says why
+    nothing can be synced to the server that is configured now; `archive_not_shown` is an archive that is not used while
+    the tier is json.
+    """
+
+    repository: str
+    worktree: str
+    tier: str
+    archive_path: str
+    state_path: str
+    archive_bytes: int
+    sessions: int
+    turns: int
+    steps: int
+    compactions: int
+    items: dict[str, dict[str, int]]
+    paged_out: int
+    newest_step_at: int | None
+    saved_at: str | None
+    health: str | None
+    lean: Savings
+    vectors: tuple[VectorCount, ...]
+    copied_from: str | None = None
+    servers: tuple[ServerState, ...] = ()
+    server_problem: str | None = None
+    archive_not_shown: str | None = None
+
+
+def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
+    """The status of a workspace whose archive exists."""
+    place = workspace.place
+    problem = server_problem(workspace.settings, environ)
+    hidden = place.archive_path if workspace.journal is not None and os.path.exists(place.archive_path) else None
+
+    def action(archive: Archive) -> Status:
+        # Rows stay of what was forgotten or pruned, and stand in for what a damage took: they hold nothing.
+        steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
+        saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
+        return Status(
+            repository=place.id or "",
+            worktree=place.repository.worktree,
+            tier=workspace.settings.tier,
+            archive_path=_path(workspace),
+            state_path=place.state_path,
+            archive_bytes=archive.size(),
+            sessions=archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0],
+            turns=turns,
+            steps=steps,
+            compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
+            items=_item_counts(archive),
+            paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
+            newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
+            saved_at=saved[0] if saved else None,
+            health=health_line(place.folder, now),
+            lean=read_savings(archive),
+            vectors=vector_counts(archive),
+            copied_from=place.copied_from,
+            servers=tuple(server_states(archive)),
+            server_problem=None if problem is None else str(problem),
+            archive_not_shown=hidden,
+        )
+
+    return workspace.use(action)
+
+
+def _item_counts(archive: Archive) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = {}
+    for kind, status, count in archive.rows(
+        "SELECT kind, status, count(*) FROM item GROUP BY kind, status ORDER BY min(id)"
+    ):
+        counts.setdefault(kind, {})[status] = count
+    return counts
+
+
+def _path(workspace: Workspace) -> str:
+    return workspace.place.archive_path if workspace.journal is None else os.path.join(workspace.journal, HISTORY)

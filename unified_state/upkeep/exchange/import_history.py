@@ -1,0 +1,191 @@
+"""Import: what other programs, other machines and other people kept goes into the archive of this repository.
+
+A file is read twice: to its end before anything is written, so that of a damaged one nothing is taken, and again in
+batches that each commit. Every record is known by a name of its own, so an import that was cut off is simply repeated.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import UsageError
+from unified_state.lib.record import Record
+from unified_state.memory.archive.sessions import root_at_worktree, session_number
+from unified_state.memory.ledger.item_table import PROPOSED
+from unified_state.memory.ledger.rules.binding import may_decide
+from unified_state.memory.manager.worktree_states import rewrite_state_files
+from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+from unified_state.model.history_records import StoredCompaction, StoredItem, StoredStep, Tombstone
+from unified_state.restore.news_table import last_news, take_back_news
+from unified_state.upkeep.exchange.import_formats import HISTORY, is_exported_from, open_records
+from unified_state.upkeep.exchange.import_trust import Judge, masked
+from unified_state.upkeep.exchange.open_stores import use_store
+from unified_state.upkeep.forget.apply_tombstones import forget_told
+from unified_state.upkeep.forget.forget_refs import tidy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.history.store_protocol import HistoryStore
+    from unified_state.memory.secrets.masker import Masker
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.history_records import HistoryRecord
+    from unified_state.team.sync_server import Server
+
+    Report = Callable[[int], None]
+
+_AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 4_000_000  # hooks wait for one batch at most
+_WEIGHED = 10_000  # steps of a session
+
+
+class Imported(Record):
+    """What the import of one file did: how many records it has, how many were new, and of its items how many wait for
+    the user's word, or were left as they are here.
+    """
+
+    path: str
+    format: str
+    records: int
+    added: int = 0
+    proposed: int = 0
+    left: int = 0
+
+
+class Readable(Record):
+    """A file that was read to its end, and nothing is wrong with it. `project` is the name that the program which wrote
+    it has for this one; `is_ours` where it was exported from this very repository, on this machine.
+    """
+
+    path: str
+    format: str
+    project: str
+    records: int
+    is_ours: bool
+
+
+def examine(workspace: Workspace, path: str, form: str, project: str | None = None) -> Readable:
+    """Read a file of that format to its end. Raises ForeignFileError."""
+    if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
+        message = f"{path} is the state file of this very folder"
+        raise UsageError(message, "it is read without an import")
+    project = project or os.path.basename(workspace.place.repository.worktree)
+    count = sum(1 for _ in open_records(form, path, project))
+    is_ours = form == HISTORY and is_exported_from(workspace.place.id or "", path, workspace.masker.seal)
+    return Readable(path, form, project, count, is_ours)
+
+
+def import_file(
+    workspace: Workspace,
+    readable: Readable,
+    now: int,
+    report: Report,
+    *,
+    is_own: bool = False,
+    server: Server | None = None,
+) -> Imported:
+    """Import a file that can be read, here or into a server. `is_own` says that a history is the user's own, who alone
+    can say so. `report` is told how many records are done.
+    """
+    is_history = readable.format == HISTORY
+    own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
+
+    def action(store: HistoryStore, archive: Archive | None) -> tuple[Imported, set[str]]:
+        judge = Judge(store, now, is_own=own, sets_apart=is_history and not own)
+        importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
+        for batch in _batches(open_records(readable.format, readable.path, readable.project)):
+            importer.keep(batch)
+            report(len(batch))
+        importer.settle()
+        imported = Imported(
+            path=readable.path,
+            format=readable.format,
+            records=readable.records,
+            added=importer.added,
+            proposed=importer.proposed,
+            left=importer.left,
+        )
+        return imported, importer.forgotten
+
+    done, forgotten = use_store(workspace, action, server)
+    if server is None:  # also where nothing is new: what was known may have changed
+        rewrite_state_files(workspace, forgotten.__contains__ if forgotten else None)
+    return done
+
+
+class _Importer:
+    """Keeps batch after batch in the store; `settle` forgets, and brings up to date what the archive derives."""
+
+    def __init__(
+        self, store: HistoryStore, archive: Archive | None, masker: Masker, judge: Judge, *, is_own: bool
+    ) -> None:
+        self._store, self._archive, self._masker, self._judge = store, archive, masker, judge
+        self._is_own = is_own
+        self._sessions: set[str] = set()
+        self.tombstones: list[Tombstone] = []
+        self._was_masked = False
+        self.forgotten: set[str] = set()  # what the state files may still tell
+        self.added = self.proposed = self.left = 0
+
+    def keep(self, batch: Iterable[HistoryRecord]) -> None:
+        """Keep a batch, whole or not at all."""
+        judged = [record for told in batch if (record := self._judged(told)) is not None]
+        self.tombstones += [record for record in judged if isinstance(record, Tombstone)]
+        kept = [record for record in judged if not isinstance(record, Tombstone)]
+        self._was_masked |= any(
+            record.masked_at for record in kept if isinstance(record, StoredStep | StoredCompaction)
+        )
+        items = [record for record in kept if isinstance(record, StoredItem)]
+        last = last_news(self._archive) if self._archive else 0
+        added = self._store.append(kept)
+        if self._archive:  # what was decided elsewhere, long ago, is no news to the sessions at work
+            take_back_news(self._archive, last, [item.uuid for item in items])
+        if added:
+            self.added += added
+            self.proposed += sum(item.status == PROPOSED for item in items)
+            self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
+
+    def settle(self) -> None:
+        """Forget what was forgotten there. Make the working sets of one's own sessions that got steps; no other session
+        ever goes on here.
+        """
+        if self._archive and self.tombstones:
+            self.added += self._forget(self._archive)
+        self.added += self._store.append(self.tombstones)
+        if self._archive and self._was_masked:
+            tidy(self._archive)  # what was masked there leaves every byte here
+        if self._archive is None or not self._is_own:
+            return
+        numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
+        for number in numbers:
+            root_at_worktree(self._archive, number)
+        rebuild_working_sets(self._archive, numbers, _WEIGHED)
+
+    def _forget(self, archive: Archive) -> int:
+        """Forget as the user does here; how many of the tombstones are new by that."""
+        before = _keys(self._store.tombstones())
+        self.forgotten = forget_told(archive, self.tombstones)
+        return len(_keys(self.tombstones) & (_keys(self._store.tombstones()) - before))
+
+    def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
+        judged = self._judge.judged(masked(record, self._masker))
+        self.left += judged is None
+        return judged
+
+
+def _keys(tombstones: Iterable[Tombstone]) -> set[tuple[str, str]]:
+    return {(tombstone.what, tombstone.key) for tombstone in tombstones}
+
+
+def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:
+    batch: list[HistoryRecord] = []
+    characters = 0
+    for record in records:
+        batch.append(record)
+        characters += len(record.text) if isinstance(record, StoredStep) else 0
+        if len(batch) >= _AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,164 @@
+"""What counts of a history that comes from elsewhere.
+
+Invariant: an import binds nobody. Whatever a file says, no constraint is enforced by it and none is lifted; and what
+somebody else's file calls the user's word is not this user's.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text.quotes import text_hash
+from unified_state.memory.ledger.gate import is_in_force
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
+from unified_state.memory.secrets.rules.private_tags import hide_private
+from unified_state.model.history_records import (
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
+from unified_state.model.item import CONSTRAINT
+from unified_state.model.origin import OBSERVED, USER_SAID
+from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.memory.history.store_protocol import HistoryStore
+    from unified_state.memory.secrets.masker import Masker
+    from unified_state.model.history_records import HistoryRecord
+
+_ELSEWHERE = "elsewhere:"
+_STATUS = "statusElsewhere"  # of an item that somebody else recorded
+_TEXTS = ("text", "summary", "quote")
+
+
+class Judge:
+    """Says of each record of an import what of it counts; None where nothing does."""
+
+    def __init__(self, store: HistoryStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
+        self._store, self._now = store, now
+        self._is_own, self._sets_apart = is_own, sets_apart
+        constraints = [item for item in store.items() if item.kind == CONSTRAINT]
+        self._constraints = {item.uuid for item in constraints}
+        self._in_force = {item.uuid for item in constraints if is_in_force(item)}
+        self._boundaries = set() if is_own else {known.boundary_uuid for known in store.compactions()}
+        self._kept: set[str] = set()
+
+    def judged(self, record: HistoryRecord) -> HistoryRecord | None:
+        """The record as it is taken in."""
+        if isinstance(record, StoredItem):
+            return self._item(record)
+        if isinstance(record, Tombstone) and record.key in self._in_force:
+            return None  # only the user at a terminal forgets a rule
+        if self._is_own:
+            return record
+        is_about_mine = (
+            isinstance(record, Tombstone)  # only the user forgets
+            or (isinstance(record, StoredCompaction) and record.boundary_uuid in self._boundaries)
+            or (isinstance(record, StoredLink) and not {record.from_uuid, record.to_uuid} <= self._kept)
+        )
+        return None if is_about_mine else self._apart(_of_others(record, self._now))
+
+    def _item(self, item: StoredItem) -> HistoryRecord | None:
+        """An item: what became of a constraint that is here is decided here, and a new one is not enforced; nobody else
+        changes an item that was recorded or decided on here.
+        """
+        if item.uuid in self._constraints:
+            return None
+        if self._is_own:
+            is_enforced = item.kind == CONSTRAINT and item.status == ACTIVE and item.body.get("mode")
+            return item.replace(status=PROPOSED) if is_enforced else item
+        known = self._store.find_items(item.uuid)
+        if known and not (known[0].status == PROPOSED and _STATUS in known[0].unknown):
+            return None
+        self._kept.add(item.uuid)
+        return self._apart(_item_of_others(item))
+
+    def _apart(self, record: HistoryRecord) -> HistoryRecord:
+        """The record in a session of its own: nobody else's turns get into a session that was held here."""
+        if not self._sets_apart or isinstance(record, (StoredLink, Tombstone)) or record.session_id is None:
+            return record
+        record = record.replace(session_id=f"{_ELSEWHERE}{record.session_id}")
+        if isinstance(record, StoredSession) and record.predecessor:
+            return record.replace(predecessor=f"{_ELSEWHERE}{record.predecessor}")
+        return record
+
+
+def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
+    """A session or a step of somebody else. What they did where is no work of this machine, and what they typed no word
+    of this user; `unknown` keeps what it was. What they masked takes no place of what is here.
+    """
+    if isinstance(record, StoredSession):
+        return record.replace(
+            worktree=None,
+            seen_at=None if record.seen_at is None else min(record.seen_at, now),
+            unknown=_kept(record.unknown, worktreeElsewhere=record.worktree),
+        )
+    if isinstance(record, StoredStep | StoredCompaction):
+        record = record.replace(masked_at=None)
+    if isinstance(record, StoredStep) and record.kind == PROMPT:
+        return record.replace(kind=NOTICE, unknown=_kept(record.unknown, kindElsewhere=PROMPT))
+    return record
+
+
+def _item_of_others(item: StoredItem) -> StoredItem:
+    """An item of somebody else: a proposal, if it is in force there; what the user said there is what was observed
+    here. What they captured is still to be captured here, and how large it is, is still to be counted.
+    """
+    was_said = item.origin == USER_SAID
+    unknown = _kept(
+        item.unknown,
+        originElsewhere=USER_SAID if was_said else None,
+        captureKeyElsewhere=item.capture_key,
+        **{_STATUS: item.status},
+    )
+    return item.replace(
+        origin=OBSERVED if was_said else item.origin,
+        status=PROPOSED if item.status == ACTIVE else item.status,
+        paged_out_at=item.paged_out_at or item.created_at,
+        estimate=None,
+        capture_key=None,
+        unknown=unknown,
+    )
+
+
+def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
+    """The record with its secrets masked. A quote and its hash change together."""
+    changed = {
+        name: value
+        for name, present in record.as_dict().items()
+        if (value := _masked(name, present, record, masker)) is not present
+    }
+    if "quote" in changed and isinstance(record, StoredItem):
+        changed["quote_hash"] = text_hash(changed["quote"])
+    return record.replace(**changed) if changed else record
+
+
+def _masked(name: str, value: Any, record: HistoryRecord, masker: Masker) -> Any:
+    if isinstance(value, dict) and value:
+        text = dump_json(value)
+        clean = masker.json(text)
+        return value if clean is text else parse_json(clean)
+    if not isinstance(value, str) or name not in _TEXTS:
+        return value
+    if isinstance(record, StoredStep) and record.kind == TOOL_CALL:
+        return masker.json(value) if value[:1] in {"{", "["} and _is_json(value) else masker.text(value)
+    if isinstance(record, StoredStep) and record.kind in {PROMPT, NOTICE}:
+        value = hide_private(value)
+    return masker.text(value)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse_json(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _kept(unknown: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {**unknown, **{name: value for name, value in fields.items() if value is not None}}

@@ -1,0 +1,1 @@
+"""Forget, prune and scan: what the user wants gone leaves every file."""

@@ -1,0 +1,33 @@
+"""Purging: what was recorded for a repository is deleted, with all that belongs to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from unified_state.agents.install.install_claude_code import put_tool_hook
+from unified_state.constraints.constraint_hook import settings_path
+from unified_state.memory.journal.journal_places import remove_journals
+from unified_state.memory.repository.checkouts import forget_checkouts
+from unified_state.memory.repository.identity import ID_FILE
+from unified_state.memory.repository.rejoin import identity_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.repository.place import Place
+    from unified_state.settings import Settings
+
+
+def purge(place: Place, settings: Settings) -> str:
+    """Delete archive, journals, state file and identity, and what is enforced; what was deleted, in one line."""
+    put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
+    remove_journals(place)
+    shutil.rmtree(place.folder, ignore_errors=True)
+    if place.id is not None:
+        forget_checkouts(settings.data_dir, place.id)
+    stem = place.state_path.removesuffix(".json")
+    identity = os.path.join(identity_folder(place.repository), ID_FILE)
+    for path in (place.state_path, f"{stem}.lock", identity, f"{identity}.lock"):
+        if os.path.exists(path):
+            os.unlink(path)
+    return f"deleted {place.folder} and {place.state_path}"

@@ -1,0 +1,161 @@
+"""Scanning: look for secrets in all that is kept, with the rules of today; masking rules get better with time."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import UnifiedStateError
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.memory.archive.free_texts import free_texts, replace_free_text
+from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
+from unified_state.memory.archive.steps import find_step
+from unified_state.memory.archive.write_steps import replace_text
+from unified_state.memory.history.masked_times import note_masked
+from unified_state.memory.ledger.item_table import list_items, update_item
+from unified_state.memory.ledger.source_table import set_source
+from unified_state.memory.ledger.update_quotes import quoted, requote, requote_summary
+from unified_state.memory.manager.worktree_states import existing_state_files, rewrite_state_files
+from unified_state.memory.repository.health import problem_files
+from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
+from unified_state.model.history_records import STEP
+from unified_state.model.step import TOOL_CALL
+from unified_state.upkeep.forget.forget_refs import tidy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.secrets.masker import Masker
+    from unified_state.memory.workspace.workspace import Workspace
+
+
+class Scanned(Record):
+    """What a scan found: how many steps it looked at, and what holds a secret: refs, names of notes and sessions,
+    paths of files.
+    """
+
+    looked_at: int
+    refs: tuple[str, ...]
+
+
+def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], None] = lambda _count: None) -> Scanned:
+    """Look through the archive and the files beside it; with a time (now) the secrets are masked, and so are the
+    files.
+    """
+    fix = fix_at is not None
+
+    def action(archive: Archive) -> Scanned:
+        looked_at, refs = _steps(archive, workspace.masker, report, fix_at)
+        refs += _items(archive, workspace.masker, fix_at)
+        refs += _free_texts(archive, workspace.masker, fix_at)
+        refs += _pending(archive, workspace.masker, fix=fix)
+        if fix and refs:
+            tidy(archive)
+        return Scanned(looked_at, tuple(refs))
+
+    done = workspace.use(action)
+    files = list(_files(workspace, fix=fix))
+    if fix and (files or done.refs):
+        rewrite_state_files(workspace, lambda _text: False)
+    return done.replace(refs=(*done.refs, *files))
+
+
+def _steps(
+    archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None
+) -> tuple[int, list[str]]:
+    numbers = [row[0] for row in archive.rows("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")]
+    found, sessions = [], set()
+    for number in numbers:
+        step = find_step(archive, number)
+        report(1)
+        if step is None:
+            continue
+        masked = masker.json(step.text) if step.kind == TOOL_CALL else masker.text(step.text)
+        if masked != step.text:
+            found.append(number)
+            if fix_at is not None:
+                with archive.transaction():
+                    replace_text(archive, number, step, masked)
+                    note_masked(archive, STEP, number, fix_at)
+                    requote(archive, step.uuid, masker)
+                    sessions |= empty_working_sets(archive, [number])
+    rebuild_working_sets(archive, sessions)
+    return len(numbers), [f"S{number}" for number in found]
+
+
+def _items(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
+    refs = []
+    for item in list_items(archive):
+        body = parse_json(masker.json(dump_json(item.body)))
+        quote = None if item.quote is None else masker.text(item.quote)
+        if body == item.body and quote == item.quote:
+            continue
+        refs.append(item.alias)
+        if fix_at is not None:
+            files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+            kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
+            with archive.transaction():
+                changed = item.replace(changed_at=to_text(fix_at), estimate=None)
+                update_item(archive, changed.replace(body=body, files=files, file_hashes=kept))
+                if quote is not None and quote != item.quote:
+                    set_source(archive, quoted(item, quote))
+    return refs
+
+
+def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
+    refs = []
+    for found in free_texts(archive):
+        masked = masker.json(found.text) if found.is_json else masker.text(found.text)
+        if masked != found.text:
+            refs.append(found.name)
+            if fix_at is not None:
+                with archive.transaction():
+                    replace_free_text(archive, found, masked)
+                    if found.record is not None:
+                        note_masked(archive, *found.record, fix_at)
+                    if found.is_summary:
+                        requote_summary(archive, found.key, masked, masker)
+    return refs
+
+
+def _pending(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
+    refs = []
+    for session_id in sessions_with_pending(archive):
+        messages = read_pending(archive, session_id)
+        masked = [message.replace(text=masker.text(message.text)) for message in messages]
+        if masked != messages:
+            refs.append(f"session {session_id}")
+            if fix:
+                write_pending(archive, session_id, masked)
+    return refs
+
+
+def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:
+    """State files, which are written anew from what is masked by then, and what tells of problems, which goes."""
+    for path in existing_state_files(workspace):
+        text = _read(path)
+        try:
+            is_found = workspace.masker.json(text) != text
+        except (ValueError, RecursionError):  # it is no JSON
+            is_found = workspace.masker.text(text) != text
+        if is_found:
+            yield path
+    for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
+        text = _read(path)
+        if workspace.masker.text(text) != text:
+            yield path
+            if fix:
+                os.unlink(path)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise UnifiedStateError(message, "make it a file that you may read") from error

@@ -1,0 +1,1 @@
+"""Where no archive can be used: a journal stands in, and merges back later."""

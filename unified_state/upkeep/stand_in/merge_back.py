@@ -1,0 +1,246 @@
+"""Merging back: what a journal holds joins the archive as soon as that can be used, and the journal goes.
+
+Items are known by their UUID, steps by their entry, so merging twice, or going on where a process was killed, changes
+nothing. The archive reads the transcripts first, from where it had stopped, so that their turns stand in order. The
+files go only when all of it is durable; the lock is held from the first to the last of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import islice
+
+from unified_state.capture.capture_transcript import Capture
+from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError
+from unified_state.lib.clock import current_time
+from unified_state.lib.files.atomic_file import sync_folder
+from unified_state.lib.stdlib import DatabaseError
+from unified_state.lib.text.timestamps import to_text
+from unified_state.memory.archive.archive import explained
+from unified_state.memory.archive.pending_messages import Pending, read_pending, sessions_with_pending
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.settle_pending import keep_message
+from unified_state.memory.history.archive_store import SqliteStore
+from unified_state.memory.history.store_protocol import everything
+from unified_state.memory.journal.journal import EVENTS, HISTORY, Journal
+from unified_state.memory.journal.journal_places import DAMAGED, MERGED, merged_folders, waiting_journals
+from unified_state.memory.journal.journal_replay import MemoryArchive
+from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.memory.journal.scratch_database import remove_scratch, remove_tree
+from unified_state.memory.ledger.item_table import raise_counter, selected_items
+from unified_state.memory.repository.place import digest_path_of, journal_folder
+from unified_state.memory.state_file.state_file import StateFile, written_state_files
+from unified_state.upkeep.forget.apply_tombstones import forget_told
+from unified_state.upkeep.stand_in.carry_items import is_carried
+from unified_state.upkeep.stand_in.former_files import FormerFiles, former_files
+from unified_state.upkeep.stand_in.merge_notes import take_notes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.history_records import HistoryRecord
+    from unified_state.model.item import LedgerItem
+
+    Message = tuple[str, Pending]
+
+_BATCH = 500  # records in one transaction; others wait for it
+_LOCK_SECONDS = 10.0
+_OWN_TRANSCRIPTS = (
+    "SELECT path, session_id FROM transcript JOIN session ON session.id = session WHERE agent IS NULL ORDER BY path"
+)
+
+
+def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> str | None:
+    """Merge what waits, for about so long; what is to be told of what is left for the next time, if anything."""
+    told = None
+    until = time.monotonic() + seconds
+    for folder in waiting_journals(workspace.place, is_tier=workspace.keeps_journal):
+        try:
+            is_done = _Merge(workspace, archive, folder, lambda: time.monotonic() < until).run(
+                min(seconds, _LOCK_SECONDS)
+            )
+            problem = None if is_done else "there was no time to take in all of it"
+        except DamagedArchiveError:
+            raise
+        except (UnifiedStateError, DatabaseError) as error:
+            known = error if isinstance(error, UnifiedStateError) else explained(error, archive.path)
+            if isinstance(known, DamagedArchiveError):
+                raise
+            problem = str(known)
+        if problem is not None:
+            told = f"what was kept in {folder} while the archive could not be used is not shown yet: {problem}"
+    return told
+
+
+class _Merge:
+    """The histories of one folder on their way into the archive."""
+
+    def __init__(self, workspace: Workspace, archive: Archive, folder: str, has_time: Callable[[], bool]) -> None:
+        self._workspace = workspace
+        self._archive = archive
+        self._store = SqliteStore(archive.path, archive=archive)
+        self._folder = folder
+        self._is_history = workspace.keeps_journal and folder == journal_folder(workspace.place)
+        self._has_time = has_time
+        self._now = current_time()
+        self._damaged = 0
+
+    def run(self, lock_seconds: float) -> bool:
+        """Whether all of it is in the archive now, and the files are gone."""
+        own = self._archive.journal if isinstance(self._archive, JournalledArchive) else None
+        journal = own if own and self._is_history else Journal(self._folder, lock_seconds)
+        with journal:
+            if not (self._former() and self._journal(journal) and self._events()):
+                return False
+            self._put_away()
+            self._remove_merged()
+        return True
+
+    def _former(self) -> bool:
+        """Take in the files that were kept before there was a journal."""
+        if not former_files(self._folder):
+            return True
+        files = FormerFiles(self._folder)
+        with MemoryArchive() as source:
+            pending = files.put_into(source)
+            self._damaged += files.damaged
+            return self._take_in(source, pending)
+
+    def _journal(self, journal: Journal) -> bool:
+        if self._is_history or not os.path.exists(os.path.join(self._folder, HISTORY)):
+            return True
+        with JournalledArchive(self._folder, journal=journal) as source:
+            names = sessions_with_pending(source)
+            pending = [(name, message) for name in names for message in read_pending(source, name)]
+            self._damaged += source.damaged
+            return self._take_in(source, pending)
+
+    def _events(self) -> bool:
+        """Serve what hooks were told of that had no SQLite: messages, and transcripts to be read."""
+        told = [line for commit in Journal(self._folder, 0, EVENTS).commits() for line in commit]
+        for event in told:
+            with self._archive.transaction():
+                known = {name: event.get(name) for name in ("worktree", "pid")}
+                touch_session(self._archive, event["session"], event["at"], **known)
+            if event.get("text"):
+                self._keep([(event["session"], Pending(event["kind"], event["text"], event["at"]))])
+        return self._read_transcripts({(event["transcript"], event["session"]) for event in told})
+
+    def _take_in(self, source: Archive, pending: list[Message]) -> bool:
+        """Whether all of it is in the archive now."""
+        history = SqliteStore(source.path, archive=source)
+        self._forget(history)  # first: it is not to be read again, nor anything to be taken from it
+        if not (self._read_transcripts(source.rows(_OWN_TRANSCRIPTS)) and self._append(source, history)):
+            return False
+        self._rename(history)
+        take_notes(self._archive, source)
+        self._keep(pending)
+        return True
+
+    def _forget(self, history: SqliteStore) -> None:
+        """Forget what was forgotten meanwhile, as thoroughly as here."""
+        if tombstones := list(history.tombstones()):
+            forget_told(self._archive, tombstones)
+            self._store.append(tombstones)
+
+    def _read_transcripts(self, transcripts: Iterable[tuple[str, str]]) -> bool:
+        """Let the archive read on in the transcripts of which the history holds a part."""
+        capture = Capture(
+            self._archive,
+            self._workspace.masker,
+            self._now,
+            self._has_time,
+            head=self._workspace.head,
+            postpones=True,
+        )
+        return all(
+            capture.session(path, session_id).complete
+            for path, session_id in sorted(transcripts)
+            if os.path.exists(path)
+        )
+
+    def _append(self, source: Archive, history: SqliteStore) -> bool:
+        """Items first, and the compactions that they come from: they are few, and what the next answer needs."""
+        with self._archive.transaction():
+            for letter, last in source.rows("SELECT letter, last FROM counter"):
+                raise_counter(self._archive, letter, last)
+        self._store.append(self._known_here([*history.compactions(), *history.items(), *history.links()]))
+        records = self._known_here(everything(history))
+        while batch := list(islice(records, _BATCH)):
+            if not self._has_time():
+                return False
+            self._store.append(batch)
+        return True
+
+    def _known_here(self, records: Iterable[HistoryRecord]) -> Iterator[HistoryRecord]:
+        """The records but those that only stand for what the archive has."""
+        for record in records:
+            if not is_carried(record) and self._captured(record) is None:
+                yield record
+
+    def _captured(self, record: HistoryRecord) -> LedgerItem | None:
+        """The archive's own item where it has captured the same fact itself, from the same transcript."""
+        key = getattr(record, "capture_key", None)
+        found = selected_items(self._archive, "WHERE capture_key = ?", key) if key else []
+        return next((item for item in found if item.uuid != getattr(record, "uuid", None)), None)
+
+    def _rename(self, history: SqliteStore) -> None:
+        """Give the items that have other names now those names in the state files too, and tell the user."""
+        names: dict[tuple[str, str], str] = {}
+        for item in history.items():
+            captured = self._captured(item)
+            (kept,) = [captured] if captured else self._store.find_items(item.uuid) or (item,)
+            if kept.alias == item.alias or is_carried(item):
+                continue
+            names[item.alias, item.created_at] = kept.alias
+            if captured is None:
+                self._workspace.advise(
+                    f"{item.alias}, recorded while the archive could not be used, is {kept.alias} now: "
+                    f"another {item.alias} is there; `unified-state recall {item.alias}` tells of both"
+                )
+        place = self._workspace.place
+        for path in filter(os.path.exists, written_state_files(self._folder)):
+            StateFile(path, digest_path_of(place.folder, path)).trust(digest_path_of(self._folder, path))
+        paths = {place.state_path, *written_state_files(place.folder)} if names else set()
+        for path in sorted(filter(os.path.exists, paths)):
+            StateFile(path, digest_path_of(place.folder, path)).rename(names)
+
+    def _keep(self, pending: list[Message]) -> None:
+        for session_id, message in pending:
+            if message not in read_pending(self._archive, session_id):
+                keep_message(self._archive, session_id, message)
+
+    def _remove_merged(self) -> None:
+        for folder in merged_folders(self._folder):
+            try:
+                remove_tree(folder)
+            except OSError as error:
+                raise _unremovable(folder, error) from error
+
+    def _put_away(self) -> None:
+        """Take the files out of their place: from now on there is nothing to be merged. Damaged ones are kept."""
+        ending = f"{to_text(self._now).replace(':', '')}-{os.getpid()}"
+        aside = f"{self._folder}{DAMAGED if self._damaged else MERGED}{ending}"
+        try:
+            if self._is_history:
+                os.mkdir(aside, 0o700)
+                names = [EVENTS, *former_files(self._folder)]
+                for name in (name for name in names if os.path.exists(os.path.join(self._folder, name))):
+                    os.rename(os.path.join(self._folder, name), os.path.join(aside, name))
+            elif os.path.isdir(self._folder):
+                remove_scratch(self._folder)
+                os.rename(self._folder, aside)
+            sync_folder(os.path.dirname(self._folder))
+        except OSError as error:
+            raise _unremovable(self._folder, error) from error
+        if self._damaged:
+            self._workspace.report(f"{self._damaged} lines could not be read; the files were set aside as {aside}")
+
+
+def _unremovable(folder: str, error: OSError) -> StorageError:
+    message = f"{folder} is in the archive and cannot be removed: {error.strerror}"
+    return StorageError(message, "remove it by hand")
