@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchmarks.lean_sessions import Output, Stretch
 from unified_state.context.lean.rules.shorten import shorten
 from unified_state.model.cut_marks import with_handle
-from unified_state.model.short_output import Shortened
+from unified_state.model.step import Shortened
 
 NEVER = 1 << 60  # more than anybody writes
 _REF = "S1234"

@@ -33,7 +33,7 @@ from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.repository.place import Place, locate
 from unified_state.model.step import PROMPT, TEXT, Step
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 from unified_state.upkeep.forget.forget_refs import forget_ref
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")

@@ -21,7 +21,7 @@ from unified_state.model.step import Step
 from unified_state.search.search_archive import search
 from unified_state.setting_table import STATIC
 from unified_state.team.postgres.local_server import EMBEDDED, start_embedded
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:
     from unified_state.memory.history.store_protocol import HistoryStore
@@ -129,9 +129,9 @@ def _give_vectors(place: Path, steps: int) -> float:
     """
     import psycopg
 
-    from unified_state.search.vectors.model_table import full_name
     from unified_state.search.vectors.models import open_model
     from unified_state.search.vectors.vector_arrays import matrix
+    from unified_state.search.vectors.vector_table import full_name
 
     model, written, seconds = open_model(STATIC), _written(steps), 0.0
     name, index = full_name(model.name, model.version), f"step_vector_{model.dimensions}"

@@ -50,7 +50,7 @@ REFUSALS = {
 # Prints how many steps the server has.
 COUNT = """
 import sys
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 with open_postgres(sys.argv[1], sys.argv[2], organisation="default", member="ada") as store:
     print(store.counts().steps)
 """

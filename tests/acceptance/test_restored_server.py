@@ -15,7 +15,7 @@ import pytest
 from tests.postgres_server import OWNER, PostgresServer
 from unified_state.memory.history.store_protocol import everything
 from unified_state.model.history_records import StoredStep
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 from .product import Project, told_in_one_line
 from .test_team_server import PROJECT, REMOTE, speak

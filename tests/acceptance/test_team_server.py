@@ -20,7 +20,7 @@ from tests.postgres_server import OWNER, PostgresServer
 from unified_state.memory.history.history_file import write_history
 from unified_state.memory.history.store_protocol import everything
 from unified_state.model.history_records import HistoryRecord, StoredStep
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 from .product import GO_ON, PATIENCE, PROGRAM, Project, hook_command, told_in_one_line
 from .transcripts import Transcript

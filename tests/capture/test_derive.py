@@ -10,12 +10,12 @@ import pytest
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result
 from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.derive_queue import first_unnoted
 from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.step_queues import first_unnoted
 from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
-from unified_state.memory.working_set.read_working_set import read_working_set
+from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import EVIDENCE
 from unified_state.model.working_set_entries import WorkingSet
 

@@ -9,12 +9,10 @@ from threading import Timer
 import pytest
 
 from tests.builders import NOW, SESSION, answer, append, prompt
-from unified_state.capture.user_quotes import record_quoted
-from unified_state.capture.user_words import NOT_FOUND, SAYS_ELSE, check_quote
+from unified_state.capture.user_words import NOT_FOUND, SAYS_ELSE, check_quote, record_quoted
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.pending_messages import Pending
+from unified_state.memory.archive.pending_messages import Pending, keep_message
 from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
-from unified_state.memory.archive.settle_pending import keep_message
 from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.ledger.source_table import entry_steps
 from unified_state.memory.workspace.workspace import Workspace

@@ -11,7 +11,7 @@ from tests.contracts import CONTRACTS, Contract
 from tests.postgres_kinds import on_every_server
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journalled_archive import JournalledArchive
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Callable

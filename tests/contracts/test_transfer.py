@@ -12,7 +12,7 @@ from tests.contracts.contract import decision, session, step, turn, uuid
 from unified_state.memory.history.history_file import Header, read_history, write_history
 from unified_state.memory.history.store_protocol import everything
 from unified_state.model.history_records import StoredCompaction, StoredLink, Tombstone
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 from .test_contracts import _TIERS
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.cutting_proxy import CuttingProxy
 from tests.postgres_server import OWNER, PostgresServer
 from tests.sandboxed.product import Product
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 from .conversation import Conversation
 from .installed import installed

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
-from unified_state.restore.rules.turn_outline import outline
+from unified_state.restore.rules.story_lines import outline
 
 
 def step(kind: str, text: str = "", *, tool: str | None = None, is_error: bool = False) -> Step:

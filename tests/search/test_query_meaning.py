@@ -12,8 +12,8 @@ from unified_state.memory.archive.full_text import Filters
 from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.ledger.item_table import insert_item
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.hit import Hit
 from unified_state.model.item import DECISION
+from unified_state.model.step import Hit
 from unified_state.search.find import Wanted, find, find_everywhere
 from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search

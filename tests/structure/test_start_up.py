@@ -173,7 +173,7 @@ def modules_of_status_line(repository: Path) -> set[str]:
 def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path, transcript: Path) -> None:
     modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
     loaded = modules_of_status_line(repository)
-    assert "unified_state.context.window.watch_context" in loaded  # it looked into the archive
+    assert "unified_state.context.window.read_context" in loaded  # it looked into the archive
     assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
 
 

@@ -20,8 +20,7 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryQuery, HistoryRecord, StoredCompaction, StoredStep
 from unified_state.settings import Settings
 from unified_state.team.outbox import Outbox
-from unified_state.team.postgres.open_server import open_postgres
-from unified_state.team.postgres.postgres_store import PostgresStore
+from unified_state.team.postgres.postgres_store import PostgresStore, open_postgres
 from unified_state.team.sync_server import Limits, Server, sync
 from unified_state.upkeep.forget.forget_refs import forget
 from unified_state.upkeep.forget.scan_secrets import scan

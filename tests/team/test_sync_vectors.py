@@ -19,9 +19,8 @@ from unified_state.search.vectors.models import MODEL_NAMES
 from unified_state.search.vectors.vector_table import add_vectors, model_number
 from unified_state.setting_table import OFF, STATIC
 from unified_state.team.outbox_servers import server_states
-from unified_state.team.outbox_vectors import vector_batches
-from unified_state.team.postgres.open_server import open_postgres
-from unified_state.team.postgres.postgres_store import PostgresStore
+from unified_state.team.outbox_steps import vector_batches
+from unified_state.team.postgres.postgres_store import PostgresStore, open_postgres
 from unified_state.team.sync_server import Limits, Server, Synced, sync
 from unified_state.upkeep.forget.forget_refs import forget
 

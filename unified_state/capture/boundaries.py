@@ -5,8 +5,8 @@ and how the transcripts of each host are read.
 from __future__ import annotations
 
 from unified_state.agents.transcripts.claude_code import read_entry
-from unified_state.memory.archive.apply_rewind import keep_continuation
 from unified_state.memory.archive.compactions import keep_boundary, keep_transcript_summary, mark_delivered
+from unified_state.memory.archive.rewinds import keep_continuation
 from unified_state.model.hook_event import HOST_MARK
 from unified_state.model.step import Boundary, Continuation, Delivery, Summary
 

@@ -9,13 +9,20 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
-from unified_state.agents.transcripts.entry_fields import continuation_of, cwd_of, parent_of
-from unified_state.agents.transcripts.session_folder import session_folder, subagent_transcripts, tool_result_files
-from unified_state.agents.transcripts.transcript_lines import parse_entries, read_lines
+from unified_state.agents.transcripts.transcript_lines import (
+    continuation_of,
+    cwd_of,
+    parent_of,
+    parse_entries,
+    read_lines,
+    session_folder,
+    subagent_transcripts,
+    tool_result_files,
+)
 from unified_state.capture.boundaries import keep_fact, reader_of
 from unified_state.lib.record import Record
 from unified_state.lib.text.compress import pack
-from unified_state.memory.archive.derive_queue import first_unnoted, postpone
+from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import (
     Cursor,
     count_tool_calls,
@@ -26,7 +33,7 @@ from unified_state.memory.archive.sessions import (
     session_number,
     touch_session,
 )
-from unified_state.memory.archive.settle_pending import settle_messages
+from unified_state.memory.archive.step_queues import first_unnoted, postpone
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.secrets.masker import masked_step, masked_text
 from unified_state.model.step import Step, Summary

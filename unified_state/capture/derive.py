@@ -8,7 +8,7 @@ So every step is noted once and in order, whoever archived it.
 from __future__ import annotations
 
 from unified_state.capture.find_facts import FactKeeper
-from unified_state.memory.archive.derive_queue import first_unnoted, mark_noted
+from unified_state.memory.archive.step_queues import first_unnoted, mark_noted
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.ledger.watch_sources import SourceKeeper
 from unified_state.memory.working_set.keep_working_set import WorkingSetKeeper

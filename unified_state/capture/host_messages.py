@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from unified_state.capture.boundaries import reader_of
 from unified_state.capture.capture_transcript import Capture, Captured
+from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.settle_pending import settle_messages
 from unified_state.memory.archive.steps import last_turns
 
 TYPE_CHECKING = False

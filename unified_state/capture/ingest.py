@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.agents.transcripts.entry_fields import cwd_of, session_of
-from unified_state.agents.transcripts.transcript_lines import parse_entries, read_lines
+from unified_state.agents.transcripts.transcript_lines import cwd_of, parse_entries, read_lines, session_of
 from unified_state.agents.transcripts.transcript_readers import told_by_host
 from unified_state.capture.capture_transcript import Capture, Captured
 from unified_state.errors import ForeignFileError, NotFoundError

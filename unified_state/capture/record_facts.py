@@ -15,8 +15,7 @@ from unified_state.capture.rules.plans import APPROVED_PLAN
 from unified_state.lib.text.compress import escape_surrogates
 from unified_state.lib.text.quotes import text_hash
 from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.file_mentions import mentioned_files
-from unified_state.lib.words.identifiers import relative_path
+from unified_state.lib.words.identifiers import mentioned_files, relative_path
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     PROPOSED,

@@ -10,7 +10,8 @@ import time
 
 from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.survival.rules.same_statement import says
+from unified_state.capture.survival.rules.known_reports import says
+from unified_state.lib.clock import current_time
 from unified_state.lib.record import Record
 from unified_state.lib.words.query import query_words
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
@@ -18,15 +19,20 @@ from unified_state.memory.archive.pending_messages import read_pending
 from unified_state.memory.archive.sessions import session_number, transcripts_of
 from unified_state.memory.archive.steps import find_step, newest_steps
 from unified_state.memory.ledger.find_sources import Source
+from unified_state.memory.manager.state_writer import StateWriter
+from unified_state.model.item import MAIN_FIELDS
 from unified_state.model.origin import USER_SAID
 from unified_state.model.step import PROMPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.item import Entry
+
 
 _RECENT, _CANDIDATES = 100, 100  # prompts that are looked at: of the session, and by their words
 _MOST_CHARACTERS = 200_000
@@ -110,3 +116,18 @@ def _catch_up(archive: Archive, workspace: Workspace, now: int, until: float) ->
     )
     paths = transcripts_of(archive, workspace.session_id)
     return sum(capture.transcript(path, workspace.session_id).added for path in paths)
+
+
+def record_quoted(
+    workspace: Workspace, kind: str, body: dict[str, Any], quote: str | None, *, supersedes: str | None = None
+) -> Entry:
+    """Record an item; it is `user_said` where the user said the quote and that says the item. Where not, the
+    workspace's `advise` is told why.
+    """
+    source = None
+    if quote is not None:
+        checked = check_quote(workspace, quote, str(body[MAIN_FIELDS[kind]]), current_time())
+        source = checked.source
+        if checked.problem is not None:
+            workspace.advise(checked.problem)
+    return StateWriter(workspace).add(kind, body, supersedes=supersedes, source=source)

@@ -11,7 +11,7 @@ import sys
 import time
 
 from unified_state.context.window.status_input import StatusInput, parse_status
-from unified_state.interfaces.hooks.hook_input import read_stdin
+from unified_state.interfaces.hooks.hook_call import read_stdin
 from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir, environment, load_hook_settings
 
@@ -67,7 +67,7 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
 
 def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
     """Start the user's own status line; what gives its lines."""
-    from unified_state.agents.install.hidden_status_line import other_command
+    from unified_state.agents.install.status_line_entry import other_command
 
     command = other_command(replaced, place.repository.worktree, environ)
     if not command:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.model.short_output import Shortened
+    from unified_state.model.step import Shortened
 
 MARK = "[\u2026 "  # every mark begins with it
 _HANDLE = "; recall S"  # every handle holds it

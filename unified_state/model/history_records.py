@@ -8,12 +8,14 @@ comes back as it was given.
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.lib.text.timestamps import to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
 
 STEP, ITEM, COMPACTION, SESSION = "step", "item", "compaction", "session"
 
@@ -132,3 +134,14 @@ class Counts(Record):
     steps: int = 0
     items: int = 0
     compactions: int = 0
+
+
+def time_behind(before: str | None, now: str) -> str:
+    """The time of a change, behind that of the change before it, also where the clock went back meanwhile."""
+    last = to_milliseconds(before)
+    return now if before is None or last is None or before < now else to_text(last + 1)
+
+
+def is_masked_later(told: StoredStep | StoredCompaction, known_at: int | None) -> bool:
+    """Whether secrets were masked in what is told after they were in what is known, if they ever were."""
+    return told.masked_at is not None and (known_at is None or told.masked_at > known_at)

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
 ATTEMPT = "attempt"
 ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E", ATTEMPT: "A"}
@@ -150,3 +151,21 @@ class LedgerItem(Record):
     capture_key: str | None = None
     compaction: int | None = None
     file_hashes: dict[str, str] = {}
+
+
+class Validity(Record):
+    """How an item stands now. `changed` and `gone` are files it speaks of, `branch` is the other branch it was recorded
+    on. It is `behind` where HEAD went back behind its commit, `rewound` where the user took back the part of the
+    conversation that it came from.
+    """
+
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    branch: str | None = None
+    superseded_by: str | None = None
+    contradicts: tuple[str, ...] = ()
+    behind: bool = False
+    rewound: bool = False
+
+
+VALID = Validity()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.model.item import LedgerItem
-from unified_state.model.item_validity import Validity
+from unified_state.model.item import LedgerItem, Validity
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.survival_verdicts import Survival
 from unified_state.model.working_set_entries import WorkingSet

@@ -77,3 +77,39 @@ class Usage(Record):
 
     message_id: str
     context_tokens: int
+
+
+class Hit(Record):
+    """One thing found. `uuids` are the transcript entries it covers, `score` is higher for better ones, `coverage` is
+    how much of the query stands there and beside it, between 0 and 1; `status` is that of an item.
+    """
+
+    ref: str
+    kind: str
+    uuids: tuple[str, ...]
+    session_id: str | None
+    timestamp: str
+    score: float
+    snippet: str
+    status: str | None = None
+    coverage: float = 1.0
+
+
+class Shortened(Record):
+    """What is shown of an output. `text` holds pieces of the output, byte for byte and in order, and marks in place of
+    what is cut. `shown` are the lines that stand there whole, as ranges from 1 with both ends; `parts` the lines of
+    which a part stands there. `lines` and `characters` measure the whole output, and `about` tells what it looks like.
+    """
+
+    kind: str
+    text: str
+    shown: tuple[tuple[int, int], ...]
+    parts: tuple[int, ...]
+    lines: int
+    characters: int
+    about: str = ""
+
+    @property
+    def lines_shown(self) -> int:
+        """How many lines stand there whole."""
+        return sum(last - first + 1 for first, last in self.shown)

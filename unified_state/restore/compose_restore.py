@@ -19,7 +19,7 @@ from unified_state.memory.archive.sessions import LOCAL_SESSION, STAND_IN, open_
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_in_file, paged_out_refs
-from unified_state.memory.working_set.read_working_set import read_working_set
+from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.known import (
     BRIEF,
     ELSEWHERE,
@@ -31,7 +31,7 @@ from unified_state.model.known import (
 )
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.rules.compose import compose
-from unified_state.restore.rules.turn_outline import outline
+from unified_state.restore.rules.story_lines import outline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,6 +20,13 @@ from unified_state.memory.ledger.item_table import ACTIVE, SUPERSEDED, stated_it
 from unified_state.model.known import PARTS, RELEVANT, Composition
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
+from unified_state.restore.rules.compose import compose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+
 
 _TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
 
@@ -140,3 +147,17 @@ def _within(known: Known, settings: Settings, relevant: str) -> Composition:
         else:  # another limit may have bound it, so that its own size, not the aim, is what has to become less
             aim = min(aim, estimate_tokens(text)) * _FULL * limit / size
     return best
+
+
+_NO_LIMIT = 1_000_000
+
+
+def state_banner(workspace: Workspace, now: int) -> str:
+    """The state of a workspace as text."""
+
+    def action(archive: Archive) -> str:
+        row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
+        known = gather(archive, workspace.place, row[0] if row else None, "startup", now)
+        return compose(known, _NO_LIMIT, _NO_LIMIT).brief or "the state is empty"
+
+    return workspace.use(action)

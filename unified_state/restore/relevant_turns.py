@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.hit import Hit
+    from unified_state.model.step import Hit
 
 _MOST_UNITS = 1_850  # in its fence 2,000
 _HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state recall REF` prints one whole"

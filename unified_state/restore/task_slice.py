@@ -8,7 +8,7 @@ from unified_state.lib.words.index_text import index_text
 from unified_state.memory.archive.full_text import count_words
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, list_items, newest_items
-from unified_state.memory.working_set.read_working_set import read_working_set
+from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION
 from unified_state.model.known import Known
 from unified_state.model.working_set_entries import WorkingSet

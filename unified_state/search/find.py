@@ -13,12 +13,11 @@ from unified_state.memory.archive.accesses import note_accesses
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.cut_outputs import note_recall
 from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.index_queue import index_left, is_any_unindexed
+from unified_state.memory.archive.step_queues import index_left, is_any_unindexed
 from unified_state.memory.archive.steps import steps_of_turn
-from unified_state.model.hit import Hit
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import STEP, TURN, parse_ref
-from unified_state.model.step import KINDS
+from unified_state.model.step import KINDS, Hit
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.search.search_archive import search
 from unified_state.setting_table import OFF
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.search.excerpt import Part
     from unified_state.search.query_meaning import Reader
+    from unified_state.search.recall_ref import Part
 
     Page = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -107,7 +106,7 @@ def turn_ref(workspace: Workspace, ref: str) -> str:
 def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
     if part is None:
         return found
-    from unified_state.search.excerpt import part_of
+    from unified_state.search.recall_ref import part_of
 
     return part_of(found, part)
 

@@ -17,8 +17,8 @@ from unified_state.memory.archive.full_text import Filters, best_matches, count_
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
-from unified_state.model.hit import Hit
 from unified_state.model.item import ALIAS_LETTERS
+from unified_state.model.step import Hit
 from unified_state.search.rules.boosts import MOST_RAISED, Raising, lowered
 from unified_state.search.rules.fusion import MOST_FUSED, fused
 from unified_state.search.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance

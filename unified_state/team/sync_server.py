@@ -16,9 +16,8 @@ from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run
 from unified_state.memory.secrets.rules.mask import mask_text
 from unified_state.search.vectors.models import MODEL_NAMES
 from unified_state.team.outbox import Outbox
-from unified_state.team.outbox_marks import Mark
-from unified_state.team.outbox_servers import begin_run, end_run
-from unified_state.team.outbox_vectors import vector_batches
+from unified_state.team.outbox_servers import Mark, begin_run, end_run
+from unified_state.team.outbox_steps import vector_batches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

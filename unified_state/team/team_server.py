@@ -44,7 +44,7 @@ def team_server(
     trusts = _is_own(environ) if is_own is None else is_own
 
     def open_store() -> HistoryStore:
-        from unified_state.team.postgres.open_server import open_postgres  # an extra
+        from unified_state.team.postgres.postgres_store import open_postgres  # an extra
 
         return open_postgres(
             settings.postgres_dsn,

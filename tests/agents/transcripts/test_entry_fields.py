@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, SESSION, answer, prompt, result, uuid_of
-from unified_state.agents.transcripts.entry_fields import continuation_of, parent_of, session_of, usage_of
+from unified_state.agents.transcripts.transcript_lines import continuation_of, parent_of, session_of, usage_of
 from unified_state.model.step import Continuation, Usage
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.transcripts.session_folder import session_folder, subagent_transcripts, tool_result_files
+from unified_state.agents.transcripts.transcript_lines import session_folder, subagent_transcripts, tool_result_files
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.capture.survival.rules.same_statement import says
+from unified_state.capture.survival.rules.known_reports import says
 
 SAID = {
     "word for word": ("Use SQLite for the archive.", "Use SQLite for the archive"),

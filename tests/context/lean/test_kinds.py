@@ -9,7 +9,7 @@ import pytest
 from unified_state.context.lean.rules.levels import MIDDLE, TIGHT
 from unified_state.context.lean.rules.shorten import shorten
 from unified_state.model.cut_marks import with_handle
-from unified_state.model.short_output import Shortened
+from unified_state.model.step import Shortened
 
 PASSED_TESTS = "".join(
     f"=== RUN   Test{n}\n    a_test.go:{n}: said {n}\n--- PASS: Test{n} (0.00s)\n" for n in range(300)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.context.lean.rules.lean_pressure import level_in_force, pressure_of
-from unified_state.context.lean.rules.levels import GENTLE, LEVELS, TIGHT
+from unified_state.context.lean.rules.levels import GENTLE, LEVELS, TIGHT, level_in_force, pressure_of
 
 PERCENT, TURNS = st.floats(0, 100), st.none() | st.integers(0, 100)
 

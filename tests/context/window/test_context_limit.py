@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.context.window.rules.context_limit import compaction_limit, window_of
+from unified_state.context.window.rules.context_phase import compaction_limit, window_of
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT, Limit
 
 WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"

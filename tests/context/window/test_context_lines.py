@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.context.window.rules.context_lines import short_number, told_line
+from unified_state.context.window.rules.context_phase import short_number, told_line
 from unified_state.model.context_usage import Reading, Trend
 
 

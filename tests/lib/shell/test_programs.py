@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.lib.shell.programs import only_prints, programs
+from unified_state.lib.shell.command_names import only_prints, programs
 
 
 @pytest.mark.parametrize(

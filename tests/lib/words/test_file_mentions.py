@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.lib.words.identifiers import mentioned_files
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from tests.builders import NOW, SESSION, answer, append, entry, prompt, write_tr
 from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.export_steps import export_steps
-from unified_state.memory.archive.pending_messages import Pending, read_pending
+from unified_state.memory.archive.pending_messages import Pending, forget_messages, keep_message, read_pending
 from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
-from unified_state.memory.archive.settle_pending import forget_messages, keep_message
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.step import PROMPT, TEXT
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text

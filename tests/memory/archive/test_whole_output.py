@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.memory.archive.whole_output import whole_of
+from unified_state.memory.archive.cut_outputs import whole_of
 
 SHORT = "[S7: 9 lines, shown 1; recall S7]\nline 1"
 

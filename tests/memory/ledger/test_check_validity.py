@@ -17,8 +17,7 @@ from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.repository.place import Place, locate
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.item import DECISION
-from unified_state.model.item_validity import Validity
+from unified_state.model.item import DECISION, Validity
 from unified_state.model.known import Known
 from unified_state.restore.compose_restore import gather
 from unified_state.settings import Settings

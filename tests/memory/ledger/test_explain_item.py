@@ -14,9 +14,9 @@ from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.write_steps import replace_text
 from unified_state.memory.ledger.explain_item import check_provenance, explain
+from unified_state.memory.ledger.find_sources import requote, requote_summary
 from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.ledger.record_item import Author, record_item
-from unified_state.memory.ledger.update_quotes import requote, requote_summary
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import NOW, item
 from unified_state.memory.ledger.rules.validity_text import validity_text, went_behind
-from unified_state.model.item_validity import VALID, Validity
+from unified_state.model.item import VALID, Validity
 from unified_state.model.known import Known
 from unified_state.restore.rules.compose import compose
 

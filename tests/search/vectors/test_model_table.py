@@ -3,15 +3,16 @@ from __future__ import annotations
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, those_passing
 from unified_state.memory.archive.write_steps import forget_step
-from unified_state.search.vectors.model_table import (
+from unified_state.search.vectors.vector_table import (
     VectorCount,
+    add_vectors,
     count_embeddable,
     drop_model,
     drop_other_versions,
     find_model,
+    model_number,
     vector_counts,
 )
-from unified_state.search.vectors.vector_table import add_vectors, model_number
 
 from .test_vector_table import add_steps, vector
 from .vector_archives import DIMENSIONS, fill, make_vectors

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from tests.postgres_server import PostgresServer
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:
     from unified_state.team.postgres.postgres_store import PostgresStore

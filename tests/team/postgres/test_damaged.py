@@ -17,7 +17,7 @@ from tests.team.postgres.test_tenancy import claim
 from unified_state.errors import StorageError
 from unified_state.lib.text.compress import UNREADABLE
 from unified_state.model.history_records import HistoryQuery
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:
     from tests.team.postgres.conftest import OpenAs

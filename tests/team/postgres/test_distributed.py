@@ -19,7 +19,7 @@ from unified_state.errors import StorageError
 from unified_state.memory.history.store_protocol import everything
 from unified_state.model.history_records import HistoryQuery, Tombstone
 from unified_state.team import postgres as postgres_tier
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 from unified_state.team.postgres.schema.server_migrations import DISTRIBUTED_TABLES, FUNCTIONS, migrations, vectors
 from unified_state.team.postgres.schema.tables_sql import HISTORY_TABLES
 

@@ -20,7 +20,7 @@ from tests.postgres_server import PostgresServer, start_again, start_server, sto
 from unified_state.errors import MissingExtraError, NewerVersionError, SettingError, StorageError, UnifiedStateError
 from unified_state.model.history_records import HistoryQuery, StoredStep
 from unified_state.team.postgres import migrate_server as migrating
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.contracts.contract import decision, session, step, texts
 from unified_state.model.history_records import Counts, HistoryQuery, StoredCompaction, StoredLink, Tombstone
-from unified_state.team.postgres.index_names import short_name
+from unified_state.team.postgres.postgres_values import short_name
 
 if TYPE_CHECKING:
     from tests.team.postgres.conftest import OpenAs

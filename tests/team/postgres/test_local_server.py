@@ -15,14 +15,14 @@ import pytest
 from tests.contracts.contract import uuid
 from tests.postgres_server import PostgresServer, stop_server
 from unified_state.errors import StorageError
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import sys
 from unified_state.model.history_records import HistoryQuery
 from tests.contracts.contract import step
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 with open_postgres(sys.argv[1], "p", organisation="mine", member="ada") as store:
     print(store.append([step(1, "swordfish")]), store.vectors.can_be_kept)
     print(store.search(HistoryQuery("swordfish"))[0].step.uuid, flush=True)

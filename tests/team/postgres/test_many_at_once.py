@@ -21,7 +21,7 @@ WRITER = """
 import sys
 dsn, organisation, number, batches, size = sys.argv[1:]
 from tests.contracts.contract import step
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 with open_postgres(dsn, "p", organisation=organisation, member="ada") as store:
     for batch in range(int(batches)):
         first = 1 + batch * int(size)

@@ -21,7 +21,7 @@ from cryptography.x509.oid import NameOID
 from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, start_server, stop_server
 from unified_state.errors import UnifiedStateError
-from unified_state.team.postgres.open_server import open_postgres
+from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:
     from unified_state.team.postgres.postgres_store import PostgresStore

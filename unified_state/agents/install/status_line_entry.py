@@ -6,6 +6,9 @@ and comes back when ours goes, whatever happened to our own files.
 
 from __future__ import annotations
 
+import os
+
+from unified_state.agents.install.claude_settings import config_folder, parsed_settings, settings_in
 from unified_state.agents.install.hook_interpreter import hook_interpreter
 from unified_state.agents.install.hook_table import BEGIN
 from unified_state.lib.assets import PACKAGE_ROOT
@@ -14,7 +17,9 @@ from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
+
 
 MODULE = "unified_state.interfaces.statusline"
 _KEY = "statusLine"
@@ -67,3 +72,32 @@ def _our_command(data_dir: str, replaced: str | None) -> str:
     words = [hook_interpreter(), "-I", "-S", "-c", code, "" if data_dir == default_data_dir() else data_dir]
     assert len(words) == _WORDS  # noqa: S101  # what was replaced is found behind them
     return join(words if replaced is None else [*words, replaced])
+
+
+def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> str:
+    """The command of the status line that the client would show if ours were not there; empty where there is none.
+
+    `replaced` is the JSON of the one that ours stands in place of.
+    """
+    if replaced:
+        return _command(parsed_settings(replaced))
+    for path in _settings_files(worktree, environ):
+        settings = settings_in(path)  # the client itself tells its user of settings that it cannot read
+        value = settings.get("statusLine") if isinstance(settings, dict) else None
+        if isinstance(value, dict) and is_our_status_line(value):
+            value = parsed_settings(replaced_status_line(value) or "null")
+        if command := _command(value):
+            return command
+    return ""
+
+
+def _settings_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
+    """The client's settings files, the most specific first."""
+    folder = os.path.join(worktree, ".claude")
+    shared = [os.path.join(holder, "settings.json") for holder in (folder, config_folder(environ))]
+    return [os.path.join(folder, "settings.local.json"), *shared]
+
+
+def _command(value: Any) -> str:
+    command = value.get("command") if isinstance(value, dict) else None
+    return command if isinstance(command, str) and "\0" not in command else ""

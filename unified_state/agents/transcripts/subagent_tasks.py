@@ -9,8 +9,14 @@ from __future__ import annotations
 
 import os
 
-from unified_state.agents.transcripts.session_folder import session_folder, subagent_records, subagent_transcripts
-from unified_state.agents.transcripts.transcript_lines import objects_in, parse_entries, text_in
+from unified_state.agents.transcripts.transcript_lines import (
+    objects_in,
+    parse_entries,
+    session_folder,
+    subagent_records,
+    subagent_transcripts,
+    text_in,
+)
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 

@@ -1,13 +1,12 @@
-"""Transcript files: whole lines from a byte offset on, and the entries in them.
-
-A transcript is only ever appended to, by a client that may be killed at any moment: the last line may be half a line,
-and when the client comes back it goes on right behind it. Reading never fails for what stands in a line.
-"""
+"""Transcript files: whole lines from a byte offset, their entries, and the folder that the client keeps beside them."""
 
 from __future__ import annotations
 
+import os
+
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.model.step import Continuation, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
     Entry = dict[str, Any]
     Read = Callable[[Entry], Iterator[Found]]
+    from collections.abc import Iterator
+
 
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second one also stands inside of entries that begin as the first
 
@@ -72,3 +73,88 @@ def _parsed(text: str) -> Entry | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def session_of(entry: Entry) -> str | None:
+    """The session that an entry says it belongs to."""
+    session_id = entry.get("sessionId")
+    return session_id if isinstance(session_id, str) and session_id else None
+
+
+def usage_of(entry: Entry) -> Usage | None:
+    """What the API said of the conversation's size with an answer; None for other entries and for subagents."""
+    message = entry.get("message")
+    usage = message.get("usage") if isinstance(message, dict) and not entry.get("isSidechain") else None
+    if not isinstance(usage, dict) or not isinstance(message, dict):
+        return None
+    sizes = (usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"))
+    return Usage(str(message.get("id")), sum(size for size in sizes if isinstance(size, int)))
+
+
+def parent_of(entry: Entry) -> str | None:
+    """The session that an entry was copied from by a fork, if it was; only assistant entries tell."""
+    parent = entry.get("requestSessionId")
+    return parent if isinstance(parent, str) and parent and parent != entry.get("sessionId") else None
+
+
+def continuation_of(entry: Entry) -> Continuation | None:
+    """Where a prompt goes on, if the entry is one: text in the user's place, and no tool's result."""
+    message = entry.get("message") if entry.get("type") == "user" else None
+    if (
+        not isinstance(message, dict)
+        or entry.get("isSidechain")
+        or entry.get("isMeta")
+        or entry.get("isCompactSummary")
+    ):
+        return None
+    content, uuid, parent = message.get("content"), entry.get("uuid"), entry.get("parentUuid")
+    blocks = content if isinstance(content, list) else [{"type": "text"}]
+    kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
+    at = to_milliseconds(entry.get("timestamp"))
+    if "text" not in kinds or "tool_result" in kinds or not isinstance(uuid, str) or at is None:
+        return None
+    return Continuation(uuid, at, parent if isinstance(parent, str) and parent else None)
+
+
+def cwd_of(entry: Entry) -> str | None:
+    """The folder that the client was in when it wrote an entry."""
+    cwd = entry.get("cwd")
+    return cwd if isinstance(cwd, str) and cwd else None
+
+
+TRANSCRIPT_END = ".jsonl"
+_RECORD_END = ".meta.json"
+_SUBAGENTS = "subagents"
+_HOOK_OUTPUT = "hook-"  # what a hook printed and the client found too long: a hook's, not a tool's
+
+
+def session_folder(transcript_path: str) -> str:
+    """The folder of a session, which need not exist."""
+    return transcript_path.removesuffix(TRANSCRIPT_END)
+
+
+def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
+    """The transcripts of a session's subagents, each with the agent's id."""
+    for path in _files_in(os.path.join(folder, _SUBAGENTS)):
+        name = os.path.basename(path)
+        if name.startswith("agent-") and name.endswith(TRANSCRIPT_END):
+            yield path, name[len("agent-") : -len(TRANSCRIPT_END)]
+
+
+def subagent_records(folder: str) -> list[str]:
+    """What the client notes of each subagent beside its transcript, as soon as it has begun."""
+    return [path for path in _files_in(os.path.join(folder, _SUBAGENTS)) if path.endswith(_RECORD_END)]
+
+
+def tool_result_files(folder: str) -> list[str]:
+    """The results that were too long for the transcript."""
+    paths = _files_in(os.path.join(folder, "tool-results"))
+    return [path for path in paths if not os.path.basename(path).startswith(_HOOK_OUTPUT)]
+
+
+def _files_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.path for entry in entries if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return []

@@ -13,7 +13,7 @@ from unified_state.capture.survival.rules.summary_block import NEXT, read_block
 from unified_state.capture.survival.survival_table import keep_survival
 from unified_state.lib.text.quotes import text_hash
 from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.lib.words.identifiers import mentioned_files
 from unified_state.memory.archive.sessions import read_work, replace_next_steps
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
@@ -27,7 +27,7 @@ from unified_state.memory.ledger.item_table import (
     update_item,
 )
 from unified_state.memory.ledger.record_item import new_uuid
-from unified_state.memory.working_set.read_working_set import read_working_set
+from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
 from unified_state.model.origin import INFERRED
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from unified_state.context.lean.shorten_output import Leaning, LongOutput
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.hook_event import HookEvent
-    from unified_state.model.short_output import Shortened
+    from unified_state.model.step import Shortened
 
 EVENT = "PostToolUse"
 _LOCK_SECONDS = 2.0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unified_state.context.lean.rules.tool_call import Call
     from unified_state.memory.repository.place import Place
     from unified_state.model.hook_event import HookEvent
-    from unified_state.model.short_output import Shortened
+    from unified_state.model.step import Shortened
     from unified_state.settings import Settings
 
 _SHELL = "Bash"
@@ -69,7 +69,7 @@ class Leaning:
         """The level in force: what was chosen, or tighter as the context fills up."""
         if chosen == TIGHT or not (self.settings.lean_adapts and self.settings.context_autopilot):
             return chosen
-        from unified_state.context.lean.rules.lean_pressure import level_in_force
+        from unified_state.context.lean.rules.levels import level_in_force
         from unified_state.context.window.pressure_file import read_pressure
 
         return level_in_force(chosen, read_pressure(self.place.folder, session_id))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from unified_state.context.window.context_table import MOST_POINTS, done_compactions, history, transcript_of
 from unified_state.context.window.pressure_file import read_pressure
-from unified_state.context.window.read_context import new_readings, points_of
+from unified_state.context.window.read_context import new_readings, points_of, watched_now
 from unified_state.context.window.rules.context_phase import trend_of
-from unified_state.context.window.watch_context import watched_now
 from unified_state.lib.record import Record
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import session_number

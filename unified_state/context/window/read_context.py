@@ -5,17 +5,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import islice
 
-from unified_state.context.window.context_table import history, newest_cut, turn_starts
+from unified_state.context.window.context_table import history, newest_cut, seen_limits, turn_starts, watched_context
+from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of
 from unified_state.context.window.transcript_usage import usages
 from unified_state.context.window.usage_file import read_usage
-from unified_state.model.context_usage import Point
+from unified_state.model.context_usage import OK, Limit, Point, Watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.context_usage import Reading
+    from unified_state.settings import Settings
+
 
 _MOST_READINGS = 1_000  # messages of one stop, or of a session that was not watched before
 
@@ -50,3 +53,19 @@ def points_of(archive: Archive, session: int, readings: Sequence[Reading]) -> li
 
 def _time(reading: Reading) -> int:
     return reading.at
+
+
+def watched_now(
+    archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
+) -> Watched:
+    """What the newest reading of a session means."""
+    cycle, _ = newest_cut(archive, session)
+    before = watched_context(archive, session)
+    if before is None or before.cycle != cycle:
+        before = Watched(reading.window, Limit(0, ""), OK, OK, cycle, before.stale if before else 0)
+    limit = compaction_limit(reading.window, seen_limits(archive, session, reading.window), environ)
+    phase = phase_of(
+        reading.tokens * 100 / limit.tokens, before.phase, (settings.context_warning, settings.context_optimise)
+    )
+    reached = phase if is_higher(phase, before.reached) else before.reached
+    return Watched(reading.window, limit, phase, reached, cycle, before.stale)

@@ -7,10 +7,9 @@ from __future__ import annotations
 import os
 
 from unified_state.context.window.context_table import history, newest_cut
-from unified_state.context.window.rules.context_limit import compaction_limit
-from unified_state.context.window.rules.context_phase import phase_of, trend_of
+from unified_state.context.window.read_context import watched_now
+from unified_state.context.window.rules.context_phase import compaction_limit, phase_of, trend_of
 from unified_state.context.window.rules.status_line_text import Glance
-from unified_state.context.window.watch_context import watched_now
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.compress import unpack

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 
-from unified_state.agents.transcripts.entry_fields import usage_of
-from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of
-from unified_state.context.window.rules.context_limit import window_of
+from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of, usage_of
+from unified_state.context.window.rules.context_phase import window_of
 from unified_state.model.context_usage import Reading
 
 TYPE_CHECKING = False

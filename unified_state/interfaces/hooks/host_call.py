@@ -10,8 +10,8 @@ from unified_state.interfaces.hooks.user_prompt_submit import register
 from unified_state.lib.text.fence import nonces_in
 from unified_state.lib.text.truncate import utf16_units
 from unified_state.memory.archive.compactions import keep_boundary, latest_compaction, mark_delivered
+from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.settle_pending import settle_messages
 from unified_state.model.known import PARTS
 from unified_state.model.step import PROMPT, Boundary
 

@@ -108,7 +108,7 @@ def on_session_end(call: HookCall, archive: Archive) -> str:
     """Archive what time allows and note why the session ended. A client that ends kills a Stop still at work."""
     call.capture(archive, _END_SECONDS)
     if call.settings.context_autopilot:
-        from unified_state.interfaces.hooks.context_autopilot import watch_context
+        from unified_state.interfaces.hooks.stop import watch_context
 
         watch_context(call, archive)
     with archive.transaction(durable=False):

@@ -7,13 +7,23 @@ what is left where the client ends first.
 
 from __future__ import annotations
 
+from unified_state.context.lean.rules.levels import pressure_of
+from unified_state.context.window.context_table import history, keep_point, keep_watched, watched_context
+from unified_state.context.window.pressure_file import keep_pressure, read_pressure
+from unified_state.context.window.read_context import new_readings, points_of, watched_now
+from unified_state.context.window.rules.context_phase import is_higher, told_line, trend_of
 from unified_state.interfaces.hooks.pre_compact import on_summary
+from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.ledger.check_validity import count_stale
+from unified_state.model.context_usage import OK
 from unified_state.model.step import TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
+    from unified_state.model.context_usage import Trend
+
 
 _STOP_SECONDS = 20.0
 
@@ -28,8 +38,6 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     call.let_client_go_on()
     call.capture(archive, _STOP_SECONDS)
     if call.settings.context_autopilot:
-        from unified_state.interfaces.hooks.context_autopilot import watch_context
-
         watch_context(call, archive)
     return ""
 
@@ -43,3 +51,47 @@ def on_subagent_stop(call: HookCall, archive: Archive) -> str:
     if path and call.event.session_id:
         call.capturer(archive, _STOP_SECONDS).transcript(path, call.event.session_id, call.event.agent_id or "subagent")
     return ""
+
+
+def watch_context(call: HookCall, archive: Archive) -> None:
+    """Note where the context stands after a turn, and do what its phase asks for."""
+    event, place = call.event, call.workspace.place
+    session = session_number(archive, event.session_id)
+    if session is None or event.agent_id:
+        return
+    readings = new_readings(archive, session, place.folder, event.session_id, event.transcript_path)
+    if not readings:
+        return
+    reading = readings[-1]
+    before = watched_context(archive, session)
+    watched = watched_now(archive, session, reading, call.settings, call.environ)
+    watched = watched.replace(stale=count_stale(archive, place.repository.worktree))
+    with archive.transaction(durable=False):
+        for point in points_of(archive, session, readings):
+            keep_point(archive, session, point)
+    reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
+    line = None
+    trend = trend_of(history(archive, session), watched.limit.tokens)
+    _lean(call, reading.tokens * 100 / watched.limit.tokens, trend)
+    if is_higher(watched.reached, reached_before):
+        _checkpoint(call, archive)
+        line = told_line(reading, watched.limit.tokens, trend)
+    with archive.transaction(durable=False):
+        keep_watched(archive, session, watched, line)
+
+
+def _lean(call: HookCall, percent: float, trend: Trend) -> None:
+    """Say how much tighter long outputs are to be shortened until the next turn ends."""
+    folder, session_id = call.workspace.place.folder, call.event.session_id
+    before = read_pressure(folder, session_id)
+    pressure = pressure_of(percent, trend.turns_left, before)
+    if pressure != before:
+        keep_pressure(folder, session_id, pressure)
+
+
+def _checkpoint(call: HookCall, archive: Archive) -> None:
+    """Save the state with git, as before a compaction."""
+    from unified_state.interfaces.hooks.checkpoint import save_checkpoint
+    from unified_state.memory.repository.git_state import start_git
+
+    save_checkpoint(call, archive, "threshold", start_git(call.workspace.place.repository.worktree, call.environ)())

@@ -14,8 +14,8 @@ from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.manager.manager import UnifiedStateManager
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import KINDS
-from unified_state.search.excerpt import Part
 from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
+from unified_state.search.recall_ref import Part
 from unified_state.search.search_archive import MOST_HITS
 
 TYPE_CHECKING = False

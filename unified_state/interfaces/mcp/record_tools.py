@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from unified_state.capture.user_quotes import record_quoted
+from unified_state.capture.user_words import record_quoted
 from unified_state.errors import UsageError
 from unified_state.lib.record import disk_value
 from unified_state.memory.manager.manager import UnifiedStateManager

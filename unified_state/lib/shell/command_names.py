@@ -1,8 +1,4 @@
-"""The commands in a line of the shell by their names: without what stands before them, and without redirections; and
-when two lines are the same command.
-
-A line that is too deep to be read has no commands.
-"""
+"""The commands in a line of the shell, and the programs that they run."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unified_state.lib.shell.parse import SimpleCommand
+
 
 _LONGEST = 20_000  # characters of a command that are looked at
 _KEY_CHARACTERS = 500
@@ -64,3 +61,34 @@ def command_key(command: str) -> str:
     for ending in _NO_MATTER:
         key = key.removesuffix(ending)
     return key[:_KEY_CHARACTERS]
+
+
+_KEYWORDS = {"if", "while"}  # what comes behind is what runs
+_NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "set"}
+_PRINTERS = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
+_PRINTERS |= {"strings", "tail", "tree", "wc"}
+_WORDS_LOOKED_AT = 6
+
+
+def programs(command: str) -> Iterator[str]:
+    """The programs of a command by their first two words: `go test`, `git log`."""
+    for words in _parts(command):
+        if len(words) > 1 and words[1][0].isalpha() and all(map(_is_plain_word, words)):
+            yield " ".join(words)
+
+
+def only_prints(command: str) -> bool:
+    """Whether a command shows what lies somewhere: errors in its output are not its own."""
+    return all(words[0].rsplit("/", 1)[-1] in _PRINTERS for words in _parts(command))
+
+
+def _parts(command: str) -> Iterator[list[str]]:
+    """The first two words of each simple command, without keywords and assignments."""
+    for part in simple_commands(command):
+        words = [word for word in part[:_WORDS_LOOKED_AT] if "=" not in word and word not in _KEYWORDS]
+        if words and words[0] not in _NO_PROGRAMS:
+            yield words[:2]
+
+
+def _is_plain_word(word: str) -> bool:
+    return word.isascii() and word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Meaning = tuple[frozenset[str], str | None, str | None]  # the identifiers in a word, its path, its reference
 
+
 _CHARSET = "latin-1"
 _DOT, _NUMBER_SIGN = b".", b"#"
 _SHORTEST, _LONGEST = 4, 60  # characters of an identifier
@@ -201,3 +202,34 @@ def _urls(text: str) -> Iterator[str]:
             url = "http" + rest.rstrip(_BEHIND_URL).decode()
             if _SHORTEST_URL < len(url) <= _LONGEST_URL:
                 yield url
+
+
+_AROUND = "`'\"()[]{}<>,;:!?*"
+_LONGEST_SUFFIX = 10
+_MOST = 20
+
+
+def mentioned_files(text: str) -> tuple[str, ...]:
+    """The words of a text that look like the name of a file, without the signs round them."""
+    found: dict[str, None] = {}
+    for word in text.split():
+        bare = word.strip(_AROUND)
+        path = bare.rstrip(".")
+        if _looks_like_path(path) and not _is_abbreviation(bare):
+            found[path.split(":", 1)[0]] = None  # `file.py:12`
+        if len(found) == _MOST:
+            break
+    return tuple(found)
+
+
+def _is_abbreviation(word: str) -> bool:
+    """Whether it is single letters with a dot behind each: e.g. this."""
+    return word.endswith(".") and all(len(letter) == 1 for letter in word[:-1].split("."))
+
+
+def _looks_like_path(word: str) -> bool:
+    if "://" in word or len(word) > 300:  # noqa: PLR2004  # no path is that long, base64 is
+        return False
+    name = word.split(":", 1)[0].rsplit("/", 1)[-1]
+    stem, dot, suffix = name.rpartition(".")
+    return bool(stem and dot and suffix.isalnum() and not suffix.isdigit() and len(suffix) <= _LONGEST_SUFFIX)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text.compress import pack
-from unified_state.memory.archive.index_queue import index_later
+from unified_state.memory.archive.step_queues import index_later
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_RESULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
+
 
 _LARGEST = (1 << 63) - 1
 _CHARACTERS_A_TOKEN = 3.3  # of tool outputs, in o200k, over 16 real sessions
@@ -140,3 +141,18 @@ def read_savings(archive: Archive, session: int | None = None) -> Savings:
 
 def _tokens(characters: int) -> int:
     return max(0, round(characters / _CHARACTERS_A_TOKEN))
+
+
+def whole_of(seen: str, archived: str, ref: str, shown: int) -> str | None:
+    """The whole of what the model was given; `seen` is the transcript's entry, `shown` the length of the short form.
+    None where the entry is about something else, so that both are kept.
+
+    The client may say something before it and behind it; it all goes behind, so that lines keep the numbers that the
+    short form names. An entry without our handle is the whole itself: the hook was killed before it could answer.
+    """
+    at = seen.find(f"[{ref}: ")
+    if at < 0:
+        return seen if archived.strip() in seen else None
+    before, behind = seen[:at].strip(), seen[at + shown :]
+    added = behind if behind.startswith("\n") else ""
+    return archived + added + (f"\n\n{before}" if before else "")

@@ -1,4 +1,4 @@
-"""What was taken back: the parts of a session that its user rewound, by the times between which they were said."""
+"""Rewinds: the parts of a session that its user took back, by the times between which they were said."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from unified_state.memory.archive.steps import uuid_key
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
+    from unified_state.model.step import Continuation
 
 
 class EntryPlace(Record):
@@ -60,3 +61,17 @@ def read_rewinds(archive: Archive) -> list[Rewind]:
         "SELECT session_id, after_at, until_at FROM rewind JOIN session ON session.id = session ORDER BY until_at"
     )
     return [Rewind(*row) for row in rows]
+
+
+def keep_continuation(archive: Archive, session: int, found: Continuation) -> None:
+    """A prompt stands in the transcript: keep what it took back. Call it before the prompt is archived; one that is
+    archived already took nothing back.
+    """
+    first = keep_continuation_of(archive, session, found.parent or "", found.at)
+    if place_of_entry(archive, found.uuid) is not None:
+        return
+    parent = place_of_entry(archive, found.parent) if found.parent else None
+    if parent is not None and has_later_turn(archive, session, parent.turn):
+        keep_rewind(archive, session, parent.at, found.at)
+    elif first < found.at:
+        keep_rewind(archive, session, first - 1, found.at)

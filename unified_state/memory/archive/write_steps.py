@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.lib.text.compress import pack, unpack
 from unified_state.memory.archive.cut_outputs import awaited_outputs, mark_met
-from unified_state.memory.archive.index_queue import index_left, was_unindexed
+from unified_state.memory.archive.step_queues import index_left, was_unindexed
 from unified_state.memory.archive.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
 from unified_state.model.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 
@@ -93,7 +93,7 @@ class StepWriter:
         number, shown = self._awaited[step.tool_use_id or ""]
         kind, body, turn = self._run("SELECT kind, body, turn FROM step WHERE id = ?", (number,)).fetchone()
         archived = unpack(body)
-        from unified_state.memory.archive.whole_output import whole_of  # only where outputs were shortened
+        from unified_state.memory.archive.cut_outputs import whole_of  # only where outputs were shortened
 
         text = whole_of(step.text, archived, f"S{number}", shown)
         if text is None:

@@ -20,9 +20,8 @@ from unified_state.memory.ledger.item_table import (
     replace_item,
 )
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
-from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
+from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP, is_masked_later
 from unified_state.model.item import ALIAS_LETTERS, LedgerItem
-from unified_state.model.newer_version import is_masked_later
 
 if TYPE_CHECKING:
     from typing import Any

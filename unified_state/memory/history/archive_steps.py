@@ -10,8 +10,7 @@ from unified_state.memory.archive.steps import find_step, uuid_key
 from unified_state.memory.archive.write_steps import StepWriter, replace_text
 from unified_state.memory.history.archive_changes import ensure_session
 from unified_state.memory.history.archive_rows import carried, carry
-from unified_state.model.history_records import STEP
-from unified_state.model.newer_version import is_masked_later
+from unified_state.model.history_records import STEP, is_masked_later
 from unified_state.model.step import Step
 
 if TYPE_CHECKING:

@@ -4,7 +4,10 @@ is read only where its size is the same and its time is not.
 
 from __future__ import annotations
 
+import os
+
 from unified_state.lib.record import Record
+from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.timestamps import to_milliseconds
 from unified_state.memory.archive.rewinds import place_of_entry, read_rewinds
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
@@ -12,7 +15,7 @@ from unified_state.memory.ledger.rules.validity_text import went_behind
 from unified_state.memory.ledger.source_table import contradictions
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
-from unified_state.model.item_validity import VALID, Validity
+from unified_state.model.item import VALID, Validity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.find_repository import Repository
     from unified_state.model.item import LedgerItem
     from unified_state.model.known import Known
+
 
 _MOST_FILES = 64
 
@@ -110,3 +114,20 @@ class _Present:
     def _alias(self, uuid: str | None) -> str | None:
         row = self._archive.row("SELECT alias FROM item WHERE uuid = ?", uuid) if uuid else None
         return None if row is None else row[0]
+
+
+_MOST_ITEMS, _MOST_FILES = 100, 5  # that are looked at
+
+
+def count_stale(archive: Archive, worktree: str) -> int:
+    """The number of active items that speak of files of which none is there any more; of the newest items."""
+    rows = archive.rows(
+        "SELECT files FROM item WHERE status = 'active' AND files NOT NULL AND kind != 'evidence' "
+        "ORDER BY id DESC LIMIT ?",
+        _MOST_ITEMS,
+    )
+    return sum(_all_gone(worktree, parse_json(files)) for (files,) in rows)
+
+
+def _all_gone(worktree: str, files: list[str]) -> bool:
+    return bool(files) and not any(os.path.lexists(os.path.join(worktree, name)) for name in files[:_MOST_FILES])

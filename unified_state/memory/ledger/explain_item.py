@@ -18,7 +18,7 @@ from unified_state.memory.ledger.check_validity import read_validities
 from unified_state.memory.ledger.item_table import find_item, list_items
 from unified_state.memory.ledger.rules.validity_text import validity_text
 from unified_state.memory.ledger.source_table import entry_steps, links_of, turn_at
-from unified_state.model.item_validity import VALID
+from unified_state.model.item import VALID
 from unified_state.model.step import PROMPT
 
 TYPE_CHECKING = False

@@ -91,7 +91,7 @@ def update_item(archive: Archive, item: LedgerItem) -> None:
     """Write back an item that changed: its status, body, files, size, or whether it is in the state file."""
     later = archive.row("SELECT changed_at FROM item WHERE uuid = ? AND changed_at > ?", item.uuid, item.changed_at)
     if later is not None:  # the clock went back, and of two versions the later one counts
-        from unified_state.model.newer_version import time_behind
+        from unified_state.model.history_records import time_behind
 
         item = item.replace(changed_at=time_behind(later[0], str(item.changed_at)))
     values = dict(zip(_COLUMNS.split(", "), _values(item), strict=True))

@@ -8,7 +8,7 @@ from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.text.quotes import text_hash
 from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.lib.words.identifiers import mentioned_files
 from unified_state.memory.ledger.gate import NotAtGateError, pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from contextlib import closing
 
 from unified_state.lib.stdlib import connect
-from unified_state.memory.archive.index_queue import index_left
 from unified_state.memory.archive.schema.archive_check import (
     UNREADABLE_ERRORS,
     expected_schema,
@@ -22,6 +21,7 @@ from unified_state.memory.archive.schema.archive_check import (
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 from unified_state.memory.archive.schema.ledger_check import unknown_word
 from unified_state.memory.archive.sessions import STAND_IN
+from unified_state.memory.archive.step_queues import index_left
 from unified_state.memory.ledger.item_table import PROPOSED, raise_counter
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.origin import INFERRED

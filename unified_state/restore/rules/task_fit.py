@@ -7,8 +7,7 @@ attempt, which is long, fits by nothing but a file or a command.
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.words.file_mentions import mentioned_files
-from unified_state.lib.words.identifiers import identifiers
+from unified_state.lib.words.identifiers import identifiers, mentioned_files
 from unified_state.lib.words.query import CHATTER, STOP_WORDS, words_of
 from unified_state.model.item import ATTEMPT
 

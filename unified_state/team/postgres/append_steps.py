@@ -16,10 +16,10 @@ from unified_state.model.history_records import (
     Tombstone,
 )
 from unified_state.team.postgres.forget_rows import Forgetting
+from unified_state.team.postgres.hybrid_search import searched_text
 from unified_state.team.postgres.keep_records import keep_compactions, keep_items, keep_links, keep_sessions
 from unified_state.team.postgres.postgres_values import to_body, to_json, to_key, to_number, to_text
 from unified_state.team.postgres.replace_words import WORDS, place_guessed, put_in_place
-from unified_state.team.postgres.server_words import searched_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from unified_state.model.history_records import HistoryRecord
-    from unified_state.team.postgres.tenancy import Asker
+    from unified_state.team.postgres.connections import Asker
 
 _INCOMING = """
 CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_incoming (

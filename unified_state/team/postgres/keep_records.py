@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_ascii_json
-from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession
+from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession, is_masked_later
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.model.newer_version import is_masked_later
 from unified_state.team.postgres.postgres_values import from_body, from_json, from_text, to_body, to_number, to_text
 
 TYPE_CHECKING = False
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from unified_state.team.postgres.append_steps import Batch
+    from unified_state.team.postgres.connections import Asker
     from unified_state.team.postgres.forget_rows import Forgetting
-    from unified_state.team.postgres.tenancy import Asker
 
 _OWN = "project = %s AND author = %s"
 # Numbers go on behind those that were counted, not behind one that somebody made up; unless there is no other way.

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from unified_state.errors import MissingExtraError
 from unified_state.team.postgres.append_steps import append
-from unified_state.team.postgres.archive_marks import Marks
 from unified_state.team.postgres.connections import Connections
 from unified_state.team.postgres.hybrid_search import search
-from unified_state.team.postgres.index_names import short_name, with_short_names
 from unified_state.team.postgres.migrate_server import migrate
 from unified_state.team.postgres.postgres_errors import failures
+from unified_state.team.postgres.postgres_values import short_name, to_text, with_short_names
 from unified_state.team.postgres.read_rows import Reader, pages
 from unified_state.team.postgres.server_vectors import Vectors
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
     from typing import Any, Self
 
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
         StoredStep,
         Tombstone,
     )
+    from unified_state.team.postgres.connections import Asker
     from unified_state.team.postgres.server_dsn import Server
-    from unified_state.team.postgres.tenancy import Asker
+    from unified_state.team.postgres.server_vectors import Transaction
+
 
 T = TypeVar("T")
 
@@ -129,3 +132,56 @@ class PostgresStore:
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+_READ = "SELECT mark FROM unified_state.replica WHERE project = %s AND author = %s AND archive = %s"
+_KEEP = """
+INSERT INTO unified_state.replica AS known (project, author, archive, mark) VALUES (%s, %s, %s, %s)
+ON CONFLICT (project, author, archive) DO UPDATE SET mark = greatest(known.mark, excluded.mark)
+"""
+
+
+class Marks:
+    """The marks of a member's archives of a project."""
+
+    def __init__(self, transaction: Transaction, asker: Asker) -> None:
+        self._transaction, self._asker = transaction, asker
+
+    def read(self, archive: str) -> int:
+        """The mark of an archive; see `MarkStore`."""
+        with self._transaction() as (connection, _):
+            row = connection.execute(_READ, [self._asker.project, self._asker.author, to_text(archive)]).fetchone()
+            return int(row[0]) if row else 0
+
+    def keep(self, archive: str, mark: int) -> None:
+        """Raise the mark of an archive; see `MarkStore`."""
+        with self._transaction() as (connection, _):
+            connection.execute(_KEEP, [self._asker.project, self._asker.author, to_text(archive), mark])
+
+
+def open_postgres(
+    dsn: str,
+    project: str,
+    *,
+    organisation: str,
+    member: str,
+    environ: Mapping[str, str] | None = None,
+    trusts_environment: bool = False,
+    own_only: bool = False,
+) -> PostgresStore:
+    """The store of a project on the server of a DSN; with `own_only` nothing of other members is read. Raises
+    MissingExtraError, SettingError, StorageError, NewerVersionError; their texts hold no password.
+    """
+    try:
+        import psycopg_pool  # noqa: F401  # the extra's last module
+    except ImportError:
+        message = "history on PostgreSQL needs the extra `postgres`"
+        raise MissingExtraError(message, "pip install 'unified-state[postgres]'") from None
+    from unified_state.team.postgres.connections import Asker
+    from unified_state.team.postgres.local_server import EMBEDDED, start_embedded
+    from unified_state.team.postgres.server_dsn import find_server
+
+    if dsn.startswith(EMBEDDED):
+        dsn = start_embedded(dsn.removeprefix(EMBEDDED))
+    server = find_server(dsn, environ or {}, trusts_environment=trusts_environment)
+    return PostgresStore(server, Asker(organisation, project, member), own_only=own_only)

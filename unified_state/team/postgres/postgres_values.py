@@ -6,15 +6,29 @@ Everything that is text comes back exactly.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, overload
+from hashlib import sha256
+from typing import overload
 from zlib import compress
 
 from unified_state.errors import StorageError
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.lib.text.compress import unpack
+from unified_state.model.history_records import (
+    STEP,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from unified_state.model.history_records import HistoryRecord
+
 
 _SHOWN = 40  # characters of what cannot be read
 _LEVEL = 4  # the knee: see `unified_state.lib.text.compress`
@@ -93,3 +107,39 @@ def from_json(stored: str | None) -> dict[str, Any]:
     except (TypeError, ValueError):
         message = f"a record on the server is damaged: {stored[:_SHOWN]!r}"
         raise StorageError(message, "its administrator restores it from a backup; nothing is lost here") from None
+
+
+_LONGEST = 800  # bytes as the server has them; an entry of an index may have 2,700, and a link has three names
+_SURELY_SHORT = _LONGEST // 6  # characters: one that has to be escaped takes six bytes
+_BEGINNING = 100  # characters
+_NAMES: dict[type, tuple[str, ...]] = {
+    StoredSession: ("session_id",),
+    StoredStep: ("session_id", "uuid"),
+    StoredItem: ("uuid", "alias", "aliases"),
+    StoredLink: ("from_uuid", "to_uuid", "relation"),
+    StoredCompaction: ("session_id", "boundary_uuid"),
+    Tombstone: ("key",),
+}
+
+
+def short_name(name: str) -> str:
+    """The name itself, or what stands for one that is too long."""
+    if len(name) <= _SURELY_SHORT:
+        return name
+    if len(to_text(name).encode()) <= _LONGEST:
+        return name
+    return f"{name[:_BEGINNING]}…{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def with_short_names(record: HistoryRecord) -> HistoryRecord:
+    """The record, under short names."""
+    long = {}
+    for field in _NAMES[type(record)]:
+        name = getattr(record, field)
+        short = tuple(map(short_name, name)) if isinstance(name, tuple) else short_name(name)
+        if short != name:
+            long[field] = short
+    if "key" in long and isinstance(record, Tombstone) and record.what == STEP:
+        uuid, slash, block = record.key.rpartition("/")
+        long["key"] = f"{short_name(uuid)}{slash}{block}"
+    return record.replace(**long) if long else record

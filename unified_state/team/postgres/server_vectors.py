@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.team.postgres.index_names import short_name
-from unified_state.team.postgres.postgres_values import to_key, to_number, to_text
+from unified_state.team.postgres.postgres_values import short_name, to_key, to_number, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     Transaction = Callable[[], AbstractContextManager[tuple[Connection[Any], Any]]]
-    from unified_state.team.postgres.tenancy import Asker
+    from unified_state.team.postgres.connections import Asker
 
 _INCOMING = """
 CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_vectors (

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from unified_state.memory.history.history_file import write_history
 from unified_state.memory.history.store_protocol import everything
-from unified_state.upkeep.exchange.open_stores import use_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.history.store_protocol import HistoryStore
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.team.sync_server import Server
+
+    T = TypeVar("T")
 
 
 def export_history(workspace: Workspace, path: str, server: Server | None = None) -> int:
@@ -18,3 +24,15 @@ def export_history(workspace: Workspace, path: str, server: Server | None = None
     """
     project, seal = (workspace.place.id or "", workspace.masker.seal) if server is None else (server.project, None)
     return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store), seal), server)
+
+
+def use_store(
+    workspace: Workspace, action: Callable[[HistoryStore, Archive | None], T], server: Server | None = None
+) -> T:
+    """What the action makes of the store; it is also given the archive, where that is the store."""
+    if server is not None:
+        with server.open() as store:
+            return action(store, None)
+    from unified_state.memory.history.archive_store import SqliteStore
+
+    return workspace.use(lambda archive: action(SqliteStore(archive.path, archive=archive), archive))

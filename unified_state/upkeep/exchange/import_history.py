@@ -17,9 +17,9 @@ from unified_state.memory.manager.worktree_states import rewrite_state_files
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.restore.news_table import last_news, take_back_news
+from unified_state.upkeep.exchange.export_history import use_store
 from unified_state.upkeep.exchange.import_formats import HISTORY, is_exported_from, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
-from unified_state.upkeep.exchange.open_stores import use_store
 from unified_state.upkeep.forget.apply_tombstones import forget_told
 from unified_state.upkeep.forget.forget_refs import tidy
 

@@ -16,9 +16,8 @@ from unified_state.lib.text.compress import unpack
 from unified_state.lib.text.timestamps import to_milliseconds
 from unified_state.memory.archive.compactions import find_compaction, forget_restores, forget_summary
 from unified_state.memory.archive.free_texts import FreeText, forget_free_text, forget_texts_of_session, free_texts
-from unified_state.memory.archive.pending_messages import write_pending
+from unified_state.memory.archive.pending_messages import forget_messages, write_pending
 from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.settle_pending import forget_messages
 from unified_state.memory.archive.steps import find_step, step_numbers, uuid_of_step
 from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.history.masked_times import note_masked

@@ -8,15 +8,15 @@ from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.file_mentions import mentioned_files
+from unified_state.lib.words.identifiers import mentioned_files
 from unified_state.memory.archive.free_texts import free_texts, replace_free_text
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.write_steps import replace_text
 from unified_state.memory.history.masked_times import note_masked
+from unified_state.memory.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.memory.ledger.item_table import list_items, update_item
 from unified_state.memory.ledger.source_table import set_source
-from unified_state.memory.ledger.update_quotes import quoted, requote, requote_summary
 from unified_state.memory.manager.worktree_states import existing_state_files, rewrite_state_files
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets

@@ -18,9 +18,8 @@ from unified_state.lib.files.atomic_file import sync_folder
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.text.timestamps import to_text
 from unified_state.memory.archive.archive import explained
-from unified_state.memory.archive.pending_messages import Pending, read_pending, sessions_with_pending
+from unified_state.memory.archive.pending_messages import Pending, keep_message, read_pending, sessions_with_pending
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.settle_pending import keep_message
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import everything
 from unified_state.memory.journal.journal import EVENTS, HISTORY, Journal

@@ -5,7 +5,7 @@ from struct import pack
 
 import pytest
 
-from unified_state.upkeep.exchange.formats.hash_embedding import hash_embedding, is_hash_embedding, read_vector
+from unified_state.upkeep.exchange.formats.foreign_items import hash_embedding, is_hash_embedding, read_vector
 
 TEXTS = ("fix the auth login bug", "fix the auth login bug!", "gardening tomatoes", "zzzz 12345")
 # What the seed's own function gives in node for the first text: the first, second and last of 384 dimensions.

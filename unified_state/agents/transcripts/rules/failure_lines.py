@@ -4,7 +4,7 @@ since they say where to go on.
 
 from __future__ import annotations
 
-from unified_state.lib.shell.programs import only_prints
+from unified_state.lib.shell.command_names import only_prints
 from unified_state.lib.text.truncate import cut, one_line
 from unified_state.lib.words.identifiers import is_file
 

@@ -7,8 +7,7 @@ and once wrongly under its ref, it is told wrongly. What one item says word for 
 from __future__ import annotations
 
 from unified_state.capture.survival.rules.compare import BESIDE, LED, UNNAMED, compare
-from unified_state.capture.survival.rules.read_statement import read
-from unified_state.capture.survival.rules.settled import is_called_former, is_called_open, is_called_past
+from unified_state.capture.survival.rules.read_statement import is_called_former, is_called_open, is_called_past, read
 from unified_state.capture.survival.rules.statements import statements
 from unified_state.lib.words.identifiers import identifiers, stands_in
 from unified_state.model.item import DECISION, EVIDENCE, MAIN_FIELDS, QUESTION

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.compare import UNNAMED, compare
+from unified_state.capture.survival.rules.compare import BESIDE, UNNAMED, compare
 from unified_state.capture.survival.rules.judge_summary import claim_of
 from unified_state.capture.survival.rules.read_statement import read
 from unified_state.capture.survival.rules.summary_block import alias_in_front
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from unified_state.model.item import LedgerItem
+
 
 NEW, KNOWN, CONTRARY = "new", "known", "contrary"
 
@@ -41,3 +42,15 @@ def told_before(text: str, items: Iterable[LedgerItem]) -> str:
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".。!?")
+
+
+def says(words: str, claim: str) -> bool:
+    """Whether the words say the claim, word for word or in other words."""
+    return (
+        _same_statement_folded(claim) == _same_statement_folded(words)
+        or compare(read(claim), read(words), BESIDE) == KEPT
+    )
+
+
+def _same_statement_folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".。!?;")

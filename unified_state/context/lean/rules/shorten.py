@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.context.lean.rules.tool_call import Call
-    from unified_state.model.short_output import Shortened
+    from unified_state.model.step import Shortened
 
 _KINDS = (
     subagents,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unified_state.context.lean.rules.line_filters import INTERPRETERS
 from unified_state.lib.record import Record
-from unified_state.lib.shell.command_names import chained
-from unified_state.lib.shell.programs import only_prints
+from unified_state.lib.shell.command_names import chained, only_prints
 from unified_state.lib.shell.shell_words import UnreadableError
 from unified_state.lib.shell.unwrap import commands_run, program_name
 

@@ -5,7 +5,7 @@ The columns are eighths of blocks, so that eight lines show 64 sizes.
 
 from __future__ import annotations
 
-from unified_state.context.window.rules.context_lines import short_number
+from unified_state.context.window.rules.context_phase import short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

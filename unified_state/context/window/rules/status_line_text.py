@@ -5,7 +5,7 @@ What does not fit into the terminal is left out from the end, so the parts stand
 
 from __future__ import annotations
 
-from unified_state.context.window.rules.context_lines import short_number
+from unified_state.context.window.rules.context_phase import short_number
 from unified_state.lib.record import Record
 from unified_state.model.context_usage import OK, OPTIMISE, WARNING
 

@@ -111,8 +111,8 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> int:
 
 def _recall(arguments: Namespace) -> int:
     from unified_state.interfaces.cli.recall_text import recall_text
-    from unified_state.search.excerpt import Part
     from unified_state.search.find import recall_and_note
+    from unified_state.search.recall_ref import Part
 
     context = Context(as_json=arguments.json)
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.interfaces.cli.savings_line import savings_line
+from unified_state.interfaces.cli.status_text import savings_line
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.settings import environment
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from unified_state.model.hit import Hit
+    from unified_state.model.step import Hit
     from unified_state.search.find import Wanted
     from unified_state.team.search_team import TeamHit
 

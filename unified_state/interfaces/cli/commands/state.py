@@ -6,8 +6,7 @@ import os
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.interfaces.cli.savings_line import savings_line
-from unified_state.interfaces.cli.server_line import server_line
+from unified_state.interfaces.cli.status_text import savings_line, server_line
 from unified_state.lib.clock import current_time
 from unified_state.lib.record import disk_value
 from unified_state.lib.text.timestamps import age_text, to_milliseconds
@@ -142,7 +141,7 @@ def _load(arguments: Namespace) -> int:
     if arguments.json:
         context.show(disk_value(state), "")
         return 0
-    from unified_state.restore.banner import state_banner
+    from unified_state.restore.preview import state_banner
 
     context.show(None, state_banner(context.workspace(create=False), current_time()))
     return 0

@@ -18,7 +18,7 @@ def configure(_name: str, parser: ArgumentParser) -> None:
 
 def _why(arguments: Namespace) -> int:
     from unified_state.errors import NotFoundError
-    from unified_state.interfaces.cli.why_text import why_text
+    from unified_state.interfaces.cli.recall_text import why_text
     from unified_state.memory.ledger.explain_item import explain
 
     context = Context(as_json=arguments.json)

@@ -5,15 +5,16 @@ them.
 from __future__ import annotations
 
 from unified_state.errors import DamagedArchiveError, NewerArchiveError
-from unified_state.memory.archive.schema.constraint_schema import ENFORCEMENT
-from unified_state.memory.archive.schema.context_schema import CONTEXT
-from unified_state.memory.archive.schema.history_schema import TIERS
-from unified_state.memory.archive.schema.item_schema import CAPTURE, PROVENANCE, SOURCES, SURVIVAL
-from unified_state.memory.archive.schema.lean_schema import LEAN, UNINDEXED
-from unified_state.memory.archive.schema.news_schema import NEWS
-from unified_state.memory.archive.schema.outbox_schema import OUTBOX
-from unified_state.memory.archive.schema.pruned_schema import PRUNED
-from unified_state.memory.archive.schema.vector_schema import VECTORS
+from unified_state.memory.archive.schema.history_schema import LEAN, OUTBOX, PRUNED, TIERS, UNINDEXED, VECTORS
+from unified_state.memory.archive.schema.item_schema import (
+    CAPTURE,
+    CONTEXT,
+    ENFORCEMENT,
+    NEWS,
+    PROVENANCE,
+    SOURCES,
+    SURVIVAL,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

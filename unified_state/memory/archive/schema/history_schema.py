@@ -1,8 +1,4 @@
-"""What interchangeable tiers add to the tables of the archive: what other stores know and it has no column for, and
-what was forgotten, by names that hold in every store.
-
-Tombstones are written by triggers, so that nothing can be forgotten without one, in the same transaction.
-"""
+"""Migrations of the archive: history for other stores, the outbox, short outputs, pruned steps, vectors."""
 
 from __future__ import annotations
 
@@ -52,4 +48,103 @@ CREATE TABLE item_alias (         -- earlier names of items that were renamed in
 INSERT INTO item_alias SELECT alias, uuid FROM one_item_alias;
 DROP TABLE one_item_alias;
 CREATE INDEX item_alias_of ON item_alias (uuid);
+"""
+
+
+OUTBOX = """
+CREATE TABLE outbox_server (      -- whom this archive is replicated to, how far, and how the last run went
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,    -- what tells it from others; no password
+    step INTEGER NOT NULL DEFAULT 0,     -- up to where it has the steps
+    offered INTEGER NOT NULL DEFAULT 0,  -- up to where it may have some
+    began_at INTEGER,
+    ended_at INTEGER,             -- older than began_at: the run is at work, or was cut off
+    complete_at INTEGER,          -- when it had everything
+    failures INTEGER NOT NULL DEFAULT 0, -- runs since the last one that went well
+    error TEXT
+);
+
+CREATE TABLE outbox (             -- what a server is to be told beside new steps, the newest change of each thing
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    server INTEGER NOT NULL REFERENCES outbox_server,
+    is_gone INTEGER NOT NULL,     -- whether it was forgotten; that is told first
+    what TEXT NOT NULL,           -- step, item, link, compaction, session
+    key NOT NULL,                 -- of what is gone as its tombstone has it
+    is_changed INTEGER NOT NULL,  -- whether it was told before in another form
+    UNIQUE (server, is_gone, what, key)
+);
+
+CREATE TABLE outbox_session (     -- of each session what a server knows of it
+    server INTEGER NOT NULL REFERENCES outbox_server,
+    session INTEGER NOT NULL REFERENCES session,
+    digest TEXT,                  -- of the session as it was told
+    copies INTEGER NOT NULL DEFAULT 0,   -- how many of the steps up to outbox_server.step it has as copies
+    position INTEGER NOT NULL DEFAULT 0, -- up to where the copies are told that came later
+    PRIMARY KEY (server, session)
+) WITHOUT ROWID;
+
+CREATE TABLE outbox_vectors (     -- of each model up to which of its vectors a server has them
+    server INTEGER NOT NULL REFERENCES outbox_server,
+    model INTEGER NOT NULL REFERENCES vector_model,
+    position INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (server, model)
+) WITHOUT ROWID;
+"""
+
+
+LEAN = """
+CREATE TABLE shortened (          -- tool outputs of which the model was given a short form
+    step INTEGER PRIMARY KEY REFERENCES step,  -- that holds the whole
+    session INTEGER NOT NULL REFERENCES session,
+    agent TEXT,
+    tool_use_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    digest INTEGER NOT NULL,      -- of the call and its output
+    level INTEGER NOT NULL,
+    whole INTEGER NOT NULL,       -- characters
+    shown INTEGER NOT NULL,       -- characters
+    recalls INTEGER NOT NULL DEFAULT 0,
+    recalled INTEGER NOT NULL DEFAULT 0,  -- characters that were shown after all
+    awaited INTEGER,              -- 1 until the transcript's entry of the output was met
+    place INTEGER                 -- the step before it in the transcript
+);
+CREATE INDEX shortened_by_session ON shortened (session, awaited);
+"""
+
+UNINDEXED = """
+CREATE TABLE unindexed (          -- steps whose texts the full-text index does not hold yet
+    step INTEGER PRIMARY KEY REFERENCES step
+);
+"""
+
+
+PRUNED = """
+CREATE TABLE pruned (             -- steps that keep their row without content, so that no transcript brings them back
+    step INTEGER PRIMARY KEY REFERENCES step
+);
+"""
+
+
+VECTORS = """
+CREATE TABLE vector_model (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    stamp TEXT NOT NULL DEFAULT (hex(randomblob(16))),
+    UNIQUE (name, version)
+);
+
+CREATE TABLE vector (
+    id INTEGER PRIMARY KEY,       -- in the order in which they came: what is derived reads on from the last one
+    step INTEGER NOT NULL REFERENCES step,
+    model INTEGER NOT NULL REFERENCES vector_model,
+    embedding BLOB NOT NULL,      -- of unit length, float16, little-endian
+    UNIQUE (step, model)
+);
+
+CREATE TRIGGER vector_deleted AFTER DELETE ON vector
+    BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
+CREATE TRIGGER vector_changed AFTER UPDATE ON vector
+    BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
 """

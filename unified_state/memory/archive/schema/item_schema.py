@@ -1,4 +1,4 @@
-"""The third migration of the archive: where items come from, what was captured, what of it survived a compaction."""
+"""Migrations of the archive: items, constraints, context windows, news."""
 
 from __future__ import annotations
 
@@ -84,4 +84,69 @@ CREATE TABLE uncaptured (         -- what was captured and forgotten, which must
 ALTER TABLE note ADD COLUMN key TEXT;
 
 ALTER TABLE note ADD COLUMN state TEXT;
+"""
+
+
+# A constraint that comes, goes or changes, by whatever way, takes the stamp away; who compiles the table anew sets one,
+# which stands in the table too. Empty: there is no table, and none is needed.
+ENFORCEMENT = """
+CREATE TABLE enforcement (
+    changed INTEGER NOT NULL,     -- how often a constraint changed
+    stamp TEXT                    -- of the table that was compiled since
+);
+INSERT INTO enforcement VALUES (0, '');
+
+CREATE TRIGGER constraint_added AFTER INSERT ON item WHEN new.kind = 'constraint'
+BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
+
+CREATE TRIGGER constraint_changed AFTER UPDATE OF body, status, origin, alias ON item WHEN new.kind = 'constraint'
+BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
+
+CREATE TRIGGER constraint_removed AFTER DELETE ON item WHEN old.kind = 'constraint'
+BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
+"""
+
+
+CONTEXT = """
+CREATE TABLE context (            -- how full each session's context window is
+    session INTEGER PRIMARY KEY REFERENCES session,
+    window INTEGER NOT NULL,
+    compacts_at INTEGER NOT NULL, -- tokens
+    known_from TEXT NOT NULL,     -- how that is known: client, compactions, default
+    phase TEXT NOT NULL,
+    reached TEXT NOT NULL,        -- the highest phase of this cycle
+    cycle INTEGER NOT NULL,       -- the newest compaction then; 0: none
+    stale INTEGER NOT NULL,       -- items whose files are gone
+    line TEXT                     -- what the next prompt is told, once
+);
+
+CREATE TABLE context_point (      -- the last 50 points of each session's history
+    session INTEGER NOT NULL REFERENCES session,
+    at INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (session, turn)
+) WITHOUT ROWID;
+"""
+
+
+NEWS = """
+CREATE TABLE news (               -- decisions and constraints that came into force, or ceased to hold, in order
+    id INTEGER PRIMARY KEY,
+    item TEXT NOT NULL,           -- UUID
+    session_id TEXT,              -- whose doing it was, as far as that is known; NULL: the user's own terminal
+    is_active INTEGER NOT NULL    -- whether the item holds since then
+);
+
+CREATE TRIGGER item_recorded AFTER INSERT ON item
+WHEN new.kind IN ('decision', 'constraint') AND new.status = 'active'
+BEGIN INSERT INTO news (item, session_id, is_active) VALUES (new.uuid, new.session_id, 1); END;
+
+CREATE TRIGGER item_changed AFTER UPDATE OF status ON item
+WHEN new.kind IN ('decision', 'constraint') AND (new.status = 'active') != (old.status = 'active')
+BEGIN INSERT INTO news (item, session_id, is_active) VALUES (new.uuid,
+(SELECT session_id FROM item WHERE uuid = new.superseded_by), new.status = 'active'); END;
+
+-- The newest that a session knows. NULL: it is older than this table, and counts from its next start on.
+ALTER TABLE session ADD COLUMN news INTEGER;
 """

@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unified_state.model.item import LedgerItem
-    from unified_state.model.item_validity import Validity
+    from unified_state.model.item import LedgerItem, Validity
     from unified_state.model.known import Known
 
 _MOST_NAMES, _MOST_REFS = 4, 12

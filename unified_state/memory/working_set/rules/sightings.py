@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.record import Record
-from unified_state.lib.shell.programs import programs
+from unified_state.lib.shell.command_names import programs
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.truncate import cut, one_line
 from unified_state.lib.words.identifiers import identifiers, is_file, relative_path, with_slashes, words_of

@@ -12,8 +12,14 @@ import numpy as np
 import onnxruntime
 
 from unified_state.search.vectors.models import MODEL_NAMES
-from unified_state.search.vectors.models.package_files import PackageFile, read_tokenizer, unusable, version_of
-from unified_state.search.vectors.models.unit_vectors import begin_of, pack_unit
+from unified_state.search.vectors.models.package_files import (
+    PackageFile,
+    begin_of,
+    pack_unit,
+    read_tokenizer,
+    unusable,
+    version_of,
+)
 from unified_state.setting_table import MINILM
 
 TYPE_CHECKING = False

@@ -10,13 +10,19 @@ import hashlib
 from base64 import urlsafe_b64encode
 from importlib.metadata import PackageNotFoundError, distribution
 
+import numpy as np
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
+from unified_state.lib.text.compress import well_formed
+from unified_state.search.rules.fusion import LOOKED_AT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from numpy.typing import NDArray
+
 
 _AGAIN = "pip install --force-reinstall 'unified-state[vectors]'"
 _DIGITS = 12  # of the digest that names a version
@@ -75,3 +81,16 @@ def _digest(path: str) -> bytes:
 def _as_recorded(digest: bytes) -> str:
     """A digest as the list of a package's files has it."""
     return urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
+    """The vector of unit length; None for one without a direction."""
+    length = np.linalg.norm(vector)
+    if not np.isfinite(length) or length == 0:
+        return None
+    return (vector / length).astype("<f2").tobytes()
+
+
+def begin_of(text: str) -> str:
+    """As much of a text as is ever looked at, in characters that can be read."""
+    return well_formed(text[:LOOKED_AT])

@@ -5,8 +5,7 @@ are like those before them, and values without words in them, go first.
 from __future__ import annotations
 
 from unified_state.context.lean.rules.kinds.json_shape import shape_of
-from unified_state.context.lean.rules.novelty import newest_first
-from unified_state.context.lean.rules.rank import Ranking
+from unified_state.context.lean.rules.rank import Ranking, newest_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ something new, matches and the lines around them.
 from __future__ import annotations
 
 from unified_state.context.lean.rules.kinds.generated import is_generated
-from unified_state.context.lean.rules.novelty import newest_first
-from unified_state.context.lean.rules.rank import Ranking
+from unified_state.context.lean.rules.rank import Ranking, newest_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

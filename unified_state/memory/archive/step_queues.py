@@ -1,8 +1,4 @@
-"""Steps that are archived where a tool call waits, so that their texts come into the full-text index later: with
-whatever is archived or searched next.
-
-Invariant: a step stands in the index or among these, never in both; both change in one transaction.
-"""
+"""Queues of archived steps: those to derive facts from, and those to index, by a later process."""
 
 from __future__ import annotations
 
@@ -10,10 +6,32 @@ from unified_state.memory.archive.steps import DATA_URL, find_step, searchable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
+
+
+def postpone(archive: Archive, session: int, step: int) -> None:
+    """Leave a step of a session for later."""
+    archive.run("INSERT OR IGNORE INTO unnoted VALUES (?, ?)", session, step)
+
+
+def first_unnoted(archive: Archive, session: int, limit: int) -> list[int]:
+    """The oldest of those steps."""
+    rows = archive.rows("SELECT step FROM unnoted WHERE session = ? ORDER BY step LIMIT ?", session, limit)
+    return [step for (step,) in rows]
+
+
+def mark_noted(archive: Archive, session: int, steps: Iterable[int]) -> None:
+    """Those steps are noted now."""
+    for step in steps:
+        archive.run("DELETE FROM unnoted WHERE session = ? AND step = ?", session, step)
+
+
+def all_unnoted(archive: Archive, session: int) -> list[int]:
+    """All of them."""
+    return [step for (step,) in archive.rows("SELECT step FROM unnoted WHERE session = ?", session)]
 
 
 def index_later(archive: Archive, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What `status` says of a server: what waits for it, and how the last run went."""
+"""What `status` says of lean context and of a server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from unified_state.lib.text.timestamps import age_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.team.outbox_servers import ServerState
+
+
+def savings_line(savings: Savings) -> str:
+    """One line for people."""
+    outputs = "1 output" if savings.outputs == 1 else f"{savings.outputs:,} outputs"
+    recalls = {0: "none was recalled", 1: "1 recall took"}.get(savings.recalls, f"{savings.recalls:,} recalls took")
+    cost = f" about {savings.recalled_tokens:,} back" if savings.recalls else ""
+    return f"{outputs} shortened, about {savings.saved_tokens:,} tokens less; {recalls}{cost}"
 
 
 def server_line(state: ServerState, now: int) -> str:
