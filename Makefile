@@ -7,7 +7,7 @@ PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
 # Many tests wait for processes of their own, so there are three workers for two cores.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
-WHOLE_PROGRAM := acceptance benchmarks docs interfaces other_hosts plugin real_client storage/tiers
+WHOLE_PROGRAM := acceptance benchmarks docs interfaces other_hosts plugin real_client contracts team
 
 .PHONY: demo check test lint structure real-client other-hosts bench damages outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
 

@@ -14,23 +14,24 @@ _TESTS = Path(__file__).parent
 MARKERS = {
     "acceptance": "process",
     "benchmarks": "process",
+    "contracts": "server",
     "docs": "process",
     "interfaces": "process",
     "other_hosts": "client",
     "plugin": "process",
     "real_client": "client",
-    "storage/tiers": "server",
     "structure/test_start_up.py": "process",
     "structure/test_wheel.py": "process",
+    "team": "server",
 }
 # These take more than five seconds of one core.
 SLOW = {
     "acceptance/test_killed.py",
     "benchmarks/test_outbox.py",
     "benchmarks/test_scale.py",
-    "services/test_previewing.py",
-    "sources/models/test_minilm.py",
-    "storage/test_vector_index.py",
+    "restore/test_preview.py",
+    "search/vectors/models/test_minilm.py",
+    "search/vectors/test_nearest_vectors.py",
 }
 
 

@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from unified_state.context.messages.message_archive import MessageArchive
     from unified_state.context.messages.rules.prune_messages import prune_messages
     from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
+    from unified_state.lib.version import __version__
     from unified_state.memory.manager.manager import UnifiedStateManager
 
-__version__ = "0.1.0"
 __all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
 
 
@@ -19,6 +19,10 @@ def __getattr__(name: str) -> object:
         from unified_state.memory.manager.manager import UnifiedStateManager
 
         return UnifiedStateManager
+    if name == "__version__":
+        from unified_state.lib.version import __version__
+
+        return __version__
     if name == "MessageArchive":
         from unified_state.context.messages.message_archive import MessageArchive
 

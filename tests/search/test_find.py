@@ -10,7 +10,6 @@ import pytest
 from tests.builders import NOW, SESSION, answer, call, item, prompt, result, write_transcript
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.memory.archive.accesses import access_weights
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Output, archive_output, note_shortened, read_savings
 from unified_state.memory.archive.sessions import touch_session
@@ -19,6 +18,7 @@ from unified_state.memory.repository.place import locate
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.step import KINDS
+from unified_state.search.accesses import access_weights
 from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
 from unified_state.settings import Settings
 

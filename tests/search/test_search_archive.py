@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW, SESSION, Entry, answer, call, item, prompt, result, uuid_of
 from unified_state.errors import NotFoundError
-from unified_state.memory.archive.accesses import HALF_LIFE, note_accesses
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
 from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.ledger.item_table import insert_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION
 from unified_state.model.step import Hit
+from unified_state.search.accesses import HALF_LIFE, note_accesses
 from unified_state.search.search_archive import MOST_HITS, search
 
 Keep = Callable[..., None]

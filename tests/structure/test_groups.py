@@ -34,10 +34,10 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
 @pytest.mark.parametrize(
     ("place", "markers"),
     [
-        ("rules/test_pages.py", set()),
-        ("storage/test_archive.py", set()),
-        ("storage/test_vector_index.py", {"slow"}),
-        ("storage/tiers/test_contracts.py", {"server"}),
+        ("lib/text/test_pages.py", set()),
+        ("memory/archive/test_archive.py", set()),
+        ("search/vectors/test_nearest_vectors.py", {"slow"}),
+        ("contracts/test_contracts.py", {"server"}),
         ("acceptance/test_search.py", {"process"}),
         ("acceptance/test_killed.py", {"process", "slow"}),
         ("real_client/test_main_job.py", {"client"}),

@@ -8,6 +8,7 @@ PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT = "prompt", "text", "thinking", "
 TOOL_FILE, ATTACHMENT, NOTICE = "tool_file", "attachment", "notice"
 # The position is the number that the archive stores: only ever add at the end.
 KINDS = (PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, TOOL_FILE, ATTACHMENT, NOTICE)
+EMBEDDED_CHARACTERS = 24_000  # of a text that a vector is made of: some 6,000 tokens
 
 
 class Step(Record):

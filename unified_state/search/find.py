@@ -9,7 +9,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.text.truncate import one_line
 from unified_state.lib.words.query import words_of
-from unified_state.memory.archive.accesses import note_accesses
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.cut_outputs import note_recall
 from unified_state.memory.archive.full_text import Filters
@@ -18,6 +17,7 @@ from unified_state.memory.archive.steps import steps_of_turn
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
+from unified_state.search.accesses import note_accesses
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.search.search_archive import search
 from unified_state.setting_table import OFF

@@ -12,13 +12,13 @@ from unified_state.lib.text.timestamps import to_milliseconds, to_text
 from unified_state.lib.text.truncate import one_line
 from unified_state.lib.words.index_text import index_text
 from unified_state.lib.words.query import has_any, names_file, query_words, region, snippet, words_of
-from unified_state.memory.archive.accesses import access_weights
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
+from unified_state.search.accesses import access_weights
 from unified_state.search.rules.boosts import MOST_RAISED, Raising, lowered
 from unified_state.search.rules.fusion import MOST_FUSED, fused
 from unified_state.search.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance

@@ -7,8 +7,8 @@ from struct import unpack
 
 from unified_state.lib.record import Record
 from unified_state.memory.archive.steps import uuid_text
+from unified_state.memory.archive.vectors.vector_table import full_name
 from unified_state.memory.history.archive_rows import read_steps
-from unified_state.search.vectors.vector_table import full_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

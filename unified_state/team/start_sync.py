@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
 
 _CODE = (
@@ -26,11 +25,11 @@ _CODE = (
 FOREIGN = ("PG", "RUVECTOR_")  # how the names of variables begin that say where a server is
 
 
-def start_sync(call: HookCall, archive: Archive) -> None:
-    """Start one, unless the last ones failed just now."""
-    if is_run_due(archive, call.now):
-        arguments = [sys.executable, "-I", "-c", _CODE, call.workspace.place.repository.worktree, PACKAGE_ROOT]
-        start_detached(arguments, own_environment(call.environ))
+def start_sync(archive: Archive, worktree: str, environ: Mapping[str, str], now: int) -> None:
+    """Start a sync of a worktree, unless the last ones failed just now."""
+    if is_run_due(archive, now):
+        arguments = [sys.executable, "-I", "-c", _CODE, worktree, PACKAGE_ROOT]
+        start_detached(arguments, own_environment(environ))
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -19,13 +19,13 @@ from unified_state.memory.archive.archive import ARCHIVE_VERSION, Archive
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 from unified_state.memory.archive.sessions import add_notes, touch_session
+from unified_state.memory.archive.write_steps import tidy
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.journal.journal_rows import all_lines, read_tables
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.journal.scratch_database import find_scratch, remove_scratch
 from unified_state.model.history_records import StoredStep, Tombstone
-from unified_state.upkeep.forget.forget_refs import tidy
 
 LONG = "the flux capacitor needs 1.21 gigawatts " * 20
 

@@ -11,17 +11,17 @@ from unified_state.errors import StorageError
 from unified_state.lib.files.file_lock import FileLock
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.write_steps import forget_step, replace_text
-from unified_state.memory.workspace.workspace import Workspace
-from unified_state.search.search_archive import search
-from unified_state.search.vectors.embed_steps import Embedded, embed
-from unified_state.search.vectors.vector_table import (
+from unified_state.memory.archive.vectors.vector_table import (
     VectorCount,
     add_vectors,
     model_number,
     read_vectors,
     vector_counts,
 )
+from unified_state.memory.archive.write_steps import forget_step, replace_text
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.search.search_archive import search
+from unified_state.search.vectors.embed_steps import Embedded, embed
 from unified_state.upkeep.forget.forget_refs import forget_text
 
 Keep = Callable[..., None]

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, those_passing
-from unified_state.memory.archive.write_steps import forget_step
-from unified_state.search.vectors.vector_table import (
+from unified_state.memory.archive.vectors.vector_table import (
     VectorCount,
     add_vectors,
     count_embeddable,
@@ -13,6 +12,7 @@ from unified_state.search.vectors.vector_table import (
     model_number,
     vector_counts,
 )
+from unified_state.memory.archive.write_steps import forget_step
 
 from .test_vector_table import add_steps, vector
 from .vector_archives import DIMENSIONS, fill, make_vectors

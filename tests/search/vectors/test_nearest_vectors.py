@@ -20,10 +20,7 @@ from tests.processes import ROOT, run_at_once, start
 from tests.search.vectors.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
 from unified_state.errors import StorageError, UsageError
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.write_steps import forget_step
-from unified_state.memory.history.archive_store import SqliteStore
-from unified_state.model.history_records import STEP, Tombstone
-from unified_state.search.vectors.derived_file import (
+from unified_state.memory.archive.vectors.derived_file import (
     GRAPH,
     SCAN,
     derived_folder,
@@ -31,8 +28,11 @@ from unified_state.search.vectors.derived_file import (
     derived_path,
     remove_stale,
 )
+from unified_state.memory.archive.vectors.vector_table import model_number, read_model
+from unified_state.memory.archive.write_steps import forget_step
+from unified_state.memory.history.archive_store import SqliteStore
+from unified_state.model.history_records import STEP, Tombstone
 from unified_state.search.vectors.nearest_vectors import nearest, refresh
-from unified_state.search.vectors.vector_table import model_number, read_model
 
 COUNT = 6_000  # more than the scan looks at in its first round
 VECTORS = make_vectors(COUNT)
@@ -399,7 +399,7 @@ root, path, graph_from, query = sys.argv[1:]
 sys.path.insert(0, root)
 from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
-from unified_state.search.vectors.derived_file import derived_folder
+from unified_state.memory.archive.vectors.derived_file import derived_folder
 from unified_state.search.vectors.nearest_vectors import nearest, refresh
 with Archive(path) as archive:
     told = ""

@@ -10,9 +10,9 @@ import pytest
 from tests.builders import prompt
 from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.vectors.vector_table import vector_counts
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.search.vectors.embed_steps import embed, remove_vectors, vector_lock
-from unified_state.search.vectors.vector_table import vector_counts
 
 Keep = Callable[..., None]
 STATIC = "wordllama-l2-supercat-256"

@@ -11,10 +11,7 @@ from unified_state.lib.text.compress import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
-from unified_state.model.step import PROMPT, TEXT, Step
-from unified_state.search.rules.fusion import LOOKED_AT
-from unified_state.search.vectors.vector_table import (
+from unified_state.memory.archive.vectors.vector_table import (
     add_vectors,
     count_vectors,
     model_number,
@@ -22,6 +19,8 @@ from unified_state.search.vectors.vector_table import (
     steps_without,
     vectors_after,
 )
+from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
+from unified_state.model.step import EMBEDDED_CHARACTERS, PROMPT, TEXT, Step
 
 IMAGE = "data:image/png;base64," + "aGVsbG8=" * 40
 
@@ -138,7 +137,7 @@ def test_images_and_empty_texts_are_given_no_vector_and_stop_nobody(archive: Arc
 def test_of_a_megabyte_no_more_is_read_than_a_vector_is_made_of(archive: Archive) -> None:
     add_steps(archive, "one " * 300_000)
     ((_, text),) = steps_without(archive, model_number(archive, "tiny", "1", 4), 1)
-    assert text == ("one " * 300_000)[:LOOKED_AT]
+    assert text == ("one " * 300_000)[:EMBEDDED_CHARACTERS]
 
 
 def test_a_forgotten_step_has_no_vector_and_gets_none(archive: Archive, model: int) -> None:

@@ -12,9 +12,9 @@ import io
 import os
 import sys
 
-from unified_state import __version__
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.program_path import leave_relative_path
+from unified_state.lib.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import TierError
+from unified_state.interfaces.hooks.later_events import keep_for_later
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
-from unified_state.upkeep.stand_in.later_events import keep_for_later
 from unified_state.upkeep.stand_in.stand_in import StandIn
 
 TYPE_CHECKING = False

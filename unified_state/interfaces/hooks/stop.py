@@ -34,7 +34,9 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     if call.settings.postgres_enabled and call.settings.sync_in_background:
         from unified_state.team.start_sync import start_sync
 
-        start_sync(call, archive)  # a client that ends right behind the answer would end this hook before it
+        start_sync(
+            archive, call.workspace.place.repository.worktree, call.environ, call.now
+        )  # a client that ends right behind the answer would end this hook before it
     call.let_client_go_on()
     call.capture(archive, _STOP_SECONDS)
     if call.settings.context_autopilot:

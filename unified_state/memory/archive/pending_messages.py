@@ -14,6 +14,7 @@ from unified_state.lib.text.compress import pack
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import last_turns, texts_since
 from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.memory.repository.identity import PENDING_FOLDER
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 TYPE_CHECKING = False
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
 
-
-PENDING_FOLDER = "pending"
 _ENDING = ".json"
 _LOCK_SECONDS = 4.0  # a holder archives a message at most, which waits for the archive's own writers
 

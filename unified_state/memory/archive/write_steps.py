@@ -182,3 +182,14 @@ def _take_out_of_index(run: Callable[..., Any], number: int, step: Step) -> None
     """The index has no texts of its own: it would go wrong if it were told to delete what it does not hold."""
     if not was_unindexed(run, number) and not step.text.startswith(DATA_URL):
         run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", (number, searchable(step)))
+
+
+def tidy(archive: Archive) -> None:
+    """Remove files made of deleted vectors, merge the index so that deleted words leave it, and rewrite the archive
+    without its free pages.
+    """
+    from unified_state.memory.archive.vectors.derived_file import remove_stale
+
+    remove_stale(archive)
+    archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
+    archive.compact()

@@ -18,6 +18,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 
 ID_FILE = "unified-state-id"
+PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
 MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
 _LOCK_SECONDS = 2.0
 _SMALL = 1 << 16

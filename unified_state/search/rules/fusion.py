@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-LOOKED_AT = 24_000  # characters of a text that a vector is made of: some 6,000 tokens
 _STEP, _WINDOW, _SESSION = 0.8, 1.0, 0.3
 MOST_MEANT = _STEP + _WINDOW + _SESSION
 MOST_FUSED = sqrt(2) * MOST  # reached where meaning counts as much as words

@@ -12,9 +12,7 @@ import sys
 from unified_state.errors import StorageError
 from unified_state.lib.files.file_lock import FileLock
 from unified_state.lib.record import Record
-from unified_state.search.vectors.models import MODEL_NAMES, open_model
-from unified_state.search.vectors.nearest_vectors import refresh
-from unified_state.search.vectors.vector_table import (
+from unified_state.memory.archive.vectors.vector_table import (
     add_vectors,
     count_embeddable,
     count_vectors,
@@ -24,7 +22,9 @@ from unified_state.search.vectors.vector_table import (
     steps_without,
     text_to_embed,
 )
-from unified_state.upkeep.forget.forget_refs import tidy
+from unified_state.memory.archive.write_steps import tidy
+from unified_state.search.vectors.models import MODEL_NAMES, open_model
+from unified_state.search.vectors.nearest_vectors import refresh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import os
 from itertools import chain
 
 from unified_state.errors import MissingExtraError, StorageError
-from unified_state.search.vectors.derived_file import GRAPH, derived_lock, derived_path, remove_stale
+from unified_state.memory.archive.vectors.derived_file import GRAPH, derived_lock, derived_path, remove_stale
+from unified_state.memory.archive.vectors.vector_table import VectorModel, read_model, vectors_after, vectors_at
 from unified_state.search.vectors.vector_arrays import Numbers, matrix, products, unit
 from unified_state.search.vectors.vector_scan import extend_scan, open_scan
-from unified_state.search.vectors.vector_table import VectorModel, read_model, vectors_after, vectors_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

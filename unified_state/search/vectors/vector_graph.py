@@ -15,9 +15,9 @@ import numpy as np
 
 from unified_state.errors import MissingExtraError
 from unified_state.lib.record import Record
-from unified_state.search.vectors.derived_file import GRAPH, Made, derived_path, open_derived, publish
+from unified_state.memory.archive.vectors.derived_file import GRAPH, Made, derived_path, open_derived, publish
+from unified_state.memory.archive.vectors.vector_table import Last, VectorModel, last_vector, vectors_after
 from unified_state.search.vectors.vector_arrays import Numbers, identity
-from unified_state.search.vectors.vector_table import Last, VectorModel, last_vector, vectors_after
 
 if sys.platform == "linux":
     # usearch holds a C++ library inside, which onnxruntime, loaded later, would take for its own, and crash. Not where

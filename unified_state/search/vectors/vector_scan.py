@@ -11,9 +11,9 @@ from functools import lru_cache
 import numpy as np
 
 from unified_state.lib.record import Record
-from unified_state.search.vectors.derived_file import SCAN, Made, derived_path, open_derived, publish
+from unified_state.memory.archive.vectors.derived_file import SCAN, Made, derived_path, open_derived, publish
+from unified_state.memory.archive.vectors.vector_table import Last, VectorModel, last_vector, vectors_after
 from unified_state.search.vectors.vector_arrays import Numbers, identity, matrix, products
-from unified_state.search.vectors.vector_table import Last, VectorModel, last_vector, vectors_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

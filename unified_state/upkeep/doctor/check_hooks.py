@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 
-from unified_state import __version__
 from unified_state.agents.install.claude_settings import config_folder, settings_files
 from unified_state.agents.install.find_plugin import PLUGIN, is_enabled, known_program
 from unified_state.agents.install.hook_table import (
@@ -29,6 +28,7 @@ from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.assets import PACKAGE_ROOT
 from unified_state.lib.parallel_processes import find_program
+from unified_state.lib.version import __version__
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.workspace.own_program import own_program
 from unified_state.model.doctor_check import Check

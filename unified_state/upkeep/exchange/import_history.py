@@ -11,6 +11,7 @@ import os
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.sessions import root_at_worktree, session_number
+from unified_state.memory.archive.write_steps import tidy
 from unified_state.memory.ledger.item_table import PROPOSED
 from unified_state.memory.ledger.rules.binding import may_decide
 from unified_state.memory.manager.worktree_states import rewrite_state_files
@@ -21,7 +22,6 @@ from unified_state.upkeep.exchange.export_history import use_store
 from unified_state.upkeep.exchange.import_formats import HISTORY, is_exported_from, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
 from unified_state.upkeep.forget.apply_tombstones import forget_told
-from unified_state.upkeep.forget.forget_refs import tidy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from unified_state.memory.archive.free_texts import FreeText, forget_free_text, 
 from unified_state.memory.archive.pending_messages import forget_messages, write_pending
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import find_step, step_numbers, uuid_of_step
-from unified_state.memory.archive.write_steps import forget_step
+from unified_state.memory.archive.write_steps import forget_step, tidy
 from unified_state.memory.history.masked_times import note_masked
 from unified_state.memory.ledger.gate import is_in_force, pass_gate_for
 from unified_state.memory.ledger.item_table import find_item, forget_item, list_items
@@ -29,7 +29,6 @@ from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
 from unified_state.model.origin import USER_SAID
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
-from unified_state.search.vectors.derived_file import remove_stale
 from unified_state.upkeep.forget.forget_facts import captured_from, forget_lists, forget_titles, work_texts
 
 TYPE_CHECKING = False
@@ -180,15 +179,6 @@ def _all_items(items: Sequence[LedgerItem], captured: Sequence[LedgerItem], orig
     if origin is not None:
         pass_gate_for(every, origin, "forgets")
     return every
-
-
-def tidy(archive: Archive) -> None:
-    """Remove what was made of vectors that are gone, merge the index, so that deleted words leave it, and write the
-    archive anew without its free pages.
-    """
-    remove_stale(archive)
-    archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
-    archive.compact()
 
 
 def _words(archive: Archive, step: int) -> str:

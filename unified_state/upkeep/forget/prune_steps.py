@@ -9,9 +9,9 @@ from __future__ import annotations
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.pruned_steps import choose_least_used, choose_older, content_bytes, prune_some
+from unified_state.memory.archive.write_steps import tidy
 from unified_state.memory.ledger.rules.binding import may_decide
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.upkeep.forget.forget_refs import tidy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

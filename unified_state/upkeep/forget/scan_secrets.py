@@ -12,7 +12,7 @@ from unified_state.lib.words.identifiers import mentioned_files
 from unified_state.memory.archive.free_texts import free_texts, replace_free_text
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.write_steps import replace_text
+from unified_state.memory.archive.write_steps import replace_text, tidy
 from unified_state.memory.history.masked_times import note_masked
 from unified_state.memory.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.memory.ledger.item_table import list_items, update_item
@@ -22,7 +22,6 @@ from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
 from unified_state.model.history_records import STEP
 from unified_state.model.step import TOOL_CALL
-from unified_state.upkeep.forget.forget_refs import tidy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
 from unified_state.lib.text.compress import well_formed
-from unified_state.search.rules.fusion import LOOKED_AT
+from unified_state.model.step import EMBEDDED_CHARACTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
 
 def begin_of(text: str) -> str:
     """As much of a text as is ever looked at, in characters that can be read."""
-    return well_formed(text[:LOOKED_AT])
+    return well_formed(text[:EMBEDDED_CHARACTERS])

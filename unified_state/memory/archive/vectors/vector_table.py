@@ -13,7 +13,7 @@ from zlib import crc32
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.steps import DATA_URL, find_step, readable
-from unified_state.search.rules.fusion import LOOKED_AT
+from unified_state.model.step import EMBEDDED_CHARACTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def text_to_embed(archive: Archive, step: int) -> str:
     forgotten, nor of an image, as in the index of full text.
     """
     found = find_step(archive, step)
-    text = readable(found)[:LOOKED_AT] if found else ""
+    text = readable(found)[:EMBEDDED_CHARACTERS] if found else ""
     return text if text.strip() and not text.startswith(DATA_URL) else ""
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from tests.builders import NOW, uuid_of
 from unified_state.lib.stdlib import OperationalError
-from unified_state.memory.archive.accesses import HALF_LIFE, access_weights, note_accesses
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, Step
+from unified_state.search.accesses import HALF_LIFE, access_weights, note_accesses
 
 WEEK = int(HALF_LIFE)
 

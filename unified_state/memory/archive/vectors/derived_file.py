@@ -17,14 +17,14 @@ from unified_state.errors import StorageError
 from unified_state.lib.files.atomic_file import PRIVATE, temporary_name
 from unified_state.lib.files.file_lock import FileLock
 from unified_state.lib.record import Record
-from unified_state.search.vectors.vector_table import Last
+from unified_state.memory.archive.vectors.vector_table import Last
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.search.vectors.vector_table import VectorModel
+    from unified_state.memory.archive.vectors.vector_table import VectorModel
 
 SCAN, GRAPH = "bits1", "hnsw1"  # kinds, with the version of their form
 _TRAILER = Struct("<16s32sQQQQQQQ")

@@ -1,0 +1,1 @@
+"""The vectors of steps, and the files that are made of them."""
