@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.contracts.contract import decision, session, turn
-from unified_state.errors import ArchiveUnavailableError, NewerVersionError, StorageError
+from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, NewerVersionError, StorageError
 from unified_state.memory.archive.archive import ARCHIVE_VERSION, Archive
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
@@ -22,6 +22,7 @@ from unified_state.memory.archive.sessions import add_notes, touch_session
 from unified_state.memory.archive.write_steps import tidy
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journal import HISTORY
+from unified_state.memory.journal.journal_replay import drop_damaged
 from unified_state.memory.journal.journal_rows import all_lines, read_tables
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.journal.scratch_database import find_scratch, remove_scratch
@@ -159,8 +160,10 @@ def test_who_has_a_replay_open_that_was_lost_gives_no_number_twice(folder: str) 
         remove_scratch(folder)
         with JournalledArchive(folder) as other:
             append(other, decision(2, ""))
-        with pytest.raises(ArchiveUnavailableError):
+        with pytest.raises(DamagedArchiveError):  # with which a workspace tries again
             append(one, decision(3, ""))
+        drop_damaged(folder)
+        assert find_scratch(folder, ARCHIVE_VERSION) == other.path
     with JournalledArchive(folder) as another:
         append(another, decision(3, ""))
         assert [alias for (alias,) in another.rows("SELECT alias FROM item ORDER BY id")] == ["D1", "D2", "D3"]

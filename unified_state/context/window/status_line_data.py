@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 
-from unified_state.context.window.archive_reader import ArchiveReader
 from unified_state.context.window.context_table import history, newest_cut
 from unified_state.context.window.read_context import watched_now
 from unified_state.context.window.rules.context_phase import compaction_limit, phase_of, trend_of
@@ -15,6 +14,7 @@ from unified_state.errors import UnifiedStateError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.compress import unpack
 from unified_state.lib.text.timestamps import age_text, to_milliseconds
+from unified_state.memory.archive.schema.archive_reader import ArchiveReader
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
 from unified_state.memory.repository.place import journal_folder

@@ -188,9 +188,9 @@ class Workspace:
     def _begin_anew(self, error: DamagedArchiveError) -> None:
         """Set the archive aside; what was replayed from a journal is only replayed again."""
         if self.journal is not None:
-            from unified_state.memory.journal.scratch_database import remove_scratch
+            from unified_state.memory.journal.journal_replay import drop_damaged
 
-            remove_scratch(self.journal)
+            drop_damaged(self.journal)
             return
         from unified_state.memory.workspace.mend_archive import begin_anew
 

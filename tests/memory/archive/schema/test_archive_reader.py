@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.context.window.archive_reader import ArchiveReader
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.schema.archive_reader import ArchiveReader
 
 
 def test_it_reads_what_is_there(tmp_path: Path) -> None:
