@@ -20,7 +20,7 @@ from unified_state.model.history_records import HistoryQuery, StoredStep
 from unified_state.model.step import Step
 from unified_state.search.search_archive import search
 from unified_state.setting_table import STATIC
-from unified_state.team.postgres.local_server import EMBEDDED, start_embedded
+from unified_state.team.local_server import EMBEDDED, start_embedded
 from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:

@@ -261,7 +261,7 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
         TOO_DEAR_FOR_HOOKS | {"_sqlite3", "functools", "collections"}
     ) == set()
     unwanted = (
-        "unified_state.memory.archive",
+        "unified_state.memory.archive.archive",
         "unified_state.memory.secrets.rules.mask",
         "unified_state.context.lean.rules.shorten",
     )

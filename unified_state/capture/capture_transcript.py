@@ -1,7 +1,7 @@
 """Capture: what is new in a transcript goes into the archive, masked, in chunks that each commit with their offset.
 
-Reading, masking and compressing happen outside the transaction, so that other sessions wait for a commit only. A hook
-that is killed loses at most its current chunk; the next one goes on behind the last.
+Reading, masking and compressing happen outside the transaction: other sessions wait for a commit only. A hook that is
+killed loses at most its current chunk; the next one continues behind the last.
 """
 
 from __future__ import annotations
@@ -87,8 +87,7 @@ class _Chunk(Record):
 
 class Capture:
     """One run of capturing: the archive, how to mask, what time it is, whether there is time for more, and at which
-    commit and branch the worktree is. One that `postpones` leaves it to the next that does not to note the new steps
-    (see `capture.derive`).
+    commit and branch the worktree is. One that `postpones` leaves new steps to the next run (see `capture.derive`).
     """
 
     def __init__(

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.context.lean.long_output import long_output
 from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
-from unified_state.context.lean.shorten_output import long_output
-from unified_state.interfaces.hooks.hook_call import parse_event
+from unified_state.interfaces.hooks.hook_input import parse_event
 from unified_state.interfaces.tool_hook import ToolHookRun, given, tell
 from unified_state.settings import environment
 
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from unified_state.context.lean.shorten_output import LongOutput
+    from unified_state.context.lean.long_output import LongOutput
 
 EVENT = "PostToolUse"
 
@@ -62,7 +62,8 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
 
 
 def _answer(hook: ToolHookRun, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
-    from unified_state.context.lean.shorten_output import Leaning, answer_to
+    from unified_state.context.lean.long_output import Leaning
+    from unified_state.context.lean.shorten_output import answer_to
     from unified_state.memory.repository.place import locate
     from unified_state.settings import load_hook_settings
 

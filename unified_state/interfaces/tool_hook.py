@@ -11,7 +11,7 @@ import sys
 import time
 
 from unified_state.errors import UnifiedStateError
-from unified_state.interfaces.hooks.hook_call import read_stdin
+from unified_state.interfaces.hooks.hook_input import read_stdin
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False

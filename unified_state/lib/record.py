@@ -11,16 +11,15 @@ wrote and this version does not know is kept in `unknown` and written back.
 
 from __future__ import annotations
 
-import typing
-from typing import Any
-
-from pydantic import GetCoreSchemaHandler
-from pydantic_core import CoreSchema, core_schema
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # typed above, for those who check
+        """The marker for type checkers does nothing when run; importing `typing` for it would cost milliseconds."""
+        return lambda cls: cls
 
 
 def camel_case(name: str) -> str:
@@ -93,8 +92,9 @@ class Record:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, handler: Any) -> Any:
+        from unified_state.lib.record_validation import record_schema  # pydantic only where it is wanted
 
-        return record_schema(cls, handler)
+        return record_schema(cls, handler, disk_value)
 
 
 def disk_value(value: Any) -> Any:
@@ -110,38 +110,3 @@ def disk_value(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: disk_value(entry) for name, entry in value.items()}
     return value
-
-
-def record_schema(cls: type[Record], handler: GetCoreSchemaHandler) -> CoreSchema:
-    """The schema of a record class: an object with the camelCase names, unknown fields kept in `unknown` where the
-    class has it.
-    """
-    # The record modules import names of typing only for type checkers, so they are handed in here.
-    hints = typing.get_type_hints(cls, localns=vars(typing), include_extras=True)
-    keeps_unknown = "unknown" in cls.names
-    fields = {
-        name: core_schema.typed_dict_field(
-            handler.generate_schema(hints[name]),
-            required=not hasattr(cls, name),
-            validation_alias=cls.disk_names[name],
-            serialization_alias=cls.disk_names[name],
-        )
-        for name in cls.names
-        if name != "unknown"
-    }
-
-    def build(values: dict[str, Any]) -> Record:
-        known = {name: value for name, value in values.items() if name in fields}
-        unknown = {name: value for name, value in values.items() if name not in fields}
-        return cls(**known, unknown=unknown) if keeps_unknown else cls(**known)
-
-    shape = core_schema.typed_dict_schema(
-        fields,
-        cls_name=cls.__name__,
-        extra_behavior="allow" if keeps_unknown else "forbid",
-        config=core_schema.CoreConfig(title=cls.__name__, strict=True),
-        ref=f"{cls.__module__}.{cls.__name__}",
-    )
-    return core_schema.no_info_after_validator_function(
-        build, shape, serialization=core_schema.plain_serializer_function_ser_schema(disk_value)
-    )

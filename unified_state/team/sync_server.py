@@ -14,7 +14,7 @@ from unified_state.lib.record import Record
 from unified_state.memory.history.store_protocol import KeepsMarks, KeepsVectors
 from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run, note_run
 from unified_state.memory.secrets.rules.mask import mask_text
-from unified_state.search.vectors.models import MODEL_NAMES
+from unified_state.search.vectors.models.model_names import MODEL_NAMES
 from unified_state.team.outbox import Outbox
 from unified_state.team.outbox_servers import Mark, begin_run, end_run
 from unified_state.team.outbox_steps import vector_batches

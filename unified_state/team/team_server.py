@@ -83,7 +83,7 @@ def _is_own(environ: Mapping[str, str]) -> bool:
 
 def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> str:
     """Where the server is, without a password."""
-    from unified_state.team.postgres.local_server import EMBEDDED
+    from unified_state.team.local_server import EMBEDDED
 
     if dsn.startswith(EMBEDDED):
         return dsn

@@ -19,14 +19,14 @@ from unified_state.memory.archive.cut_outputs import (
     shortened_since,
     was_shortened,
 )
+from unified_state.memory.archive.rules.cut_marks import with_handle
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.workspace.own_program import own_program
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.cut_marks import with_handle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.context.lean.shorten_output import Leaning, LongOutput
+    from unified_state.context.lean.long_output import Leaning, LongOutput
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.hook_event import HookEvent
     from unified_state.model.step import Shortened

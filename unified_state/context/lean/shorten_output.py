@@ -1,78 +1,10 @@
-"""Lean context: the output of a tool, before the model reads it.
-
-The whole is archived durably, then the model is given a short form with its ref. Most outputs go on as they are, and
-cost hardly more than to read them: neither settings nor archive are opened for those. On any doubt an output goes on as
-it is.
-"""
+"""The answer to the client about a long output: its short form, once the whole is archived."""
 
 from __future__ import annotations
 
-from unified_state.context.lean.rules.answer_shapes import text_of
-from unified_state.context.lean.rules.levels import TIGHT, is_short
-from unified_state.context.lean.rules.untouched import call_to_shorten
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from unified_state.context.lean.rules.tool_call import Call
-    from unified_state.memory.repository.place import Place
-    from unified_state.model.hook_event import HookEvent
-    from unified_state.model.step import Shortened
-    from unified_state.settings import Settings
-
-_SHELL = "Bash"
-
-
-class LongOutput:
-    """An output that may be shortened, of the call that gave it."""
-
-    def __init__(self, event: HookEvent, call: Call, text: str) -> None:
-        self.event = event
-        self.call = call
-        self.text = text
-
-    def short_form(self, level: int) -> Shortened | None:
-        """What is shown of it at a level; None where it goes on as it is."""
-        if is_short(len(self.text), level):
-            return None
-        from unified_state.context.lean.rules.shorten import short_form  # most outputs need no rule
-
-        return short_form(self.call, self.text, level)
-
-
-def long_output(event: HookEvent) -> LongOutput | None:
-    """The output of a tool call if it may be shortened, told without reading a file."""
-    tool, given = event.text("tool_name"), event.extra.get("tool_input")
-    if not event.text("tool_use_id") or not event.session_id or not isinstance(given, dict):
-        return None
-    if event.agent_id and tool != _SHELL:
-        return None  # a subagent that may have no way to recall
-    text = text_of(tool, event.extra.get("tool_response"))
-    call = None if text is None else call_to_shorten(tool, given, text, TIGHT)
-    return None if text is None or call is None else LongOutput(event, call, text)
-
-
-class Leaning:
-    """What the hook needs to know of the place where it runs; `report` is told what went wrong on the way."""
-
-    def __init__(
-        self, place: Place, settings: Settings, environ: Mapping[str, str], now: int, report: Callable[[str], None]
-    ) -> None:
-        self.place = place
-        self.settings = settings
-        self.environ = environ
-        self.now = now
-        self.report = report
-
-    def level(self, chosen: int, session_id: str) -> int:
-        """The level in force: what was chosen, or tighter as the context fills up."""
-        if chosen == TIGHT or not (self.settings.lean_adapts and self.settings.context_autopilot):
-            return chosen
-        from unified_state.context.lean.rules.levels import level_in_force
-        from unified_state.context.window.pressure_file import read_pressure
-
-        return level_in_force(chosen, read_pressure(self.place.folder, session_id))
+    from unified_state.context.lean.long_output import Leaning, LongOutput
 
 
 def answer_to(output: LongOutput, chosen: int, leaning: Leaning) -> str:
@@ -81,6 +13,6 @@ def answer_to(output: LongOutput, chosen: int, leaning: Leaning) -> str:
     short = output.short_form(level)
     if short is None:
         return ""
-    from unified_state.context.lean.archive_output import archive_and_shorten
+    from unified_state.context.lean.archive_output import archive_and_shorten  # most outputs go on as they are
 
     return archive_and_shorten(output, short, level, leaning)

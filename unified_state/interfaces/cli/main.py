@@ -60,10 +60,10 @@ COMMANDS = {
     "forget": ("archive_commands", "remove for good"),
     "prune": ("prune", "let go of old steps to have room; only when you ask"),
     "scan": ("archive_commands", "look for secrets in what is archived"),
-    "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
-    "statusline": ("print_statusline", "print the status line, the client's JSON on stdin"),
-    "mcp": ("serve_mcp", "serve an agent's client by the model context protocol, on stdin and stdout"),
-    "completion": ("completion", "print the completion script for a shell"),
+    "hook": ("plumbing.hook_command", "handle one event of the client, its JSON on stdin"),
+    "statusline": ("plumbing.print_statusline", "print the status line, the client's JSON on stdin"),
+    "mcp": ("plumbing.serve_mcp", "serve an agent's client by the model context protocol, on stdin and stdout"),
+    "completion": ("plumbing.completion", "print the completion script for a shell"),
 }
 
 

@@ -1,9 +1,7 @@
 """The archive of one repository: an SQLite file with every step, every state item, every compaction.
 
-The journal is SQLite's rollback journal, never its write-ahead log: before version 3.51.3 two connections that
-checkpoint a WAL at once, also on closing, can corrupt it (https://sqlite.org/wal.html#walresetbug), and hooks of
-parallel sessions open and close all the time. A hook loses nothing by it. Writers begin with BEGIN IMMEDIATE, so that
-waiting for each other works.
+It uses SQLite's rollback journal, never a write-ahead log: before SQLite 3.51.3 two connections that checkpoint a WAL
+at once can corrupt it (https://sqlite.org/wal.html#walresetbug). Writers begin with BEGIN IMMEDIATE and wait.
 """
 
 from __future__ import annotations
@@ -70,15 +68,12 @@ class Archive:
     def transaction(self, *, durable: bool = True) -> Transaction:
         """`with archive.transaction(): …` commits what is done inside or nothing of it.
 
-        Durably: it survives a loss of power too. What can be had again (steps, from the transcript) does not wait for
-        that.
+        Durable: it survives a loss of power too. Steps do not wait for that; the transcript has them.
         """
         return Transaction(self.connection, "FULL" if durable else "NORMAL")
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
-        """Run one statement. What SQLite refuses is held as nearly as can be: half an emoji escaped, a number at its
-        limit.
-        """
+        """Run one statement. A value that SQLite refuses is adapted: half an emoji is escaped, a number is clamped."""
         try:
             return self.connection.execute(sql, values)
         except (UnicodeEncodeError, OverflowError):

@@ -118,7 +118,7 @@ class StepWriter:
         """A step that is known, with the whole of what a short form shows in its place."""
         if step.kind != TOOL_RESULT:
             return step
-        from unified_state.model.cut_marks import holds_marks  # entries that are read twice are rare
+        from unified_state.memory.archive.rules.cut_marks import holds_marks  # entries that are read twice are rare
 
         if not holds_marks(step.text):
             return step

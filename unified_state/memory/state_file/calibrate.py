@@ -15,13 +15,13 @@ from unified_state.agents.transcripts.transcript_lines import parse_entries, rea
 from unified_state.lib.record import Record
 from unified_state.lib.text.exact_tokens import count_tokens
 from unified_state.memory.archive.sessions import recent_transcripts
+from unified_state.memory.state_file.calibration_table import calibrated_at, keep_calibration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unified_state.memory.archive.archive import Archive
-
 
 _AGAIN_AFTER = 7 * 86_400_000  # milliseconds; a user may change the model
 _BYTES = 2_000_000  # of the transcript's end
@@ -72,24 +72,3 @@ def _steps(path: str) -> Iterator[_Step]:
                     yield _Step("\n".join(texts), usage.context_tokens - size_before)
                 size_before, texts, message_before = usage.context_tokens, [], usage.message_id
             texts += [found.text for found in read_entry(entry) if hasattr(found, "text")]
-
-
-_SCALE, _AT = "token_scale", "token_scale_at"
-
-
-def token_scale(archive: Archive) -> float:
-    """The factor; 1 as long as nothing was measured."""
-    return float(archive.meta(_SCALE) or 1)
-
-
-def calibrated_at(archive: Archive) -> int | None:
-    """When it was measured, in milliseconds since 1970."""
-    at = archive.meta(_AT)
-    return int(at) if at else None
-
-
-def keep_calibration(archive: Archive, scale: float, now: int) -> None:
-    """Keep a factor that was measured."""
-    with archive.transaction():
-        archive.set_meta(_SCALE, f"{scale:.3f}")
-        archive.set_meta(_AT, str(now))

@@ -12,7 +12,7 @@ from unified_state.lib.text.timestamps import to_text
 from unified_state.lib.text.token_count import upper_bound
 from unified_state.memory.ledger.item_table import note_place
 from unified_state.memory.ledger.rules.short_item import short_form
-from unified_state.memory.state_file.calibrate import token_scale
+from unified_state.memory.state_file.calibration_table import token_scale
 from unified_state.memory.state_file.rules.state_budget import leaving
 
 TYPE_CHECKING = False

@@ -23,7 +23,8 @@ from unified_state.memory.archive.vectors.vector_table import (
     text_to_embed,
 )
 from unified_state.memory.archive.write_steps import tidy
-from unified_state.search.vectors.models import MODEL_NAMES, open_model
+from unified_state.search.vectors.models import open_model
+from unified_state.search.vectors.models.model_names import MODEL_NAMES
 from unified_state.search.vectors.nearest_vectors import refresh
 
 TYPE_CHECKING = False

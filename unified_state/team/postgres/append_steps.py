@@ -15,11 +15,12 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
+from unified_state.team.postgres.batch import Batch
 from unified_state.team.postgres.forget_rows import Forgetting
-from unified_state.team.postgres.hybrid_search import searched_text
 from unified_state.team.postgres.keep_records import keep_compactions, keep_items, keep_links, keep_sessions
 from unified_state.team.postgres.postgres_values import to_body, to_json, to_key, to_number, to_text
 from unified_state.team.postgres.replace_words import WORDS, place_guessed, put_in_place
+from unified_state.team.postgres.server_words import searched_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,24 +90,6 @@ WHERE step.session <> session.number
 ORDER BY ordinal
 ON CONFLICT (project, session, step, author) DO NOTHING
 """
-
-
-class Batch:
-    """What one append brings; the steps are on their way to the server while it is read."""
-
-    def __init__(self) -> None:
-        self.sessions: list[StoredSession] = []
-        self.items: list[StoredItem] = []
-        self.links: list[StoredLink] = []
-        self.compactions: list[StoredCompaction] = []
-        self.tombstones: list[Tombstone] = []
-        self.steps: list[tuple[str, str, int]] = []  # session, key and time, by ordinal
-        self.masked: list[StoredStep] = []  # those of the steps that were masked later on
-
-    def session_ids(self) -> set[str]:
-        """All sessions that a record names."""
-        told = {session.session_id for session in self.sessions}
-        return told | {step[0] for step in self.steps} | {compaction.session_id for compaction in self.compactions}
 
 
 def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryRecord]) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from unified_state.model.history_records import StoredCompaction, Tombstone
-    from unified_state.team.postgres.append_steps import Batch
+    from unified_state.team.postgres.batch import Batch
     from unified_state.team.postgres.connections import Asker
 
 _OWN = "project = %s AND author = %s"

@@ -5,19 +5,11 @@ distributed server a statement that reads tables goes to their node, where no fu
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
-from functools import cache
-from unicodedata import combining, normalize
-
-from unified_state.lib.stdlib import parse_json
-from unified_state.lib.words.index_text import index_text, strings_of
-from unified_state.lib.words.query import is_single_cjk, query_words
 from unified_state.model.history_records import HistoryHit
-from unified_state.model.step import TOOL_CALL
 from unified_state.team.postgres.postgres_values import from_text, to_number, to_text
 from unified_state.team.postgres.read_rows import STEP_COLUMNS, step_of
 from unified_state.team.postgres.server_vectors import vector_text
+from unified_state.team.postgres.server_words import searched_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +17,8 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from unified_state.model.history_records import HistoryQuery, StoredStep
+    from unified_state.model.history_records import HistoryQuery
     from unified_state.team.postgres.connections import Asker
-
 
 _CANDIDATES = 100  # that hold all words; where there are fewer, twice as many that hold the rarest
 _MOST = 1_000
@@ -101,46 +92,3 @@ def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], se
 def _hit(query: HistoryQuery, score: float, session: str, member: str, *row: Any) -> HistoryHit:
     session_id = from_text(session) if query.session_id is None else query.session_id
     return HistoryHit(step=step_of(session_id, row), score=score, said_by=from_text(member))
-
-
-_DATA_URL = "data:"
-_SIGNS = re.compile(r"[\W_]+")
-_ACCENTED = ((0xC0, 0x250), (0x300, 0x370), (0x370, 0x530), (0x1E00, 0x2000))
-_LONGEST_WORD = 500  # characters; the server takes 2,046 bytes
-_LONGEST_TEXT = 250_000  # characters of a step that can be found: the server takes a megabyte of words
-
-
-def searched_text(step: StoredStep) -> str:
-    """The words of a step, for the index; nothing of an image."""
-    if step.text.startswith(_DATA_URL):
-        return ""
-    text = step.text
-    if step.kind == TOOL_CALL:
-        with suppress(ValueError, RecursionError):  # half of a JSON is searched as it is
-            text = strings_of(parse_json(text))
-        text = f"{step.tool or ''}\n{text}"
-    words = " ".join(_words(text[:_LONGEST_TEXT]))
-    return words[:_LONGEST_TEXT]
-
-
-def searched_words(query: str) -> list[tuple[str, bool]]:
-    """The words that a query looks for, and whether each is only the beginning of one."""
-    found = {word: is_single_cjk(word) for asked in query_words(query) for word in _words(asked)}
-    return list(found.items())
-
-
-def _words(text: str) -> list[str]:
-    text = index_text(text)
-    if not text.isascii():
-        text = text.translate(_bare())
-    return [word[:_LONGEST_WORD] for word in _SIGNS.split(text.lower()) if word]
-
-
-@cache
-def _bare() -> dict[int, str]:
-    """Letters without their accents."""
-    return {
-        code: "".join(sign for sign in normalize("NFD", chr(code)) if not combining(sign))
-        for first, last in _ACCENTED
-        for code in range(first, last)
-    }

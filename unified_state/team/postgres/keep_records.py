@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from unified_state.team.postgres.append_steps import Batch
+    from unified_state.team.postgres.batch import Batch
     from unified_state.team.postgres.connections import Asker
     from unified_state.team.postgres.forget_rows import Forgetting
 

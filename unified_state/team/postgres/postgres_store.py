@@ -177,8 +177,8 @@ def open_postgres(
     except ImportError:
         message = "history on PostgreSQL needs the extra `postgres`"
         raise MissingExtraError(message, "pip install 'unified-state[postgres]'") from None
+    from unified_state.team.local_server import EMBEDDED, start_embedded
     from unified_state.team.postgres.connections import Asker
-    from unified_state.team.postgres.local_server import EMBEDDED, start_embedded
     from unified_state.team.postgres.server_dsn import find_server
 
     if dsn.startswith(EMBEDDED):

@@ -6,8 +6,8 @@ Words leave the samples of common words with their steps: these are counted anew
 from __future__ import annotations
 
 from unified_state.model.history_records import is_masked_later
-from unified_state.team.postgres.hybrid_search import searched_text
 from unified_state.team.postgres.postgres_values import to_body, to_json, to_key, to_number
+from unified_state.team.postgres.server_words import searched_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

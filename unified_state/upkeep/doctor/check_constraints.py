@@ -12,8 +12,8 @@ from unified_state.constraints.constraint_table import read_stamp, read_table, t
 from unified_state.errors import UnifiedStateError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import ACTIVE, list_items
-from unified_state.model.doctor_check import Check
 from unified_state.model.item import CONSTRAINT
+from unified_state.upkeep.doctor.doctor_check import Check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from unified_state.lib.parallel_processes import find_program
 from unified_state.lib.version import __version__
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.workspace.own_program import own_program
-from unified_state.model.doctor_check import Check
+from unified_state.upkeep.doctor.doctor_check import Check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

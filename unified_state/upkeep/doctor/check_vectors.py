@@ -6,8 +6,8 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.memory.archive.archive import Archive
-from unified_state.model.doctor_check import Check
 from unified_state.setting_table import OFF
+from unified_state.upkeep.doctor.doctor_check import Check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

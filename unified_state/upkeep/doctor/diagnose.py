@@ -22,11 +22,11 @@ from unified_state.memory.repository.git_command import find_git
 from unified_state.memory.repository.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
 from unified_state.memory.repository.place import journal_folder
 from unified_state.memory.workspace.workspace import JSON_TIER
-from unified_state.model.doctor_check import Check
 from unified_state.upkeep.doctor.check_constraints import check_enforcement
 from unified_state.upkeep.doctor.check_hooks import check_hooks
 from unified_state.upkeep.doctor.check_server import check_servers
 from unified_state.upkeep.doctor.check_vectors import check_meaning
+from unified_state.upkeep.doctor.doctor_check import Check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

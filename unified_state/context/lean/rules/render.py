@@ -4,7 +4,7 @@ between them that counts what is cut.
 
 from __future__ import annotations
 
-from unified_state.model.cut_marks import characters_mark, lines_mark
+from unified_state.memory.archive.rules.cut_marks import characters_mark, lines_mark
 from unified_state.model.step import Shortened
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ like ours. In doubt an output stays as it is.
 from __future__ import annotations
 
 from unified_state.context.lean.rules.levels import is_short
-from unified_state.model.cut_marks import holds_marks, is_recalled
+from unified_state.memory.archive.rules.cut_marks import holds_marks, is_recalled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

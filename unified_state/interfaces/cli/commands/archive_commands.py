@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.interfaces.cli.arguments import count
 from unified_state.interfaces.cli.command_context import SERVER, Context, own_on_server
-from unified_state.interfaces.cli.commands.arguments import count
 from unified_state.lib.clock import current_time
 
 TYPE_CHECKING = False

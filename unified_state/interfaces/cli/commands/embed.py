@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.search.vectors.models import MODELS
+from unified_state.search.vectors.models.model_names import MODELS
 from unified_state.setting_table import OFF
 
 TYPE_CHECKING = False

@@ -23,7 +23,7 @@ from unified_state.constraints.constraint_table import read_table
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.interfaces.cli.commands.install_hosts import install_into, uninstall_from
+from unified_state.interfaces.cli.install_hosts import install_into, uninstall_from
 from unified_state.lib.assets import PACKAGE_ROOT
 from unified_state.lib.clock import current_time
 from unified_state.lib.files.owned_files import remove_if_empty

@@ -6,8 +6,8 @@ import os
 import time
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError
+from unified_state.interfaces.cli.arguments import count
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.interfaces.cli.commands.arguments import count
 from unified_state.lib.clock import current_time
 from unified_state.settings import environment
 

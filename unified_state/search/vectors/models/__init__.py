@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from unified_state.errors import MissingExtraError
-from unified_state.setting_table import MINILM, STATIC
+from unified_state.setting_table import MINILM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 
         def encode(self, texts: Sequence[str]) -> list[bytes | None]:
             """The vector of each text, of what fits of a long one; None for a text that holds nothing."""
-
-
-MODELS = (MINILM, STATIC)
-# What the archive calls them: known without loading one.
-MODEL_NAMES = {MINILM: "all-MiniLM-L6-v2-int8", STATIC: "wordllama-l2-supercat-256"}
 
 
 @cache

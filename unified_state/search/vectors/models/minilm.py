@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime
 
-from unified_state.search.vectors.models import MODEL_NAMES
+from unified_state.search.vectors.models.model_names import MODEL_NAMES
 from unified_state.search.vectors.models.package_files import (
     PackageFile,
     begin_of,

@@ -1,0 +1,1 @@
+"""Commands that programs start: hooks, the status line, the MCP server, completion."""
