@@ -36,8 +36,11 @@ FIELDS = {
 
 
 @pytest.fixture
-def hostile(repository: Path, tmp_path: Path) -> Hostile:
-    """A repository into which anything may be planted."""
+def hostile(repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hostile:
+    """A repository into which anything may be planted, and a configuration of git that no other test reads."""
+    config = home / "own.gitconfig"
+    config.write_bytes(Path(os.environ["GIT_CONFIG_GLOBAL"]).read_bytes())
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     return Hostile(repository, tmp_path / "marks")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from unified_state.memory.secrets.rules import secret_kinds, secret_values
 
-PATH = Path(__file__).parents[2] / "unified_state" / "rules" / "secret_table.py"
+PATH = Path(__file__).parents[2] / "unified_state" / "memory" / "secrets" / "rules" / "secret_table.py"
 RULES = Path(__file__).parent / "gitleaks" / "rules.toml"
 
 Atom = tuple[frozenset[str], int, int]  # one of these characters, at least and at most so often

@@ -24,19 +24,14 @@ from unified_state.restore.rules.compose import compose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-
-
-_TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
     from typing import Any
 
+    from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.known import Known
     from unified_state.settings import Settings
+
+_TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
 
 
 class Preview(Record):

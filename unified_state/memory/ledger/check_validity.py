@@ -116,7 +116,7 @@ class _Present:
         return None if row is None else row[0]
 
 
-_MOST_ITEMS, _MOST_FILES = 100, 5  # that are looked at
+_MOST_ITEMS, _MOST_STALE_FILES = 100, 5  # that are looked at
 
 
 def count_stale(archive: Archive, worktree: str) -> int:
@@ -130,4 +130,4 @@ def count_stale(archive: Archive, worktree: str) -> int:
 
 
 def _all_gone(worktree: str, files: list[str]) -> bool:
-    return bool(files) and not any(os.path.lexists(os.path.join(worktree, name)) for name in files[:_MOST_FILES])
+    return bool(files) and not any(os.path.lexists(os.path.join(worktree, name)) for name in files[:_MOST_STALE_FILES])

@@ -47,7 +47,7 @@ def _is_quoted(prompt: str, summary: str) -> bool:
 # What says most about a tool call, in this order.
 _TELLING_FIELDS = ("file_path", "notebook_path", "command", "pattern", "url", "query", "description", "path", "prompt")
 _MOST_ACTIONS, _ACTION_CHARACTERS = 8, 80
-_CHARACTERS = 2_000  # of a prompt or answer; whoever shows it cuts further
+_OUTLINE_CHARACTERS = 2_000  # of a prompt or answer; whoever shows it cuts further
 
 
 def outline(number: int, at: int, steps: Sequence[Step]) -> TurnOutline:
@@ -58,11 +58,11 @@ def outline(number: int, at: int, steps: Sequence[Step]) -> TurnOutline:
     return TurnOutline(
         number=number,
         at=at,
-        prompt=cut("\n".join(prompts), _CHARACTERS),
+        prompt=cut("\n".join(prompts), _OUTLINE_CHARACTERS),
         actions=_actions(calls),
         tool_calls=len(calls),
         errors=sum(step.is_error for step in steps if step.kind == TOOL_RESULT),
-        answer=cut(texts[-1], _CHARACTERS) if texts else "",
+        answer=cut(texts[-1], _OUTLINE_CHARACTERS) if texts else "",
     )
 
 
