@@ -83,7 +83,7 @@ def made(archive_path: str, filled: dict[int, Path], graph_from: int) -> Iterato
 
 
 def opened(folder: Path, path: str) -> Iterator[Archive]:
-    shutil.copytree(folder, os.path.dirname(path))
+    shutil.copytree(folder, os.path.dirname(path), dirs_exist_ok=True)
     with Archive(path) as archive:
         yield archive
 

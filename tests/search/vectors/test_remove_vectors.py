@@ -12,7 +12,8 @@ from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.vectors.vector_table import vector_counts
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.search.vectors.embed_steps import embed, remove_vectors, vector_lock
+from unified_state.search.vectors.embed_steps import embed
+from unified_state.search.vectors.remove_vectors import remove_vectors, vector_lock
 
 Keep = Callable[..., None]
 STATIC = "wordllama-l2-supercat-256"
@@ -52,7 +53,7 @@ def test_who_makes_vectors_is_not_disturbed(workspace: Workspace, archive: Archi
 
 
 def test_removing_needs_no_package_of_a_model() -> None:
-    look = "import sys, unified_state.search.vectors.embed_steps; "
+    look = "import sys, unified_state.search.vectors.remove_vectors; "
     look += "print({'numpy', 'usearch', 'tokenizers'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

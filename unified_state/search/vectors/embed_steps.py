@@ -6,26 +6,21 @@ kept for the text that it was made of. Never done by a hook.
 
 from __future__ import annotations
 
-import os
 import sys
 
-from unified_state.errors import StorageError
-from unified_state.lib.files.file_lock import FileLock
 from unified_state.lib.record import Record
 from unified_state.memory.archive.vectors.vector_table import (
     add_vectors,
     count_embeddable,
     count_vectors,
-    drop_model,
     drop_other_versions,
     model_number,
     steps_without,
     text_to_embed,
 )
-from unified_state.memory.archive.write_steps import tidy
 from unified_state.search.vectors.models import open_model
-from unified_state.search.vectors.models.model_names import MODEL_NAMES
 from unified_state.search.vectors.nearest_vectors import refresh
+from unified_state.search.vectors.remove_vectors import vector_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +31,6 @@ if TYPE_CHECKING:
     from unified_state.search.vectors.models import Model
 
     Report = Callable[[int], None]
-
 
 _BATCH = 64  # steps that are lost at most where a run is killed: some seconds of work
 
@@ -91,36 +85,3 @@ def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) ->
     with archive.transaction(durable=False):
         same = [(step, vector) for step, text, vector in found if text_to_embed(archive, step) == text]
         return add_vectors(archive, number, same)
-
-
-_LOCK = "embed.lock"
-
-
-class RemovedVectors(Record):
-    """How many vectors of a model were removed, and the size of the archive's file now."""
-
-    model: str
-    removed: int
-    archive_bytes: int
-
-
-def vector_lock(workspace: Workspace) -> FileLock:
-    """Held by the one run that makes or removes vectors of a repository."""
-    message = "another process is making vectors for this repository"
-    busy = StorageError(message, "it goes on where one was ended; wait for it")
-    return FileLock(os.path.join(workspace.place.folder, _LOCK), 0, busy)
-
-
-def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
-    """Remove the vectors of a model, in all its versions, and what was made of them. Raises StorageError where a run is
-    making some.
-    """
-
-    def action(archive: Archive) -> RemovedVectors:
-        removed = drop_model(archive, MODEL_NAMES[name])
-        if removed:
-            tidy(archive)
-        return RemovedVectors(MODEL_NAMES[name], removed, archive.size())
-
-    with vector_lock(workspace):
-        return workspace.use(action)

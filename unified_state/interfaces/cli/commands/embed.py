@@ -73,7 +73,7 @@ def _embed(arguments: Namespace) -> int:
 
 
 def _remove(context: Context, workspace: Workspace, name: str) -> int:
-    from unified_state.search.vectors.embed_steps import remove_vectors
+    from unified_state.search.vectors.remove_vectors import remove_vectors
 
     done = remove_vectors(workspace, name)
     size = f"the archive has {done.archive_bytes / 1e6:,.1f} MB"

@@ -1,0 +1,49 @@
+"""Removing the vectors of a model that is wanted no longer. That needs no model, and none of the packages of one."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import StorageError
+from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.record import Record
+from unified_state.memory.archive.vectors.vector_table import drop_model
+from unified_state.memory.archive.write_steps import tidy
+from unified_state.search.vectors.models.model_names import MODEL_NAMES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+
+_LOCK = "embed.lock"
+
+
+class RemovedVectors(Record):
+    """How many vectors of a model were removed, and the size of the archive's file now."""
+
+    model: str
+    removed: int
+    archive_bytes: int
+
+
+def vector_lock(workspace: Workspace) -> FileLock:
+    """Held by the one run that makes or removes vectors of a repository."""
+    message = "another process is making vectors for this repository"
+    busy = StorageError(message, "it goes on where one was ended; wait for it")
+    return FileLock(os.path.join(workspace.place.folder, _LOCK), 0, busy)
+
+
+def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
+    """Remove the vectors of a model, in all its versions, and what was made of them. Raises StorageError where a run is
+    making some.
+    """
+
+    def action(archive: Archive) -> RemovedVectors:
+        removed = drop_model(archive, MODEL_NAMES[name])
+        if removed:
+            tidy(archive)
+        return RemovedVectors(MODEL_NAMES[name], removed, archive.size())
+
+    with vector_lock(workspace):
+        return workspace.use(action)
