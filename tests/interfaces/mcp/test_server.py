@@ -11,6 +11,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
+from unified_state.interfaces.mcp import read_tools
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
 from unified_state.interfaces.mcp.server_project import Project
 
@@ -97,11 +98,12 @@ def test_the_hand_over_holds_what_is_recorded_between_its_fence(repository: Path
     assert "D1 (inferred): Use SQLite. Why: one file" in fence
 
 
-def test_a_bug_is_one_line_and_a_report(repository: Path, home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_is_one_line_and_a_report(
+    repository: Path, home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     call(repository, "add_decision", decision="Use SQLite", rationale="one file")
     (archive,) = home.rglob("archive.db")
-    with closing(sqlite3.connect(archive)) as connection, connection:
-        connection.execute("UPDATE item SET branch = x'ff'")  # bytes, where nothing of ours expects them
+    monkeypatch.setattr(read_tools, "current_time", None)  # the bug
     assert refused(repository, "recall", ref="D1").startswith("a bug: TypeError")
     assert "Traceback" in next(home.rglob("bug-report.txt")).read_text(encoding="utf-8")
     assert archive.exists()
