@@ -184,8 +184,7 @@ def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_repor
     token = "ghp_" + "5uryx45JQro25G3Uk5KBaaEGIUe8lcaNMUo6"
     project.decide("so that there is an archive")
     damaged = project.archive.parent / "pending" / f"{token}.json"
-    damaged.parent.mkdir()
-    damaged.write_text("{", encoding="utf-8")
+    damaged.mkdir(parents=True)  # a folder in the place of a file is a problem, damage would be set aside
     assert project.hook("Stop", session_id=token, last_assistant_message="done").code == 0
     restored = project.hook("SessionStart", "brief", source="startup").out
     bug = "import sys\nfrom unified_state.interfaces.cli import main as cli\n"

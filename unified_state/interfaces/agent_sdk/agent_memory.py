@@ -9,22 +9,18 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from claude_agent_sdk import McpSdkServerConfig
-
 from unified_state.agents.install.hook_table import OUTPUT_EVENT
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import MissingExtraError, UsageError
 from unified_state.interfaces.agent_sdk.loaded_hooks import run_as_commands
 from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS, Hooks
-from unified_state.interfaces.mcp.mcp_server import NAME, Server
-from unified_state.interfaces.mcp.server_project import Project
 from unified_state.memory.manager.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any, Self
 
     from claude_agent_sdk import ClaudeAgentOptions
@@ -53,6 +49,7 @@ class AgentMemory:
         try:
             from claude_agent_sdk import ClaudeAgentOptions
 
+            from unified_state.interfaces.agent_sdk.sdk_tools import NAME, in_process_server
         except ImportError as error:
             message = "the Claude Agent SDK is not installed"
             raise MissingExtraError(message, "pip install 'unified-state[agent-sdk]'") from error
@@ -111,11 +108,3 @@ def _servers(options: ClaudeAgentOptions) -> dict[str, Any]:
         return options.mcp_servers
     message = f"mcp_servers is {str(options.mcp_servers)[:60]!r}"
     raise UsageError(message, "give the servers as a dict, so that the memory's own can be added")
-
-
-__all__ = ["NAME", "in_process_server"]
-
-
-def in_process_server(folder: str, session_id: Callable[[], str | None]) -> McpSdkServerConfig:
-    """The server for the SDK's `mcp_servers`; `session_id` tells in whose session a tool is called."""
-    return McpSdkServerConfig(type="sdk", name=NAME, instance=Server(Project(folder, session_id)).lowlevel)
