@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 
-from unified_state.agents.install.hook_table import TOOL_HOOK_MODULE
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
@@ -26,9 +24,12 @@ def has_hook(place: Place) -> bool:
     """Whether the entry is there: a look that is cheap enough for every session start."""
     try:
         with open(settings_path(place.repository.worktree), encoding="utf-8", errors="replace") as file:
-            return f"from {TOOL_HOOK_MODULE} import" in file.read()
+            text = file.read()
     except OSError:
         return False
+    from unified_state.agents.install.hook_table import TOOL_HOOK_MODULE  # most worktrees have no such settings
+
+    return f"from {TOOL_HOOK_MODULE} import" in text
 
 
 def set_hook(worktree: str, workspace: Workspace, *, wanted: bool) -> None:

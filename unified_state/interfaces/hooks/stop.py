@@ -12,7 +12,6 @@ from unified_state.context.window.context_table import history, keep_point, keep
 from unified_state.context.window.pressure_file import keep_pressure, read_pressure
 from unified_state.context.window.read_context import new_readings, points_of, watched_now
 from unified_state.context.window.rules.context_phase import is_higher, told_line, trend_of
-from unified_state.interfaces.hooks.pre_compact import on_summary
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.check_validity import count_stale
 from unified_state.model.context_usage import OK
@@ -47,6 +46,8 @@ def on_stop(call: HookCall, archive: Archive) -> str:
 def on_subagent_stop(call: HookCall, archive: Archive) -> str:
     """Archive a subagent under its parent; an empty agent type is the compaction itself, with the summary."""
     if call.event.agent_type == "":
+        from unified_state.interfaces.hooks.pre_compact import on_summary  # loads git, which no other Stop needs
+
         return on_summary(call, archive)
     call.let_client_go_on()  # all of it stands in the transcript, or will
     path = call.event.text("agent_transcript_path")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 
 from unified_state.memory.repository.find_repository import read_head
-from unified_state.memory.repository.git_state import run_git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from unified_state.memory.repository.find_repository import Repository
 
@@ -23,7 +22,7 @@ def first_commit(repository: Repository, environ: Mapping[str, str]) -> str:
     head, _ = read_head(repository)
     if head is None:
         return ""
-    roots = run_git(repository.worktree, ("rev-list", "--max-parents=0", "HEAD"), environ, _end())
+    roots = _ask_git(repository, ("rev-list", "--max-parents=0", "HEAD"), environ)
     return min(roots.split(), default=head) if roots is not None else head
 
 
@@ -31,9 +30,13 @@ def has_commit(repository: Repository, commit: str, environ: Mapping[str, str]) 
     """Whether the repository has a commit; with an empty one, whether it has none at all."""
     if not commit:
         return read_head(repository)[0] is None
-    kind = run_git(repository.worktree, ("cat-file", "-t", commit), environ, _end())
+    kind = _ask_git(repository, ("cat-file", "-t", commit), environ)
     return kind is not None and kind.strip() == "commit"
 
 
-def _end() -> float:
-    return time.monotonic() + _SECONDS
+def _ask_git(repository: Repository, question: Sequence[str], environ: Mapping[str, str]) -> str | None:
+    from unified_state.memory.repository.git_state import (
+        run_git,  # loads seven modules, and every session start looks for a commit
+    )
+
+    return run_git(repository.worktree, question, environ, time.monotonic() + _SECONDS)

@@ -70,12 +70,13 @@ def last_runs(folder: str) -> list[HookRun]:
 
 def health_line(folder: str, now: int) -> str | None:
     """One line about what was damaged and mended of late, and what went wrong in the last run of a hook, or None."""
+    runs = last_runs(folder)
     told = [
         f"{age_text(now - run.at)}: {run.problem}"
-        for run in last_runs(folder)
+        for run in runs
         if run.event in MENDED and run.problem and now - run.at < _MENDED_DAYS * 86_400_000
     ]
-    newest = newest_problem(folder)
+    newest = _newest_problem(runs)
     if newest is not None:
         when = age_text(now - newest.at)
         told.append(f"{newest.event} failed {when}: {newest.problem}; `unified-state doctor` tells more")
@@ -106,7 +107,11 @@ def _is_set_aside(path: str, since: int) -> bool:
 
 def newest_problem(folder: str) -> HookRun | None:
     """Of the hooks whose last run went wrong the one that ran last."""
-    problems = [run for run in last_runs(folder) if run.problem and run.event not in MENDED]
+    return _newest_problem(last_runs(folder))
+
+
+def _newest_problem(runs: list[HookRun]) -> HookRun | None:
+    problems = [run for run in runs if run.problem and run.event not in MENDED]
     return max(problems, key=lambda run: run.at, default=None)
 
 

@@ -25,11 +25,10 @@ def ledger_problem(connection: Connection) -> str | None:
 
 def words_problem(connection: Connection) -> str | None:
     """Which item has a kind, status or origin that the ledger does not know, or None."""
-    for name in _WORDS:
-        row = connection.execute(f"SELECT alias, {name} FROM item WHERE {unknown_word(name)} LIMIT 1").fetchone()
-        if row is not None:
-            return f"the {name} of {row[0]} is {row[1]!r}"
-    return None
+    query = "SELECT '{0}', alias, {0} FROM item WHERE {1}"
+    wrong = " UNION ALL ".join(query.format(name, unknown_word(name)) for name in _WORDS)
+    row = connection.execute(f"{wrong} LIMIT 1").fetchone()
+    return None if row is None else f"the {row[0]} of {row[1]} is {row[2]!r}"
 
 
 def unknown_word(name: str) -> str:
