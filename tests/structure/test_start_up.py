@@ -68,6 +68,13 @@ def modules_of_hook(
     repository: Path, transcript: Path, event: str, part: str = "", *, code: str = HOOK, **fields: object
 ) -> set[str]:
     """The modules that a hook's process has loaded at its end, by their top-level names."""
+    return {name.split(".")[0] for name in loaded_by_hook(repository, transcript, event, part, code=code, **fields)}
+
+
+def loaded_by_hook(
+    repository: Path, transcript: Path, event: str, part: str = "", *, code: str = HOOK, **fields: object
+) -> set[str]:
+    """The same by their whole names."""
     given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), **fields}
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, str(ROOT), event, part],
@@ -76,7 +83,7 @@ def modules_of_hook(
         text=True,
         check=True,
     )
-    return {name.split(".")[0] for name in done.stderr.split(",")}
+    return set(done.stderr.split(","))
 
 
 @pytest.mark.parametrize("with_install", [False, True])
@@ -95,9 +102,8 @@ def test_a_hook_of_the_plugin_loads_nothing_that_costs_milliseconds(
 
 def modules_of_command(*arguments: str) -> set[str]:
     """The modules that a command's process has loaded at its end."""
-    code = (
-        "import sys; from unified_state.interfaces.cli.main import run; run(sys.argv[1:]); print(','.join(sys.modules))"
-    )
+    code = "import sys; from unified_state.interfaces.cli.main import run; run(sys.argv[1:])"
+    code += "; print(','.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     return {name.split(".")[0] for name in done.stdout.splitlines()[-1].split(",")}
 
@@ -131,6 +137,44 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     loaded = modules_of_hook(repository, transcript, event, part, **fields)
     assert "unified_state" in loaded
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
+
+
+# For repositories that are new, moved or damaged, and for whoever asks git.
+NOT_ON_THE_COMMON_PATH = {
+    "agents.install.hook_table",
+    "interfaces.hooks.pre_compact",
+    "memory.archive.schema.archive_check",
+    "memory.archive.schema.archive_owner",
+    "memory.ledger.gate",
+    "memory.repository.git_config",
+    "memory.repository.git_state",
+    "memory.workspace.link",
+    "memory.workspace.mend_archive",
+    "memory.workspace.salvage",
+}
+NOT_IN_A_TURN = NOT_ON_THE_COMMON_PATH | {
+    "memory.repository.rejoin",
+    "lib.files.regular_files",
+    "memory.repository.checkouts",
+}
+
+
+@pytest.mark.parametrize(
+    ("event", "part", "absent"),
+    [
+        ("UserPromptSubmit", "", NOT_IN_A_TURN | {"memory.archive.schema.ledger_check"}),
+        ("Stop", "", NOT_IN_A_TURN - {"memory.ledger.gate", "lib.files.regular_files"}),  # it captures, and reads HEAD
+        ("SessionStart", "brief", NOT_ON_THE_COMMON_PATH),
+    ],
+)
+def test_a_hook_loads_what_mends_only_where_something_is_wrong(
+    repository: Path, transcript: Path, event: str, part: str, absent: set[str]
+) -> None:
+    loaded_by_hook(repository, transcript, "UserPromptSubmit", prompt="x")  # makes identity and archive
+    loaded_by_hook(repository, transcript, "SessionStart", "brief", source="startup")  # finds the first commit
+    loaded = loaded_by_hook(repository, transcript, event, part, prompt="x", source="startup")
+    assert "unified_state.memory.archive.archive" in loaded
+    assert loaded & {f"unified_state.{name}" for name in absent} == set()
 
 
 def test_a_turn_whose_end_starts_a_sync_loads_nothing_that_costs_milliseconds(

@@ -105,7 +105,7 @@ class Run:
         if not settings.enabled:
             return 0
         try:
-            place = locate(folder, self.data_dir, create=True)
+            place = place if place.is_settled else locate(folder, self.data_dir, create=True)
         except StorageError as error:
             if self.name() == "SessionStart.brief" and not event.is_foreign:  # no restore could tell it
                 self.tell(dump_ascii_json({"systemMessage": f"unified-state: {error}"}))

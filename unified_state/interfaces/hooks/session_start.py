@@ -8,12 +8,12 @@ from unified_state.constraints.constraint_hook import has_hook
 from unified_state.constraints.constraint_table import ever_enforced
 from unified_state.interfaces.hooks.user_prompt_submit import register
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
-from unified_state.memory.archive.sessions import cleared_by, end_session, session_number
+from unified_state.memory.archive.sessions import STAND_IN, cleared_by, end_session, session_number
 from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.ledger.rules.binding import unenforced
 from unified_state.memory.repository.health import health_line
+from unified_state.memory.repository.place import has_other_archives
 from unified_state.memory.repository.rejoin import remember
-from unified_state.memory.workspace.link import unjoined_line
 from unified_state.model.known import BRIEF
 from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
 from unified_state.restore.note_survival import note_restored
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CATCH_UP_SECONDS = 2.0
 _POSSIBLE_PARENTS = 50
+_FIRST_SESSIONS = 3  # of an archive: they are told of others that could be meant
 _ANSWER_SLACK = 3_000  # milliseconds that a hook may come late
 _HALF_A_SECOND = 500  # milliseconds; the client counts whole seconds
 _END_SECONDS = 1.0  # the client gives SessionEnd hooks one and a half by default
@@ -79,7 +80,7 @@ def _health(call: HookCall, archive: Archive) -> str | None:
     if call.workspace.health is not None:
         return call.workspace.health
     remember(place, anew=True)
-    lines = [unjoined_line(archive, place, call.settings.data_dir)]
+    lines = [_unjoined_line(call, archive)]
     if ever_enforced(archive, place.folder) or has_hook(place):
         from unified_state.constraints.compile_constraints import (
             check_in_place,  # elsewhere there is nothing to look after
@@ -87,6 +88,19 @@ def _health(call: HookCall, archive: Archive) -> str | None:
 
         lines.append(check_in_place(archive, call.workspace))
     return "\n".join(filter(None, [*lines, health_line(place.folder, call.now)])) or None
+
+
+def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
+    """What the first sessions of a new archive are told, where another archive could be meant."""
+    place, data_dir = call.workspace.place, call.settings.data_dir
+    if not has_other_archives(place, data_dir):
+        return None
+    (sessions,) = archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)
+    if sessions >= _FIRST_SESSIONS:
+        return None
+    from unified_state.memory.workspace.link import unjoined_line  # few sessions have another archive beside theirs
+
+    return unjoined_line(place, data_dir)
 
 
 def _is_known(archive: Archive, session: int, part: str) -> bool:

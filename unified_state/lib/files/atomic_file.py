@@ -58,6 +58,20 @@ def publish_once(temporary: str, path: str) -> bool:
     return True
 
 
+def set_aside(path: str) -> str:
+    """Give what lies at a path, whatever it is, another name, which is returned. A file keeps its own name too, until
+    it is replaced. Raises OSError.
+    """
+    number = 1
+    while os.path.lexists(aside := f"{path}.damaged-{number}"):
+        number += 1
+    try:
+        os.link(path, aside)
+    except OSError:  # a folder, or a file system without hard links
+        os.rename(path, aside)
+    return aside
+
+
 def temporary_name(path: str) -> str:
     """A name beside the file that no other process takes."""
     return f"{path}.{os.getpid()}.{os.urandom(4).hex()}{UNFINISHED}"

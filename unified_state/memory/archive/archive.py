@@ -14,6 +14,7 @@ from unified_state.lib.stdlib import DatabaseError, connect
 from unified_state.lib.text.compress import escape_surrogates
 
 ARCHIVE_VERSION = 5  # the number of migrations
+OWNER = "repository"  # the named value that says which repository it belongs to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,18 +7,16 @@ the repository was lost, and what tells a copy from a folder that moved.
 from __future__ import annotations
 
 import os
-from zlib import crc32
 
 from unified_state.lib.files.atomic_file import PRIVATE, write_note
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
-from unified_state.memory.repository.identity import read_identity
+from unified_state.memory.repository.identity import CHECKOUTS, checkout_path, read_identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FOLDER = "checkouts"
 _ENDING = ".json"
 _LARGEST = 1 << 16
 
@@ -45,13 +43,13 @@ class Checkout(Record):
 
 def read_checkout(data_dir: str, place: str) -> Checkout | None:
     """What is remembered of the folder in which an identity lies, if anything."""
-    found = _read(_path(data_dir, place))
+    found = _read(checkout_path(data_dir, place))
     return found if found is not None and found.place == place else None
 
 
 def note_checkout(data_dir: str, checkout: Checkout) -> None:
     """Remember a checkout. Raises OSError or StorageError where the data folder cannot be written to."""
-    path = _path(data_dir, checkout.place)
+    path = checkout_path(data_dir, checkout.place)
     os.makedirs(os.path.dirname(path), PRIVATE | 0o100, exist_ok=True)
     write_note(path, dump_ascii_json(disk_value(checkout)).encode())
 
@@ -60,12 +58,12 @@ def forget_checkouts(data_dir: str, identity: str) -> None:
     """Forget all checkouts of an archive that is deleted."""
     for checkout in all_checkouts(data_dir):
         if checkout.id == identity:
-            os.unlink(_path(data_dir, checkout.place))
+            os.unlink(checkout_path(data_dir, checkout.place))
 
 
 def all_checkouts(data_dir: str) -> Iterator[Checkout]:
     """Every checkout that is remembered."""
-    folder = os.path.join(data_dir, _FOLDER)
+    folder = os.path.join(data_dir, CHECKOUTS)
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         found = _read(os.path.join(folder, name)) if name.endswith(_ENDING) else None
         if found is not None:
@@ -89,10 +87,6 @@ def folder_marks(path: str) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return found.st_dev, found.st_ino
-
-
-def _path(data_dir: str, place: str) -> str:
-    return os.path.join(data_dir, _FOLDER, f"{crc32(os.fsencode(place)):08x}{_ENDING}")
 
 
 def _read(path: str) -> Checkout | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.files.regular_files import open_regular, read_regular
 from unified_state.lib.record import Record
 
 _SMALL = 1 << 16
@@ -21,6 +20,11 @@ class Repository(Record):
     worktree: str
     git_dir: str | None = None
     common_dir: str | None = None
+
+    @property
+    def identity_folder(self) -> str:
+        """Where the file lies that says which archive is this repository's."""
+        return self.common_dir or os.path.join(self.worktree, ".claude")
 
 
 def find_repository(folder: str, mark: str) -> Repository:
@@ -54,6 +58,8 @@ def visited_commits(repository: Repository) -> list[str]:
     """The commits that HEAD was at, as its reflog tells, the newest last; those of long ago are left out."""
     if repository.git_dir is None:
         return []
+    from unified_state.lib.files.regular_files import open_regular
+
     try:
         with open_regular(os.path.join(repository.git_dir, "logs", "HEAD")) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG))
@@ -91,6 +97,8 @@ def common_dir_of(git_dir: str) -> str:
 
 
 def _packed(common_dir: str, ref: str) -> str | None:
+    from unified_state.lib.files.regular_files import open_regular
+
     try:
         with open_regular(os.path.join(common_dir, "packed-refs")) as lines:
             wanted = f" {ref}\n".encode("utf-8", "replace")
@@ -104,6 +112,10 @@ def _packed(common_dir: str, ref: str) -> str | None:
 
 def _pointer(path: str) -> str:
     """The path that a file holds, as git reads it; empty where there is none."""
+    if not os.path.lexists(path):
+        return ""  # as in every repository with one worktree; the prompt's hook then need not load what reads files
+    from unified_state.lib.files.regular_files import read_regular
+
     try:
         return os.fsdecode(read_regular(path, _SMALL)).rstrip("\r\n")
     except (OSError, ValueError):
@@ -111,6 +123,8 @@ def _pointer(path: str) -> str:
 
 
 def _read(path: str) -> str:
+    from unified_state.lib.files.regular_files import read_regular
+
     try:
         return read_regular(path, _SMALL).decode("utf-8", "replace")
     except OSError:

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import os
 from stat import S_ISREG
+from zlib import crc32
 
 from unified_state.errors import StorageError
-from unified_state.lib.files.atomic_file import create_once, write_atomically
+from unified_state.lib.files.atomic_file import create_once, set_aside, write_atomically
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 
 ID_FILE = "unified-state-id"
 PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
+CHECKOUTS = "checkouts"  # the folder that remembers which archive belongs to which identity's folder
 MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
 _LOCK_SECONDS = 2.0
 _SMALL = 1 << 16
@@ -88,6 +90,11 @@ def _recorded(descriptor: int) -> Identity | None:
         return Identity(id=_checked(content["id"]), place=str(content["place"]))
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def checkout_path(data_dir: str, folder: str) -> str:
+    """Where the data folder remembers the archive of the folder in which an identity lies."""
+    return os.path.join(data_dir, CHECKOUTS, f"{crc32(os.fsencode(folder)):08x}.json")
 
 
 def read_identity(folder: str) -> Identity | None:
@@ -178,20 +185,6 @@ def _found(folder: str, registry: Registry, trouble: str) -> Identity:
 
 def _rejoined(folder: str, trouble: str, own: str) -> str:
     return f"{os.path.join(folder, ID_FILE)} was {trouble}; archive {own} was found again by its folder"
-
-
-def set_aside(path: str) -> str:
-    """Give what lies at a path, whatever it is, another name, which is returned. A file keeps its own name too, until
-    it is replaced. Raises OSError.
-    """
-    number = 1
-    while os.path.lexists(aside := f"{path}.damaged-{number}"):
-        number += 1
-    try:
-        os.link(path, aside)
-    except OSError:  # a folder, or a file system without hard links
-        os.rename(path, aside)
-    return aside
 
 
 def _is_copy(folder: str, recorded: Identity, registry: Registry) -> bool:

@@ -13,12 +13,17 @@ from unified_state.memory.repository.identity import (
     MISSING,
     UNREADABLE,
     Identity,
+    checkout_path,
     ensure_identity,
     examine,
     known_identity,
+    read_identity,
     write_identity,
 )
-from unified_state.memory.repository.rejoin import Registry, identity_folder, remember
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.repository.rejoin import Registry
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
@@ -38,7 +43,8 @@ class Place(Record):
 
     `id` is None where nothing was ever recorded; `copied_from` is set when the folder was just found to be a copy. The
     masking key lies in `key_folder`: the data folder, so that all repositories have the same, where that can be had.
-    `notice` is what a person should know of the identity, if it was not as it should be.
+    `notice` is what a person should know of the identity, if it was not as it should be. `is_found` says
+    that identity and archive were where they should be.
     """
 
     repository: Repository
@@ -50,6 +56,12 @@ class Place(Record):
     key_folder: str
     copied_from: str | None = None
     notice: str | None = None
+    is_found: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether `locate` with `create` would write nothing."""
+        return self.is_found and os.path.exists(checkout_path(self.key_folder, self.repository.identity_folder))
 
 
 def locate(folder: str, data_dir: str, *, create: bool) -> Place:
@@ -77,8 +89,11 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
         key_folder=key_folder,
         copied_from=identity.copied_from if identity else None,
         notice=notice,
+        is_found=is_there and notice is None and identity is not None and identity.place == repository.identity_folder,
     )
     if create:
+        from unified_state.memory.repository.rejoin import remember  # a hook finds the identity settled already
+
         remember(place)
     if create and notice is not None:
         _keep_notice(place, notice)
@@ -90,9 +105,20 @@ def home_of(data_dir: str, identity: str) -> str:
     return os.path.join(data_dir, "repositories", identity)
 
 
+def has_other_archives(place: Place, data_dir: str) -> bool:
+    """Whether the data folder may hold the archive of another repository."""
+    folder = home_of(data_dir, "")
+    return os.path.isdir(folder) and os.listdir(folder) != [place.id]
+
+
 def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[Identity | None, str | None]:
     """Who a repository is, and what a person should know of that."""
-    folder = identity_folder(repository)
+    folder = repository.identity_folder
+    recorded = read_identity(folder)
+    if recorded is not None and recorded.place == folder and os.path.isdir(home_of(data_dir, recorded.id)):
+        return recorded, None
+    from unified_state.memory.repository.rejoin import Registry  # only for what is new, or not as it should be
+
     registry = Registry(data_dir, repository)
     identity = (ensure_identity if create else known_identity)(folder, registry)
     if identity is None:

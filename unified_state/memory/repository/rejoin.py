@@ -11,6 +11,7 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.memory.repository.checkouts import Checkout, folder_marks, note_checkout, other_user, read_checkout
+from unified_state.memory.repository.find_repository import read_head
 from unified_state.memory.repository.identity import read_identity
 
 TYPE_CHECKING = False
@@ -44,17 +45,12 @@ if TYPE_CHECKING:
             """What it was just found to be a copy of."""
 
 
-def identity_folder(repository: Repository) -> str:
-    """Where the file lies that says which archive is a repository's."""
-    return repository.common_dir or os.path.join(repository.worktree, ".claude")
-
-
 class Registry:
     """What the data folder knows of one repository."""
 
     def __init__(self, data_dir: str, repository: Repository) -> None:
         self._data_dir, self._repository = data_dir, repository
-        self._place = identity_folder(repository)
+        self._place = repository.identity_folder
 
     def own_id(self) -> str | None:
         """The id of the archive that this folder had, where nothing speaks against it."""
@@ -101,7 +97,7 @@ class Registry:
 
 def former_archive(place: Located) -> str:
     """The id of the archive that this folder used before, or that of what it is a copy of; empty where none is."""
-    known = read_checkout(place.key_folder, identity_folder(place.repository))
+    known = read_checkout(place.key_folder, place.repository.identity_folder)
     former = "" if known is None else known.id if known.id != place.id else known.former
     return former if os.path.exists(os.path.join(place.key_folder, "repositories", former, "archive.db")) else ""
 
@@ -127,7 +123,7 @@ def remember(place: Located, *, anew: bool = False) -> None:
     """
     if place.key_folder == place.folder:
         return
-    data_dir, folder = place.key_folder, identity_folder(place.repository)
+    data_dir, folder = place.key_folder, place.repository.identity_folder
     known = read_checkout(data_dir, folder)
     device, inode = folder_marks(own_folder(folder))
     is_same = known is not None and known.id == place.id
@@ -140,7 +136,7 @@ def remember(place: Located, *, anew: bool = False) -> None:
         first_commit=known.first_commit if known is not None and is_same else "",
         former=_former(place, known),
     )
-    if (anew or not is_same) and not now.first_commit:
+    if (anew or not is_same) and not now.first_commit and read_head(place.repository)[0] is not None:
         from unified_state.memory.repository.first_commit import first_commit
         from unified_state.settings import environment
 

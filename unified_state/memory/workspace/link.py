@@ -13,10 +13,9 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.archive_owner import set_owner
-from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.repository.checkouts import all_checkouts, folder_marks, read_checkout
 from unified_state.memory.repository.identity import ID_FILE, Identity, write_identity
-from unified_state.memory.repository.rejoin import former_archive, identity_folder, own_folder, remember
+from unified_state.memory.repository.rejoin import former_archive, own_folder, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
 
 _ABOUT = "about.json"
-_FIRST_SESSIONS = 3
 
 
 class Candidate(Record):
@@ -52,7 +50,7 @@ def candidates(place: Place, data_dir: str) -> list[Candidate]:
     now is, of the same remote, or of a checkout that has the same first commit.
     """
     folder = os.path.join(data_dir, "repositories")
-    own = read_checkout(data_dir, identity_folder(place.repository))
+    own = read_checkout(data_dir, place.repository.identity_folder)
     related = {other.id: other for other in all_checkouts(data_dir) if _is_related(place, own, other)}
     remote, found = remote_of(place), []
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
@@ -68,7 +66,7 @@ def candidates(place: Place, data_dir: str) -> list[Candidate]:
 
 
 def _is_related(place: Place, own: Checkout | None, other: Checkout) -> bool:
-    folder = identity_folder(place.repository)
+    folder = place.repository.identity_folder
     marks = folder_marks(own_folder(folder))
     if own is not None and own.former == other.id:
         return True
@@ -85,10 +83,9 @@ def _about(path: str) -> tuple[str, str | None]:
         return "", None
 
 
-def unjoined_line(archive: Archive, place: Place, data_dir: str) -> str | None:
+def unjoined_line(place: Place, data_dir: str) -> str | None:
     """What the first sessions of a new archive are told: which other one could be meant, and how to join it."""
-    (sessions,) = archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)
-    found = candidates(place, data_dir) if sessions < _FIRST_SESSIONS else []
+    found = candidates(place, data_dir)
     if not found:
         return None
     former = former_archive(place)
@@ -111,7 +108,7 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
         raise NotFoundError(message, "`unified-state link` lists those that could be meant")
     with Archive(os.path.join(chosen, "archive.db")) as archive:
         set_owner(archive, wanted)
-    folder = identity_folder(place.repository)
+    folder = place.repository.identity_folder
     write_identity(folder, Identity(id=wanted, place=folder))
     remember(place.replace(id=wanted, folder=chosen, key_folder=data_dir))
     return Candidate(wanted, place.repository.worktree, os.path.getsize(os.path.join(chosen, "archive.db")))
@@ -149,4 +146,4 @@ def _read(path: str) -> str:
 
 def has_id(place: Place) -> bool:
     """Whether the repository has an identity of its own already."""
-    return os.path.exists(os.path.join(identity_folder(place.repository), ID_FILE))
+    return os.path.exists(os.path.join(place.repository.identity_folder, ID_FILE))

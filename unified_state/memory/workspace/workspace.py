@@ -13,8 +13,7 @@ from unified_state.errors import (
     TierError,
 )
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
-from unified_state.memory.archive.archive import Archive, damaged
-from unified_state.memory.archive.schema.archive_owner import check_owner
+from unified_state.memory.archive.archive import OWNER, Archive, damaged
 from unified_state.memory.archive.sessions import LOCAL_SESSION, touch_session
 from unified_state.memory.repository.place import KEY_FILE, journal_folder, may_have_journals
 from unified_state.model.origin import INFERRED
@@ -161,7 +160,9 @@ class Workspace:
         """Raises ArchiveUnavailableError for another repository's archive, and DamagedArchiveError where items are not
         found any more that are there. A prompt does not wait for the latter.
         """
-        if self.place.id:
+        if self.place.id and archive.meta(OWNER) != self.place.id:
+            from unified_state.memory.archive.schema.archive_owner import check_owner
+
             check_owner(archive, self.place.id)
         if self._merge_seconds and self.journal is None:
             from unified_state.memory.archive.schema.ledger_check import ledger_problem

@@ -10,7 +10,6 @@ from unified_state.constraints.constraint_hook import settings_path
 from unified_state.memory.journal.journal_places import remove_journals
 from unified_state.memory.repository.checkouts import forget_checkouts
 from unified_state.memory.repository.identity import ID_FILE
-from unified_state.memory.repository.rejoin import identity_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def purge(place: Place, settings: Settings) -> str:
     if place.id is not None:
         forget_checkouts(settings.data_dir, place.id)
     stem = place.state_path.removesuffix(".json")
-    identity = os.path.join(identity_folder(place.repository), ID_FILE)
+    identity = os.path.join(place.repository.identity_folder, ID_FILE)
     for path in (place.state_path, f"{stem}.lock", identity, f"{identity}.lock"):
         if os.path.exists(path):
             os.unlink(path)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from unified_state.errors import ArchiveUnavailableError
 from unified_state.lib.stdlib import DatabaseError
+from unified_state.memory.archive.archive import OWNER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
-
-_OWNER = "repository"
 
 
 def check_owner(archive: Archive, repository: str) -> None:
     """Raises ArchiveUnavailableError where the archive belongs to another repository: the user may have put it there,
     so they are asked, and nothing is written into it. An archive that names no repository gets the name of this one.
     """
-    owner = archive.meta(_OWNER)
+    owner = archive.meta(OWNER)
     if owner is None:
         try:
             set_owner(archive, repository)
@@ -32,4 +31,4 @@ def check_owner(archive: Archive, repository: str) -> None:
 
 def set_owner(archive: Archive, repository: str) -> None:
     """Make the archive that of a repository."""
-    archive.set_meta(_OWNER, repository)
+    archive.set_meta(OWNER, repository)
