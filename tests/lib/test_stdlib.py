@@ -155,7 +155,8 @@ def test_a_python_without_sqlite_can_import_all_and_opens_nothing(tmp_path: Path
     code = """
 import sys
 sys.modules["_sqlite3"] = sys.modules["sqlite3"] = None  # as in a build without them
-from unified_state import UnifiedStateManager, interpreter
+from unified_state import UnifiedStateManager
+from unified_state.lib import stdlib as interpreter
 from unified_state.errors import ArchiveUnavailableError
 from unified_state.memory.archive.archive import Archive
 assert not interpreter.has_sqlite()
