@@ -93,7 +93,7 @@ def test_what_was_said_while_switched_off_is_not_caught_up_by_other_sessions(sce
 def test_uninstalled_no_hook_of_ours_runs_and_the_data_stays(scenario: Scenario) -> None:
     product = installed_with_items(scenario)
     scenario.prompt("first")
-    product.run("uninstall")
+    product.at_terminal("uninstall")
     before = files(scenario)
     a_conversation(scenario)
     assert files(scenario) == before

@@ -52,7 +52,7 @@ def test_a_worktree_uses_the_archive_of_its_repository(scenario: Scenario) -> No
     main = scenario.project
     product = installed_with_items(scenario)
     product.run("install", "--scope", "user")
-    product.run("uninstall")
+    product.at_terminal("uninstall")
     worktree = scenario.folder / "worktree"
     scenario.run_program("git", "worktree", "add", "--quiet", str(worktree))
     work_in(scenario, worktree)

@@ -167,10 +167,9 @@ def test_the_server_of_the_plugin_fails_at_once_where_no_program_is_installed(sc
 
 
 def test_the_agents_commands_reach_a_program_that_is_not_on_the_path(scenario: Scenario) -> None:
-    venv = scenario.project / ".venv" / "bin"
-    venv.mkdir(parents=True)
-    (venv / PROGRAM.name).symlink_to(PROGRAM)
-    (scenario.project / ".gitignore").write_text(".venv/\n")
+    installed = scenario.home / ".local" / "bin"
+    installed.mkdir(parents=True)
+    (installed / PROGRAM.name).symlink_to(PROGRAM)
     Plugin(scenario).install()
     scenario.script(reply(bash('unified-state decision add "Use SQLite" --rationale "one file"')), "done")
     scenario.prompt("decide", *ALLOW_BASH)
