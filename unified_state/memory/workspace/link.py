@@ -51,7 +51,8 @@ def candidates(place: Place, data_dir: str) -> list[Candidate]:
     """
     folder = os.path.join(data_dir, "repositories")
     own = read_checkout(data_dir, place.repository.identity_folder)
-    related = {other.id: other for other in all_checkouts(data_dir) if _is_related(place, own, other)}
+    others = sorted(all_checkouts(data_dir), key=lambda other: os.path.isdir(other.worktree))  # one that is there wins
+    related = {other.id: other for other in others if _is_related(place, own, other)}
     remote, found = remote_of(place), []
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         archive = os.path.join(folder, name, "archive.db")
