@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tests.structure.package import expect_none, modules
 
-LONGEST_FUNCTION, LONGEST_FILE, MOST_METHODS = 40, 250, 12
+LONGEST_FUNCTION, LONGEST_FILE, MOST_METHODS = 40, 400, 12
 MEANINGLESS = {"utils", "helpers", "common", "base", "misc", "util"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -30,7 +30,7 @@ def public_methods(node: ast.ClassDef) -> int:
     return sum(isinstance(one, Function) and not one.name.startswith("_") for one in node.body)
 
 
-def test_a_file_is_no_longer_than_250_lines() -> None:
+def test_a_file_is_no_longer_than_400_lines() -> None:
     lengths = {place: len(module.text.splitlines()) for place, module in modules().items()}
     expect_none(f"{place}: {number}" for place, number in lengths.items() if number > LONGEST_FILE)
 
