@@ -20,6 +20,7 @@ MARKERS = {
     "other_hosts": "client",
     "plugin": "process",
     "real_client": "client",
+    "structure/test_journeys.py": "process",
     "structure/test_start_up.py": "process",
     "structure/test_wheel.py": "process",
     "team": "server",

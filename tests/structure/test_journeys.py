@@ -1,0 +1,80 @@
+"""How many files of the package one action of a user enters.
+
+A file counts if one of its functions is called between the parsed arguments (for a hook: the process's start) and the
+printed answer. Importing a module calls none of its functions, so what only runs while a module is imported does not
+count, and neither does `lib/`, which knows nothing of the product. The repository and its archive exist already.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# To be lowered when a journey gets shorter.
+MOST_FOR_A_DECISION = 49
+
+# `enter(action)` calls an action and prints, on the last line of stdout, the files whose functions it called.
+ENTER = """
+import json, os, sys
+root = sys.argv.pop(1)
+sys.path.insert(0, root)
+package = os.path.join(root, "unified_state", "")
+
+
+def is_import(frame):
+    while frame is not None and frame.f_code.co_filename.startswith(package):
+        if frame.f_code.co_name == "<module>":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def enter(action):
+    entered = set()
+
+    def note(frame, event, _argument):
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(package) and not is_import(frame):
+            entered.add(path[len(package):])
+
+    sys.setprofile(note)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    print()
+    print(json.dumps(sorted(name for name in entered if not name.startswith("lib/"))))
+"""
+
+COMMAND = f"""{ENTER}
+from unified_state.interfaces.cli.main import _parse
+parsed = _parse(sys.argv[1:])
+enter(lambda: parsed.run(parsed))
+"""
+
+
+def files_entered(code: str, *arguments: str, cwd: Path, stdin: str = "") -> list[str]:
+    """Run code that begins with `ENTER` and calls `enter` once; return the files that its action entered."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(ROOT), *arguments],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return files
+
+
+def test_recording_a_decision_enters_few_files(repository: Path) -> None:
+    add = ("decision", "add", "Use SQLite", "--rationale", "one file, no server")
+    files_entered(COMMAND, *add, cwd=repository)  # makes the identity and the archive
+    entered = files_entered(COMMAND, *add, cwd=repository)
+    assert len(entered) <= MOST_FOR_A_DECISION, "\n".join(entered)
+    assert "interfaces/cli/commands/items.py" in entered
+    state = json.loads((repository / ".claude" / "unified-session-state.json").read_text(encoding="utf-8"))
+    assert [decision["id"] for decision in state["decisions"]] == ["D1", "D2"]
