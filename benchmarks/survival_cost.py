@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.temporary_project import temporary_workspace
-from unified_state.capture.survival.take_summary import take_in
+from unified_state.capture.take_summary import take_in
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
 from unified_state.memory.archive.sessions import touch_session

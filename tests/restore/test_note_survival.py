@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import NOW, SESSION, item
-from unified_state.capture.survival.survival_table import find_survival, keep_survival
+from unified_state.capture.survival_table import find_survival, keep_survival
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary

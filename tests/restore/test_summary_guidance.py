@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import item
-from unified_state.capture.survival.rules.summary_block import FORM, read_block
+from unified_state.capture.rules.summary_block import FORM, read_block
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.session_state import STATE_VERSION, State, Summaries, WorkItem
 from unified_state.restore.rules.summary_guidance import compact_line, keep_list

@@ -4,9 +4,140 @@ from typing import Any
 
 import pytest
 
+from tests.builders import HOUR, NOW
+from unified_state.lib.stdlib import dump_json
+from unified_state.model.known import Known, TurnOutline
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
 from unified_state.restore.rules.knapsack import Room, choose
-from unified_state.restore.rules.working_set_lines import WorkingLines
+from unified_state.restore.rules.working_set_lines import WorkingLines, outline, story
+
+LONG = "rename the module of the parser and all that imports it"
+
+
+def turn(number: int, prompt: str = LONG, **fields: Any) -> TurnOutline:
+    return TurnOutline(**{"number": number, "at": NOW - HOUR, "prompt": prompt, "answer": "done", **fields})
+
+
+def told(*turns: TurnOutline, summary: str | None = None) -> list[str]:
+    """The refs of the turns that are told."""
+    known = Known(reason="compact", now=NOW, turns=turns, summary=summary)
+    return [text.split()[0] for text, _ in story(known)]
+
+
+def test_turns_are_told_the_newest_first_each_worth_less_than_the_one_after_it() -> None:
+    known = Known(reason="compact", now=NOW, turns=tuple(turn(number) for number in (9, 8, 7)))
+    texts, worths = zip(*story(known), strict=True)
+    assert [text.split()[0] for text in texts] == ["T9", "T8", "T7"]
+    assert sorted(worths, reverse=True) == list(worths)
+    assert len(set(worths)) == 3
+
+
+def test_the_newest_turn_is_told_at_more_length() -> None:
+    known = Known(reason="compact", now=NOW, turns=(turn(9, "x" * 2000), turn(8, "x" * 2000)))
+    newest, before = (text for text, _ in story(known))
+    assert len(newest) > 2 * len(before) - 100 > 300
+
+
+@pytest.mark.parametrize("summary", [f"The user said: {LONG}.", f"> {LONG.replace(' of', chr(10) + '  of')}"])
+def test_a_turn_that_the_summary_quotes_is_left_out(summary: str) -> None:
+    assert told(turn(9), turn(8, "write tests for the reader too"), summary=summary) == ["T8"]
+
+
+@pytest.mark.parametrize("prompt", ["go on", "yes", "y", "ok!", "不"])
+def test_a_short_prompt_stands_in_a_summary_by_chance(prompt: str) -> None:
+    summary = f"Yesterday they said ok! to go on; {LONG}不"
+    assert told(turn(9, prompt), summary=summary) == ["T9"]
+
+
+@pytest.mark.parametrize("quoted", ['"go on"', "“go on”", "'go on'", "`go on`"])
+def test_a_short_prompt_in_quotes_is_quoted(quoted: str) -> None:
+    assert told(turn(9, "go on"), summary=f"All user messages: {quoted}") == []
+
+
+def test_a_prompt_of_which_nothing_came_is_left_out() -> None:
+    assert told(turn(9, answer=""), turn(8, answer="", tool_calls=1)) == ["T8"]
+
+
+def test_a_turn_without_a_prompt_is_told() -> None:
+    assert told(turn(9, ""), turn(8, "", answer=""), summary="anything") == ["T9", "T8"]
+
+
+def test_without_turns_there_is_no_story() -> None:
+    assert told() == []
+
+
+def step(kind: str, text: str = "", *, tool: str | None = None, is_error: bool = False) -> Step:
+    return Step(uuid="u", block=0, kind=kind, at=5, text=text, tool=tool, is_error=is_error)
+
+
+def tool_call(tool: str, **fields: object) -> Step:
+    return step(TOOL_CALL, dump_json(fields), tool=tool)
+
+
+def test_a_turn_is_its_prompt_its_actions_and_its_last_answer() -> None:
+    steps = [
+        step(PROMPT, "fix it"),
+        step(THINKING, "hm"),
+        step(TEXT, "I look"),
+        tool_call("Read", file_path="a.py"),
+        step(TOOL_RESULT, "no such file", is_error=True),
+        tool_call("Bash", command="make", description="build"),
+        step(TOOL_RESULT, "ok"),
+        step(TEXT, "done"),
+        step(TEXT, "  "),
+    ]
+    turn = outline(41, 5, steps)
+    assert turn.as_dict() == {
+        "number": 41,
+        "at": 5,
+        "prompt": "fix it",
+        "actions": ("Read a.py", "Bash make"),
+        "tool_calls": 2,
+        "errors": 1,
+        "answer": "done",
+    }
+
+
+def test_several_prompts_of_a_turn_are_all_told() -> None:
+    assert outline(1, 5, [step(PROMPT, "first"), step(TEXT, "…"), step(PROMPT, "second")]).prompt == "first\nsecond"
+
+
+def test_a_turn_without_a_prompt_is_told_by_what_opened_it() -> None:
+    assert outline(1, 5, [step(NOTICE, "<task-notification>"), step(TEXT, "fine")]).prompt == "<task-notification>"
+
+
+def test_a_turn_without_steps_is_empty() -> None:
+    assert outline(1, 5, []).prompt == ""
+
+
+def test_the_same_action_is_told_once_with_its_number() -> None:
+    steps = [tool_call("Bash", command="make"), tool_call("Read", file_path="a"), tool_call("Bash", command="make")]
+    assert outline(1, 5, steps).actions == ("Read a", "Bash make (2 times)")
+
+
+def test_of_many_actions_the_last_eight_are_told() -> None:
+    steps = [tool_call("Read", file_path=f"{number}.py") for number in range(20)]
+    turn = outline(1, 5, steps)
+    assert turn.actions == tuple(f"Read {number}.py" for number in range(12, 20))
+    assert turn.tool_calls == 20
+
+
+def test_an_action_without_a_telling_field_is_told_by_its_tool() -> None:
+    steps = [tool_call("TodoWrite", todos=[1]), step(TOOL_CALL, "[1]", tool="Odd"), step(TOOL_CALL, "{", tool="Broken")]
+    assert outline(1, 5, steps).actions == ("TodoWrite", "Odd", "Broken")
+
+
+def test_a_long_command_is_cut_and_on_one_line() -> None:
+    (action,) = outline(1, 5, [tool_call("Bash", command="a\nb " + "x" * 500)]).actions
+    assert action.startswith("Bash a b xxx")
+    assert len(action) < 100
+
+
+def test_long_texts_are_cut() -> None:
+    turn = outline(1, 5, [step(PROMPT, "p" * 10_000), step(TEXT, "a" * 10_000)])
+    assert (len(turn.prompt), len(turn.answer)) == (2000, 2000)
+
 
 PART = "working_set"
 

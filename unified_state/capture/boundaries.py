@@ -35,7 +35,7 @@ def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
         case Summary():
             compaction = keep_transcript_summary(archive, session, found)
             if compaction is not None:  # no hook told of it: it is read here, late
-                from unified_state.capture.survival.take_summary import take_in
+                from unified_state.capture.take_summary import take_in
 
                 take_in(archive, compaction, found.text, now)
         case Delivery():

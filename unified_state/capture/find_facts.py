@@ -7,11 +7,27 @@ commands that some rule knows, are read.
 from __future__ import annotations
 
 from unified_state.capture.record_facts import FactRecorder
-from unified_state.capture.rules import answers, plans, todos
-from unified_state.capture.rules.attempts import EDITS, failed_edit, is_failed_check, refused_call
-from unified_state.capture.rules.call_errors import call_key, failed_call
+from unified_state.capture.rules.client_tools import (
+    PLAN_TOOL,
+    QUESTION_TOOL,
+    TODO_TOOLS,
+    TODO_WRITE,
+    answered_plan,
+    answers,
+    changed_entry,
+    plan_to_implement,
+    whole_list,
+)
 from unified_state.capture.rules.commits import commits, may_make, pull_requests
-from unified_state.capture.rules.refusals import refusal
+from unified_state.capture.rules.failed_calls import (
+    EDITS,
+    call_key,
+    failed_call,
+    failed_edit,
+    is_failed_check,
+    refusal,
+    refused_call,
+)
 from unified_state.capture.rules.user_rules import rules_said
 from unified_state.lib.text.timestamps import to_text
 from unified_state.lib.words.identifiers import relative_path
@@ -71,7 +87,7 @@ class FactKeeper:
 
     def _said(self, step: Step) -> None:
         """What the user said: a plan to implement, or words with a rule in them."""
-        plan = plans.plan_to_implement(step.text)
+        plan = plan_to_implement(step.text)
         if plan is None:
             self._record(rules_said(step.text), step)
         else:
@@ -90,22 +106,22 @@ class FactKeeper:
 
     def _answered(self, step: Step, call: Call) -> None:
         """A tool gave back what the user answered, or what became of the agent's list."""
-        if call.tool == answers.TOOL:
-            self._record(answers.answers(call.fields, step.text), step)
-        elif call.tool == plans.TOOL:
-            plan = plans.answered_plan(call.fields, step.text, is_error=False)
+        if call.tool == QUESTION_TOOL:
+            self._record(answers(call.fields, step.text), step)
+        elif call.tool == PLAN_TOOL:
+            plan = answered_plan(call.fields, step.text, is_error=False)
             if plan is not None:
                 self._plan(plan, step)
-        elif call.tool == todos.TODO_WRITE:
-            replace_todos(self._archive, self._session, todos.whole_list(call.fields), to_text(step.at))
+        elif call.tool == TODO_WRITE:
+            replace_todos(self._archive, self._session, whole_list(call.fields), to_text(step.at))
         else:
-            todo = todos.changed_entry(call.tool, call.fields, step.text)
+            todo = changed_entry(call.tool, call.fields, step.text)
             if todo is not None:
                 change_todo(self._archive, self._session, todo, to_text(step.at))
 
     def _failed(self, step: Step, call: Call) -> None:
         """A call failed, or the user refused it."""
-        plan = plans.answered_plan(call.fields, step.text, is_error=True) if call.tool == plans.TOOL else None
+        plan = answered_plan(call.fields, step.text, is_error=True) if call.tool == PLAN_TOOL else None
         reason = refusal(step.text)
         if plan is not None:
             self._plan(plan, step)
@@ -154,7 +170,7 @@ class FactKeeper:
         return [item for item in recorded if item is not None]
 
 
-_ANSWERED = {answers.TOOL, plans.TOOL, *todos.TOOLS}
+_ANSWERED = {QUESTION_TOOL, PLAN_TOOL, *TODO_TOOLS}
 
 
 def _path(call: Call) -> list[str]:

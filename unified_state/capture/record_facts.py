@@ -7,11 +7,9 @@ and the ledger has all.
 from __future__ import annotations
 
 from unified_state.capture.fact_table import add_failing, fails_any, keep_newest_in_file, take_failing, was_captured
-from unified_state.capture.rules.answers import ANSWER
-from unified_state.capture.rules.attempts import FAILED_EDIT, REFUSED_CALL
-from unified_state.capture.rules.call_errors import ERROR
+from unified_state.capture.rules.client_tools import ANSWER, APPROVED_PLAN
 from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
-from unified_state.capture.rules.plans import APPROVED_PLAN
+from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED_CALL
 from unified_state.lib.text.compress import escape_surrogates
 from unified_state.lib.text.quotes import text_hash
 from unified_state.lib.text.timestamps import to_text

@@ -10,7 +10,7 @@ import time
 
 from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.survival.rules.known_reports import says
+from unified_state.capture.rules.judge_summary import says
 from unified_state.lib.clock import current_time
 from unified_state.lib.record import Record
 from unified_state.lib.words.query import query_words

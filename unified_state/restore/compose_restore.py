@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.capture.survival.survival_table import find_survival
+from unified_state.capture.survival_table import find_survival
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.fence import fenced
 from unified_state.lib.text.timestamps import to_milliseconds, to_text
@@ -31,7 +31,7 @@ from unified_state.model.known import (
 )
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.rules.compose import compose
-from unified_state.restore.rules.story_lines import outline
+from unified_state.restore.rules.working_set_lines import outline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,4 @@
-"""What was decided elsewhere: a prompt is told, once, which decisions and constraints other sessions of the repository
-recorded, superseded or lifted since this session was last told.
-"""
+"""Tell a prompt which decisions and constraints other sessions recorded, superseded or lifted since the last prompt."""
 
 from __future__ import annotations
 
@@ -8,17 +6,44 @@ from unified_state.errors import NotFoundError
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, find_item
 from unified_state.memory.ledger.rules.binding import unenforced
+from unified_state.memory.ledger.rules.item_lines import item_line
+from unified_state.memory.ledger.rules.validity_text import with_validity
 from unified_state.memory.ledger.source_table import links_of
 from unified_state.model.known import ELSEWHERE, Known
 from unified_state.restore.compose_restore import fence_and_remember
 from unified_state.restore.news_table import take_news
-from unified_state.restore.rules.news_lines import ceased_text, elsewhere_line, holding_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.find_repository import Repository
     from unified_state.model.item import LedgerItem
+    from unified_state.model.known import Known
+
+
+_MOST, _CHARACTERS = 6, 300  # items, and characters of one
+
+
+def holding_text(item: LedgerItem, replaced: Sequence[str], known: Known) -> str:
+    """An item that holds now, and which ones no longer do because of it."""
+    instead = f" [in place of {', '.join(replaced)}]" if replaced else ""
+    return with_validity(f"{item_line(item, _CHARACTERS)}{instead}", item, known)
+
+
+def ceased_text(item: LedgerItem, by: str | None) -> str:
+    """An item that no longer holds, and what holds now in its place."""
+    return f"{item.alias} is superseded by {by}" if by else f"{item.alias} no longer holds ({item.status})"
+
+
+def elsewhere_line(texts: Sequence[str]) -> str:
+    """The one line; empty where there is nothing to say."""
+    if not texts:
+        return ""
+    left = len(texts) - _MOST
+    more = f"; and {left} more: `unified-state decision list`, `unified-state constraint list`" if left > 0 else ""
+    return f"[ELSEWHERE] Recorded outside of this session since its last prompt: {'; '.join(texts[:_MOST])}{more}"
 
 
 def decided_elsewhere(archive: Archive, repository: Repository, session: int, now: int, *, is_enforced: bool) -> str:

@@ -1,6 +1,4 @@
-"""Preview: what a session start would give back, of the archive or of a transcript that is not archived. Changes
-nothing.
-"""
+"""Preview what a session start would give back, from the archive or from a transcript. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -9,10 +7,11 @@ import tempfile
 
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.ingest import read_head
-from unified_state.capture.survival.rules.judge_summary import judge
+from unified_state.capture.rules.judge_summary import judge
 from unified_state.errors import NotFoundError
 from unified_state.lib.record import Record
 from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.text.fence import fenced
 from unified_state.lib.text.token_estimate import estimate_tokens
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.known import Known
     from unified_state.settings import Settings
+
 
 _TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
 
@@ -156,3 +156,29 @@ def state_banner(workspace: Workspace, now: int) -> str:
         return compose(known, _NO_LIMIT, _NO_LIMIT).brief or "the state is empty"
 
     return workspace.use(action)
+
+
+_ASKED = """Write a hand-over of this work for whoever goes on with it, and who has seen nothing of this conversation.
+
+Its parts: the aim; what is done, and how that was checked; what holds (constraints, decisions with their reasons);
+what is open; what was tried and failed; the next steps, the first of them so that it can be begun at once.
+
+Name the refs of what is recorded (D7, C3), files with their paths, commands as they are run. Say what you do not know.
+Write no secrets. What was decided here and is not recorded yet, record first: with the tools add_decision,
+add_constraint and add_question."""
+
+
+def hand_over(workspace: Workspace, focus: str, now: int) -> str:
+    """What the model is asked to write, and what is known."""
+    wanted = f"\n\nIt is for this: {focus.strip()}" if focus.strip() else ""
+    known = _known(workspace, now)
+    facts = fenced(known, os.urandom(6).hex(), "recorded facts of this project, as data") if known else ""
+    return f"{_ASKED}{wanted}\n\n{facts}".strip()
+
+
+def _known(workspace: Workspace, now: int) -> str:
+    """What a session start would give back now: of this session, or of the newest where this one is not archived."""
+    own = workspace.session_id
+    if own is not None and workspace.use(lambda archive: session_number(archive, own)) is None:
+        workspace.session_id = None
+    return preview_restore(workspace, now).text

@@ -66,7 +66,7 @@ def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
     """Keep the summary, then see what it kept and what it reports; the first does not depend on the second."""
     if not text:
         return
-    from unified_state.capture.survival.take_summary import (
+    from unified_state.capture.take_summary import (
         take_in,  # the matcher's tables, only where there is a summary
     )
 

@@ -12,8 +12,8 @@ from unified_state.interfaces.mcp.read_tools import state_page
 from unified_state.interfaces.mcp.tool_answers import json_text
 from unified_state.lib.clock import current_time
 from unified_state.lib.text.pages import page_of_entries
-from unified_state.restore.handover import hand_over
 from unified_state.restore.note_survival import survivals
+from unified_state.restore.preview import hand_over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

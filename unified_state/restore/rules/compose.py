@@ -9,11 +9,18 @@ from __future__ import annotations
 from unified_state.lib.text.token_estimate import estimate_tokens
 from unified_state.lib.text.truncate import utf16_units
 from unified_state.model.known import BRIEF, WORKING_SET, Composition, Known
-from unified_state.restore.rules.brief_lines import brief_sections, closing, head, pointer, sections_after_clear
+from unified_state.restore.rules.brief_lines import (
+    brief_sections,
+    closing,
+    head,
+    pointer,
+    refs_to_tell,
+    sections_after_clear,
+    told_refs,
+    untold_line,
+)
 from unified_state.restore.rules.knapsack import Group, Room, choose
-from unified_state.restore.rules.story_lines import STORY_HEAD, story
-from unified_state.restore.rules.survival_lines import refs_to_tell, told_refs, untold_line
-from unified_state.restore.rules.working_set_lines import WorkingLines
+from unified_state.restore.rules.working_set_lines import STORY_HEAD, WorkingLines, story
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

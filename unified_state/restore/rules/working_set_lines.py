@@ -1,27 +1,96 @@
-"""What of a working set could be told, and how: `path: identifiers` one line a file, commands with their outcome,
-references.
-
-The worth of an identifier is its score, which grows less than linearly: what was seen a hundred times is not ten times
-as needed as what was seen ten times. Beside a file that is being edited an identifier is worth more, since the two
-together say where to go on. What the client's summary says already is worth little.
-"""
+"""The lines of the working set and of the last turns."""
 
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import names_place
+from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.token_estimate import estimate_tokens
-from unified_state.lib.text.truncate import cut, utf16_units
+from unified_state.lib.text.truncate import cut, one_line, utf16_units
 from unified_state.lib.words.identifiers import identifiers, stands_in
-from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.model.known import WORKING_SET
+from unified_state.memory.ledger.rules.item_lines import harmless, turn_lines
+from unified_state.model.known import WORKING_SET, TurnOutline
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.rules.knapsack import Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from unified_state.model.known import Known
+    from unified_state.model.step import Step
     from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
     from unified_state.restore.rules.knapsack import Offer
+
+
+_NEWEST_CHARACTERS, _CHARACTERS = 700, 320
+STORY_HEAD = "[LAST TURNS] the newest first"
+_WORTH, _FADING = 12.0, 0.85  # of the newest turn, on the scale of the working set; from each turn to the one before
+_QUOTED = 100  # characters of a prompt by which it is found in a summary
+_BY_CHANCE = 16  # characters; a shorter prompt ("go on") may stand there without being meant
+_QUOTES = ('"{}"', "\u201c{}\u201d", "'{}'", "`{}`")
+
+
+def story(known: Known) -> Iterator[tuple[str, float]]:
+    """The turns in words, the newest first, each with its worth."""
+    summary, worth = one_line(known.summary or ""), _WORTH
+    for turn in known.turns:
+        prompt = one_line(turn.prompt)
+        if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer)):
+            continue  # the summary goes on from there, or nothing came of it
+        limit = _NEWEST_CHARACTERS if worth == _WORTH else _CHARACTERS
+        yield "\n".join(turn_lines(turn, known.now, limit)), worth
+        worth *= _FADING
+
+
+def _is_quoted(prompt: str, summary: str) -> bool:
+    if len(prompt) < _BY_CHANCE:
+        return any(quotes.format(prompt) in summary for quotes in _QUOTES)
+    return prompt[:_QUOTED] in summary
+
+
+# What says most about a tool call, in this order.
+_TELLING_FIELDS = ("file_path", "notebook_path", "command", "pattern", "url", "query", "description", "path", "prompt")
+_MOST_ACTIONS, _ACTION_CHARACTERS = 8, 80
+_OUTLINE_CHARACTERS = 2_000  # of a prompt or answer; whoever shows it cuts further
+
+
+def outline(number: int, at: int, steps: Sequence[Step]) -> TurnOutline:
+    """The outline of a turn from its steps in order."""
+    calls = [step for step in steps if step.kind == TOOL_CALL]
+    texts = [step.text for step in steps if step.kind == TEXT and step.text.strip()]
+    prompts = [step.text for step in steps if step.kind == PROMPT] or [step.text for step in steps[:1]]
+    return TurnOutline(
+        number=number,
+        at=at,
+        prompt=cut("\n".join(prompts), _OUTLINE_CHARACTERS),
+        actions=_actions(calls),
+        tool_calls=len(calls),
+        errors=sum(step.is_error for step in steps if step.kind == TOOL_RESULT),
+        answer=cut(texts[-1], _OUTLINE_CHARACTERS) if texts else "",
+    )
+
+
+def _actions(calls: Sequence[Step]) -> tuple[str, ...]:
+    """The distinct actions of a turn, the last ones where there are many, with how often each was done."""
+    counts: dict[str, int] = {}
+    for call in calls:
+        action = f"{call.tool} {_target(call)}".strip()
+        counts[action] = counts.pop(action, 0) + 1
+    newest = list(counts.items())[-_MOST_ACTIONS:]
+    return tuple(action if count == 1 else f"{action} ({count} times)" for action, count in newest)
+
+
+def _target(call: Step) -> str:
+    try:
+        fields = parse_json(call.text)
+    except ValueError:
+        return ""
+    for name in _TELLING_FIELDS:
+        value = fields.get(name) if isinstance(fields, dict) else None
+        if isinstance(value, str) and value:
+            return cut(one_line(value), _ACTION_CHARACTERS)
+    return ""
+
 
 LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
 _FILE = "file "  # before the path in the name of a file's group: a file may be called `errors`

@@ -4,7 +4,7 @@ session's list or work item.
 
 from __future__ import annotations
 
-from unified_state.capture.rules.todos import TOOLS
+from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.truncate import one_line
 from unified_state.lib.words.index_text import strings_of
@@ -42,7 +42,7 @@ def forget_lists(archive: Archive, steps: Sequence[int]) -> None:
     """Take the entries of a list that some steps wrote out of it; call it before the steps are forgotten."""
     for number in steps:
         step = find_step(archive, number)
-        if step is not None and step.kind == TOOL_CALL and step.tool in TOOLS:
+        if step is not None and step.kind == TOOL_CALL and step.tool in TODO_TOOLS:
             written = set(strings_of(parse_json(step.text)).split("\n"))
             for session in sessions_of_step(archive, number):
                 forget_todos(archive, session, written)

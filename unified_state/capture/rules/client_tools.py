@@ -1,12 +1,9 @@
-"""Answers to AskUserQuestion: a decision of the user's, with the options that were not taken.
-
-The client writes the answers into the tool's result as `"question"="answer"`, and what follows tells how they were
-meant: they count where the user sent them, and are only a proposal where the time ran out before that.
-"""
+"""Facts in the results of the tools with which a client asks the user, presents a plan and keeps a to-do list."""
 
 from __future__ import annotations
 
-from unified_state.model.fact import Fact
+from unified_state.capture.rules.failed_calls import refusal
+from unified_state.model.fact import Fact, Todo
 from unified_state.model.item import DECISION
 from unified_state.model.origin import USER_SAID
 
@@ -15,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+
 ANSWER = "answer"
-TOOL = "AskUserQuestion"
+QUESTION_TOOL = "AskUserQuestion"
 _RESPONDED = "The user responded: "
 _NOT_SENT = "Before going idle the user had selected: "
 _NO_OPTION = "(no option selected)"
@@ -107,3 +105,91 @@ def _list(holder: dict[str, Any], name: str) -> list[dict[str, Any]]:
 def _text(holder: dict[str, Any], name: str) -> str:
     value = holder.get(name)
     return value if isinstance(value, str) else ""
+
+
+APPROVED_PLAN, REJECTED_PLAN = "approved plan", "rejected plan"
+PLAN_TOOL = "ExitPlanMode"
+_APPROVED = "User has approved "
+_HEADS = ("\n## Approved Plan:\n", "\n## Approved Plan (edited by user):\n")
+_TO_IMPLEMENT = "Implement the following plan:\n\n"
+_BACK = "\n\nIf you need specific details from before exiting plan mode"
+_TITLE_CHARACTERS = 200
+_LABELS = ("plan:", "implementation plan:")
+
+
+def answered_plan(call: dict[str, Any], result: str, *, is_error: bool) -> Fact | None:
+    """What became of the plan that was put before the user."""
+    written = call.get("plan")
+    plan = written.strip() if isinstance(written, str) else ""
+    if is_error:
+        reason = refusal(result)
+        return None if reason is None or not plan else _rejected(plan, reason, result)
+    if not result.startswith(_APPROVED):
+        return None
+    quoted = next((after for head in _HEADS for _, found, after in [result.partition(head)] if found), "").strip()
+    return _approved(quoted or plan, quoted or result) if quoted or plan else None
+
+
+def plan_to_implement(prompt: str) -> Fact | None:
+    """The plan that a new conversation begins with after the user approved it and cleared the old one."""
+    if not prompt.startswith(_TO_IMPLEMENT):
+        return None
+    plan = prompt.removeprefix(_TO_IMPLEMENT).rpartition(_BACK)[0] or prompt.removeprefix(_TO_IMPLEMENT)
+    return _approved(plan.strip(), plan.strip()) if plan.strip() else None
+
+
+def title_of(plan: str) -> str:
+    """The first heading of a plan, else its first line, without marks."""
+    lines = [line.strip() for line in plan.splitlines() if line.strip()]
+    line = next((line for line in lines if line.startswith("#")), lines[0] if lines else "").lstrip("#").strip()
+    for label in _LABELS:
+        if line.lower().startswith(label):
+            line = line[len(label) :].strip()
+    return line[:_TITLE_CHARACTERS]
+
+
+def _approved(plan: str, quote: str) -> Fact:
+    title = title_of(plan)
+    body = {"decision": f"Approved plan: {title}", "rationale": "", "reversible": True, "plan": plan, "title": title}
+    return Fact(APPROVED_PLAN, DECISION, USER_SAID, "active", body, quote, replaces=title)
+
+
+def _rejected(plan: str, reason: str, result: str) -> Fact:
+    title = title_of(plan)
+    body = {"decision": f"Rejected plan: {title}", "rationale": reason, "reversible": True, "plan": plan}
+    return Fact(REJECTED_PLAN, DECISION, USER_SAID, "dismissed", body, reason or result)
+
+
+TODO_WRITE, TASK_CREATE, TASK_UPDATE = "TodoWrite", "TaskCreate", "TaskUpdate"
+TODO_TOOLS = (TODO_WRITE, TASK_CREATE, TASK_UPDATE)
+STATES = ("pending", "in_progress", "completed", "deleted")
+_CREATED = "Task #"
+
+
+def whole_list(call: dict[str, Any]) -> tuple[Todo, ...]:
+    """The list as TodoWrite replaced it."""
+    given = call.get("todos")
+    entries = [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
+    return tuple(
+        Todo(str(number), text, _state(entry.get("status")) or "pending")
+        for number, entry in enumerate(entries, 1)
+        if (text := _todos_text(entry.get("content")))
+    )
+
+
+def changed_entry(tool: str, call: dict[str, Any], result: str) -> Todo | None:
+    """The entry that TaskCreate added or TaskUpdate changed."""
+    text = _todos_text(call.get("subject")) or None
+    if tool == TASK_CREATE:
+        key = result.removeprefix(_CREATED).split(None, 1)[0] if result.startswith(_CREATED) else ""
+        return Todo(key, text, "pending") if key and text else None
+    key, state = str(call.get("taskId") or ""), _state(call.get("status"))
+    return Todo(key, text, state) if key and (text or state) else None
+
+
+def _state(value: object) -> str | None:
+    return value if isinstance(value, str) and value in STATES else None
+
+
+def _todos_text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""

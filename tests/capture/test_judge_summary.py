@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import item
-from unified_state.capture.survival.rules.judge_summary import claim_of, judge, named_in
+from unified_state.capture.rules.judge_summary import claim_of, judge, named_in, says
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.survival_verdicts import BARE, DISTORTED, KEPT, MISSING, STALE, Named
 from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
 
-SETS = sorted(Path(__file__).parent.glob("*.tsv"))
+SETS = sorted((Path(__file__).parent / "summaries").glob("*.tsv"))
 ABSENT, FAITHFUL = "absent", "faithful"
 AROUND = """1. Primary Request and Intent:
    The user asked for a refactoring of the importer and for its tests.
@@ -177,3 +177,33 @@ def test_every_kind_of_item_is_judged(kind: str) -> None:
     shown = item(7, kind)
     assert [judged.verdict for judged in judge([shown], AROUND.format("nothing of it")).items] == [MISSING]
     assert judge([shown], AROUND.format(claim_of(shown))).items
+
+
+SAID = {
+    "word for word": ("Use SQLite for the archive.", "Use SQLite for the archive"),
+    "with more round it": ("please use SQLite here", "Use SQLite"),
+    "in another form": ("API v1 must stay as it is", "API v1 stays"),
+    "with its contrary named": ("use tabs, not spaces", "Use tabs"),
+    "without spaces": ("永远不要推送到主分支", "永远不要推送到主分支"),
+    "two words": ("Go home", "Go home."),
+}
+NOT_SAID = {
+    "something else": ("please go on with it", "Never run the tests"),
+    "the contrary": ("never push to main", "Push to main freely"),
+    "the other of two": ("use tabs, not spaces", "Use spaces"),
+    "another name": ("We use SQLite for the archive", "Use Postgres for the archive"),
+    "another number": ("use port 9090 for the server", "Port 8080"),
+    "a consent to anything": ("yes please do it now", "Deploying to production is allowed"),
+    "less than the item": ("never delete the database", "Never delete the database and never run tests"),
+    "nothing": ("", "Never run the tests"),
+}
+
+
+@pytest.mark.parametrize(("words", "claim"), SAID.values(), ids=SAID)
+def test_words_that_say_it(words: str, claim: str) -> None:
+    assert says(words, claim)
+
+
+@pytest.mark.parametrize(("words", "claim"), NOT_SAID.values(), ids=NOT_SAID)
+def test_words_that_do_not_say_it(words: str, claim: str) -> None:
+    assert not says(words, claim)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.terms import NAME, NUMBER
+from unified_state.capture.rules.terms import NAME, NUMBER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unified_state.capture.survival.rules.read_statement import Reading
-    from unified_state.capture.survival.rules.terms import Term
+    from unified_state.capture.rules.read_statement import Reading
+    from unified_state.capture.rules.terms import Term
+
 
 _LEAST_PREFIX = 6  # letters by which `Postgres` and `PostgreSQL` are one name
 

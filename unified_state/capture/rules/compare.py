@@ -6,7 +6,7 @@ claim is missing, so that it is told again, which harms nobody.
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.differences import (
+from unified_state.capture.rules.differences import (
     is_bound_otherwise,
     is_exchanged,
     is_in_other_order,
@@ -17,17 +17,18 @@ from unified_state.capture.survival.rules.differences import (
     reworded,
     substituted,
 )
-from unified_state.capture.survival.rules.matched_terms import Matched
-from unified_state.capture.survival.rules.terms import NAME, NUMBER, SENSE
-from unified_state.capture.survival.rules.word_meanings import VERBS, WEAK
-from unified_state.capture.survival.rules.word_senses import ALL, MUST, NOT, ONLY
+from unified_state.capture.rules.matched_terms import Matched
+from unified_state.capture.rules.terms import NAME, NUMBER, SENSE
+from unified_state.capture.rules.word_meanings import VERBS, WEAK
+from unified_state.capture.rules.word_senses import ALL, MUST, NOT, ONLY
 from unified_state.lib.words.index_text import is_cjk
 from unified_state.model.survival_verdicts import DISTORTED, KEPT, MISSING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.capture.survival.rules.read_statement import Reading
-    from unified_state.capture.survival.rules.terms import Term
+    from unified_state.capture.rules.read_statement import Reading
+    from unified_state.capture.rules.terms import Term
+
 
 UNNAMED, BESIDE, LED = 0, 1, 2  # a statement without the item's ref, with it, one that the ref begins
 # What of the claim must stand in a statement, apart from what differs, for it to be about the claim.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.word_senses import AT_LEAST, AT_MOST
+from unified_state.capture.rules.word_senses import AT_LEAST, AT_MOST
 from unified_state.lib.record import Record
 
 _UNITS = """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.capture.survival.rules.summary_block import (
+from unified_state.capture.rules.summary_block import (
     FORM,
     LONGEST_LINE,
     MOST_LINES,

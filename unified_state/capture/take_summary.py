@@ -7,10 +7,9 @@ against an item that is known, only *proposed*. It never supersedes, resolves or
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.judge_summary import judge, named_in
-from unified_state.capture.survival.rules.known_reports import KNOWN, NEW, told_before
-from unified_state.capture.survival.rules.summary_block import NEXT, read_block
-from unified_state.capture.survival.survival_table import keep_survival
+from unified_state.capture.rules.judge_summary import KNOWN, NEW, judge, named_in, told_before
+from unified_state.capture.rules.summary_block import NEXT, read_block
+from unified_state.capture.survival_table import keep_survival
 from unified_state.lib.text.quotes import text_hash
 from unified_state.lib.text.timestamps import to_text
 from unified_state.lib.words.identifiers import mentioned_files
@@ -36,9 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from unified_state.capture.survival.rules.summary_block import Reported
+    from unified_state.capture.rules.summary_block import Reported
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.compactions import Compaction
+
 
 RULE = "summary"
 

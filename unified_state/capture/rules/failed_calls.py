@@ -1,22 +1,103 @@
-"""Failed attempts: edits after which a check failed, and calls that the user refused.
-
-An attempt says what was tried on which files and how it failed, so that it is not tried again in the same way.
-"""
+"""Failed and refused tool calls: the evidence that they leave, and the attempts that did not work."""
 
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
-from unified_state.capture.rules.call_errors import excerpt, subject
-from unified_state.lib.shell.command_names import simple_commands
+from unified_state.lib.shell.command_names import command_key, simple_commands
 from unified_state.lib.text.truncate import cut, one_line
 from unified_state.model.fact import Fact
-from unified_state.model.item import ATTEMPT
+from unified_state.model.item import ATTEMPT, EVIDENCE
 from unified_state.model.origin import OBSERVED, USER_SAID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+
+_REFUSED = "The user doesn't want to proceed with this tool use."
+_SAID = "the user said:\n"
+_NOTES = "\n\nNote: The user's next message may contain a correction or preference."
+# Results of calls that did not run, or were broken off, for no fault of theirs.
+_NOT_RUN = (
+    "<tool_use_error>Sibling tool call errored",
+    "<tool_use_error>Cancelled",
+    "[Request interrupted by user",
+    "Interrupted by user",
+)
+
+
+def refusal(result: str) -> str | None:
+    """The user's reason where they refused the call, empty where they gave none; None where it was no refusal."""
+    if not result.startswith(_REFUSED):
+        return None
+    _, found, said = result.partition(_SAID)
+    return said.partition(_NOTES)[0].strip() if found else ""
+
+
+def did_not_run(result: str) -> bool:
+    """Whether a call was never carried out, so that its result tells nothing of what it would have done."""
+    return result.startswith(_NOT_RUN)
+
+
+ERROR = "error"
+_SHORT, _EXCERPT = 1_200, 1_000  # characters: what is kept whole, what is kept of more
+_END = 8_000  # characters at the end of an output in which its failure stands
+_KEY_CHARACTERS, _SUBJECT_CHARACTERS = 500, 300
+# What a line that tells of a failure holds; the one of these that comes first begins the excerpt.
+_FAILURES = (
+    "--- FAIL", "FAIL:", "FAILED", "FAILURES", "rror:", "ERROR", "rror[", "Traceback (most", "panic:", "fatal:",
+    "xception:", "not ok ", "CONFLICT", "ssertion", "command not found", "No such file",
+)  # fmt: skip
+
+
+def failed_call(tool: str, fields: dict[str, Any], result: str) -> Fact:
+    """The evidence that a failed call leaves. One that was never carried out is settled from the beginning."""
+    body = {"type": ERROR, "content": excerpt(result) or "(it said nothing)", "source": subject(tool, fields)}
+    status = "resolved" if did_not_run(result) else "active"
+    path = _path(fields)
+    return Fact(ERROR, EVIDENCE, OBSERVED, status, body, excerpt(result), (path,) if path else ())
+
+
+def excerpt(result: str) -> str:
+    """The part of a result that tells how it failed, as it stands there."""
+    if len(result) <= _SHORT:
+        return result.strip()
+    after = len(result) - _END if len(result) > _END else 0
+    places = [place for mark in _FAILURES if (place := result.find(mark, after)) >= 0]
+    if places:
+        begin = result.rfind("\n", 0, min(places)) + 1
+    else:
+        begin = result.find("\n", len(result) - _EXCERPT) + 1 or len(result) - _EXCERPT
+    return result[begin : begin + _EXCERPT].strip()
+
+
+def subject(tool: str, fields: dict[str, Any]) -> str:
+    """What was called, in one line."""
+    return f"{tool or 'a tool'}: {cut(one_line(_called(fields)), _SUBJECT_CHARACTERS)}".rstrip(": ")
+
+
+def call_key(fields: dict[str, Any]) -> str:
+    """What two calls have in common of which the one closes the other's failure: the same command, the same file;
+    empty where nothing tells.
+    """
+    command = fields.get("command")
+    if isinstance(command, str):
+        return command_key(command)
+    return (_path(fields) or _called(fields))[:_KEY_CHARACTERS]
+
+
+def _called(fields: dict[str, Any]) -> str:
+    command = fields.get("command")
+    if isinstance(command, str):
+        return command
+    return _path(fields) or " ".join(value for value in fields.values() if isinstance(value, str))
+
+
+def _path(fields: dict[str, Any]) -> str:
+    value = fields.get("file_path") or fields.get("notebook_path")
+    return value if isinstance(value, str) else ""
+
 
 FAILED_EDIT, REFUSED_CALL = "failed edit", "refused call"
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.matched_terms import Matched, slots
-from unified_state.capture.survival.rules.terms import NAME, NUMBER, SENSE, WORD
-from unified_state.capture.survival.rules.word_meanings import CONTRARY, KIND, WEAK, meaning
-from unified_state.capture.survival.rules.word_senses import (
+from unified_state.capture.rules.matched_terms import Matched, slots
+from unified_state.capture.rules.terms import NAME, NUMBER, SENSE, WORD
+from unified_state.capture.rules.word_meanings import CONTRARY, KIND, WEAK, meaning
+from unified_state.capture.rules.word_senses import (
     ALL,
     AT_LEAST,
     AT_MOST,
@@ -27,8 +27,9 @@ from unified_state.lib.words.index_text import is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.capture.survival.rules.read_statement import Clause, Reading
-    from unified_state.capture.survival.rules.terms import Term
+    from unified_state.capture.rules.read_statement import Clause, Reading
+    from unified_state.capture.rules.terms import Term
+
 
 _FIRST_IDEOGRAPH = "\u3100"  # behind the Japanese syllables
 _PARTICLES = frozenset("为是的了在和与")

@@ -4,7 +4,7 @@ from tests.builders import item
 from unified_state.lib.words.query import words_of
 from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.working_set_entries import WorkingFile
-from unified_state.restore.rules.task_fit import fitting_files, fitting_items, read_task
+from unified_state.restore.task_slice import fitting_files, fitting_items, read_task
 
 
 def fitting(task: str, *items: LedgerItem) -> list[str]:

@@ -6,9 +6,9 @@ rather than B`, `from B to A`, `A, not B`).
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.terms import BREAK, NAME, NUMBER, SENSE, Term, read_terms
-from unified_state.capture.survival.rules.word_meanings import meaning, stem
-from unified_state.capture.survival.rules.word_senses import BY, EXCEPT, FROM, IF, NOT, OVER, TO, UNTIL
+from unified_state.capture.rules.terms import BREAK, NAME, NUMBER, SENSE, Term, read_terms
+from unified_state.capture.rules.word_meanings import meaning, stem
+from unified_state.capture.rules.word_senses import BY, EXCEPT, FROM, IF, NOT, OVER, TO, UNTIL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

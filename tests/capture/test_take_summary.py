@@ -6,8 +6,8 @@ from hashlib import sha256
 import pytest
 
 from tests.builders import NOW, SESSION, boundary, prompt, summary
-from unified_state.capture.survival.survival_table import find_survival
-from unified_state.capture.survival.take_summary import take_in
+from unified_state.capture.survival_table import find_survival
+from unified_state.capture.take_summary import take_in
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import (
     SUBAGENT_STOP,

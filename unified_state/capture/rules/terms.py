@@ -7,14 +7,15 @@ pairs of characters.
 
 from __future__ import annotations
 
-from unified_state.capture.survival.rules.quantities import UNITS, read_quantity
-from unified_state.capture.survival.rules.word_meanings import COMPOUNDS, CONTRARY, VERBS, WEAK, meaning
-from unified_state.capture.survival.rules.word_senses import AND, AT_LEAST, AT_MOST, CJK_SENSES, LIGHT, PHRASES, SENSES
+from unified_state.capture.rules.quantities import UNITS, read_quantity
+from unified_state.capture.rules.word_meanings import COMPOUNDS, CONTRARY, VERBS, WEAK, meaning
+from unified_state.capture.rules.word_senses import AND, AT_LEAST, AT_MOST, CJK_SENSES, LIGHT, PHRASES, SENSES
 from unified_state.lib.words.index_text import is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 WORD, NAME, NUMBER, SENSE, BREAK = "word", "name", "number", "sense", "break"
 _WEAK_WEIGHT = 0.5

@@ -1,1 +1,0 @@
-"""What a compaction's summary kept of the state: kept, distorted, missing."""

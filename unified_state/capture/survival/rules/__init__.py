@@ -1,1 +1,0 @@
-"""How a summary's statements are compared with items."""
