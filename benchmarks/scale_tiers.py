@@ -131,7 +131,7 @@ def _give_vectors(place: Path, steps: int) -> float:
 
     from unified_state.memory.archive.vectors.vector_table import full_name
     from unified_state.search.vectors.models import open_model
-    from unified_state.search.vectors.vector_arrays import matrix
+    from unified_state.search.vectors.nearest_vectors import matrix
 
     model, written, seconds = open_model(STATIC), _written(steps), 0.0
     name, index = full_name(model.name, model.version), f"step_vector_{model.dimensions}"

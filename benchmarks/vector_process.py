@@ -11,15 +11,13 @@ from pathlib import Path
 from unified_state.memory.archive.archive import Archive
 from unified_state.search.vectors.nearest_vectors import nearest, refresh
 
-_NEVER = sys.maxsize
-
 
 def main(folder: Path, way: str, asked: int) -> None:
     """Make it, or ask the first so many queries."""
     found, seconds, processor = [], [0.0], [0.0]
     with Archive(str(folder / "archive.db")) as archive:
-        if way in {"scan", "graph"}:
-            refresh(archive, 1, lambda: True, graph_from=0 if way == "graph" else _NEVER)
+        if way == "scan":
+            refresh(archive, 1)
         if asked:
             import numpy as np
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from benchmarks.passages import read_passages, read_prompts
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.vectors.derived_file import GRAPH, SCAN
+from unified_state.memory.archive.vectors.derived_file import SCAN
 from unified_state.memory.archive.vectors.vector_table import add_vectors, model_number
 from unified_state.search.vectors.models import open_model
 from unified_state.setting_table import MINILM, STATIC
@@ -41,7 +41,7 @@ TEN = 10
 _BATCH = 2_000
 _COMPARED_WITH_ALL = 40  # queries, where a search takes seconds
 _PROCESSES = 5
-_WAYS = {"all": "", "scan": SCAN, "graph": GRAPH}
+_WAYS = {"all": "", "scan": SCAN}
 _HEADER = (
     f"{'':7} {'vectors':>9} {'made in':>9} {'of CPU':>8} {'with':>8} {'size':>8} {'process':>8} "
     f"{'p50':>9} {'of CPU':>9} {'p95':>9} {'memory':>8}  recall@10"

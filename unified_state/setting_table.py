@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 PREFIX = "UNIFIED_STATE_"
 OFF, STATIC, MINILM = "off", "static", "minilm"  # what a search by meaning goes by
+MODEL_NAMES = {MINILM: "all-MiniLM-L6-v2-int8", STATIC: "wordllama-l2-supercat-256"}  # as an archive names them
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 

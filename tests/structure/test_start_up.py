@@ -26,7 +26,6 @@ HEAVY = {
     "numpy",
     "onnxruntime",
     "tokenizers",
-    "usearch",
     "psycopg",
     "psycopg_pool",
 }

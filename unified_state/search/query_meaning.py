@@ -14,8 +14,7 @@ from unified_state.memory.archive.vectors.vector_table import find_model, full_n
 from unified_state.search.rules.fusion import without
 from unified_state.search.salient_words import tells_something
 from unified_state.search.vectors.models import open_model
-from unified_state.search.vectors.nearest_vectors import nearest
-from unified_state.search.vectors.vector_arrays import Numbers, matrix, unit
+from unified_state.search.vectors.nearest_vectors import Numbers, matrix, nearest, unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
         report(len(batch))
     if left:
         drop_other_versions(archive, number)
-    refresh(archive, number, lambda: True)
+    refresh(archive, number)
     return Embedded(
         model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)
     )

@@ -9,7 +9,7 @@ from unified_state.lib.files.file_lock import FileLock
 from unified_state.lib.record import Record
 from unified_state.memory.archive.vectors.vector_table import drop_model
 from unified_state.memory.archive.write_steps import tidy
-from unified_state.search.vectors.models.model_names import MODEL_NAMES
+from unified_state.setting_table import MODEL_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

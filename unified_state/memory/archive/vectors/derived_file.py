@@ -1,9 +1,8 @@
-"""Files that are made of an archive's vectors and can be made again: what they hold, then a trailer of what they were
-made of.
+"""Files derived from an archive's vectors, which can be made again: content, then a trailer that names its source.
 
-A file is only ever replaced by a whole one, and one that is cut off, damaged, of another archive, newer than an archive
-that came back from a backup, or older than a forgotten vector counts as none. They lie in a private folder beside the
-archive, which is theirs alone.
+A file is only ever replaced by a whole one. One that is cut off, damaged, of another archive, newer than an archive
+restored from a backup, or older than a forgotten vector counts as missing. The files lie in a private folder beside
+the archive that holds nothing else.
 """
 
 from __future__ import annotations
@@ -26,37 +25,46 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.vectors.vector_table import VectorModel
 
-SCAN, GRAPH = "bits1", "hnsw1"  # kinds, with the version of their form
+SCAN = "bits1"  # the kind of the files, with the version of their format
+# Kind, stamp, dimensions, count, number and mark of the last vector, where the checksum begins (0), the length of the
+# content, and the checksum.
 _TRAILER = Struct("<16s32sQQQQQQQ")
-_WORD = 8  # bytes: of the checksum at the end, and of what it is the sum of
+_WORD = 8  # bytes of the checksum, and of each number that it sums
 _LOCK = "lock"
 
 
 class Made(Record):
-    """What a file was made of: its kind with the version of its form, the model's dimensions and stamp, how many
-    vectors, and the last one. From `checked_from` on no byte may be another than it was.
-    """
+    """The source of a file: the model's stamp and dimensions, how many vectors, and the last one."""
 
-    kind: str
     stamp: str
     dimensions: int
     count: int
     last: Last
-    checked_from: int = 0
 
 
 def derived_folder(archive: Archive) -> str:
-    """Where the derived files of an archive lie."""
+    """Return the folder of an archive's derived files."""
     return f"{archive.path}.vectors"
 
 
-def derived_path(archive: Archive, model: VectorModel, kind: str) -> str:
-    """Where a model's file of a kind lies."""
-    return os.path.join(derived_folder(archive), f"{model.number}.{kind}")
+def derived_path(archive: Archive, model: VectorModel) -> str:
+    """Return the path of a model's file."""
+    return os.path.join(derived_folder(archive), f"{model.number}.{SCAN}")
+
+
+def identity(path: str) -> tuple[int, ...]:
+    """Return what distinguishes a file from any earlier or later one of its name; nothing where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def derived_lock(archive: Archive) -> FileLock:
-    """What whoever makes derived files holds: of several processes one makes them, and none waits."""
+    """Return the lock of the one process that writes derived files; the others do not wait. Raises StorageError where
+    the folder cannot be made.
+    """
     folder = derived_folder(archive)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -67,16 +75,14 @@ def derived_lock(archive: Archive) -> FileLock:
 
 
 def remove_stale(archive: Archive) -> None:
-    """Remove the files that were made before a vector was taken away, and those that never got their name: call it
-    behind the commit that took it away. A process that is making one finds it gone, or finds so itself (`refresh`).
+    """Remove the files made before a vector was removed, and temporary ones. Call it after the commit that removed the
+    vector. A process that is writing a file finds it gone, or notices the change itself (`refresh`).
     """
     folder = derived_folder(archive)
     if not os.path.isdir(folder):
         return
     stamps = {
-        f"{number}.{kind}": stamp.encode()
-        for number, stamp in archive.rows("SELECT id, stamp FROM vector_model")
-        for kind in (SCAN, GRAPH)
+        f"{number}.{SCAN}": stamp.encode() for number, stamp in archive.rows("SELECT id, stamp FROM vector_model")
     }
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
@@ -85,7 +91,7 @@ def remove_stale(archive: Archive) -> None:
 
 
 def _stamp(path: str) -> bytes:
-    """The stamp that a file carries; none where it is no such file."""
+    """Return the stamp in a file's trailer; nothing where it has none."""
     try:
         with open(path, "rb") as file:
             file.seek(-_TRAILER.size, os.SEEK_END)
@@ -106,7 +112,7 @@ def _remove(path: str) -> None:
 
 
 def publish(path: str, made: Made, write: Callable[[str], None]) -> bool:
-    """Put a file in place whole. False where it was removed meanwhile, as `remove_stale` does."""
+    """Put a file in place whole. Return False where `remove_stale` removed it meanwhile. Raises StorageError."""
     temporary = temporary_name(path)
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
@@ -125,30 +131,29 @@ def publish(path: str, made: Made, write: Callable[[str], None]) -> bool:
     return True
 
 
-def open_derived(path: str, kind: str, model: VectorModel) -> tuple[Made, mmap.mmap] | None:
-    """A file's content and what it was made of; None where there is none that is worth anything."""
+def open_derived(path: str, model: VectorModel) -> tuple[Made, mmap.mmap] | None:
+    """Return a file's source and content; None where there is no usable file of the model."""
     try:
         with open(path, "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):  # none; an empty one
         return None
     try:
-        return _checked(mapped, kind, model), mapped
+        return _checked(mapped, model), mapped
     except (StructError, UnicodeDecodeError, _DamagedError):
         return None
 
 
 class _DamagedError(Exception):
-    """A file that is not what its trailer says, or not what is looked for."""
+    """The file does not match its trailer, or is not the model's."""
 
 
-def _checked(mapped: mmap.mmap, kind: str, model: VectorModel) -> Made:
+def _checked(mapped: mmap.mmap, model: VectorModel) -> Made:
     end = len(mapped) - _TRAILER.size
-    name, stamp, dimensions, count, last, mark, checked_from, body, checksum = _TRAILER.unpack_from(mapped, max(end, 0))
-    made = Made(name.rstrip(b"\0").decode(), stamp.decode(), dimensions, count, Last(last, mark), checked_from)
-    if (made.kind, made.stamp, made.dimensions, body) != (kind, model.stamp, model.dimensions, end):
-        raise _DamagedError
-    if checked_from > end or checksum != _checksum(mapped, checked_from):
+    kind, stamp, dimensions, count, last, mark, begin, body, checksum = _TRAILER.unpack_from(mapped, max(end, 0))
+    made = Made(stamp.decode(), dimensions, count, Last(last, mark))
+    found = (kind.rstrip(b"\0").decode(), made.stamp, dimensions, begin, body)
+    if found != (SCAN, model.stamp, model.dimensions, 0, end) or checksum != _checksum(mapped):
         raise _DamagedError
     return made
 
@@ -158,20 +163,20 @@ def _finish(path: str, made: Made) -> None:
     os.chmod(path, PRIVATE)
     with open(path, "r+b") as file:
         file.write(bytes(-file.seek(0, os.SEEK_END) % _WORD))
-        numbers = (made.dimensions, made.count, made.last.number, made.last.mark, made.checked_from, file.tell(), 0)
-        file.write(_TRAILER.pack(made.kind.encode(), made.stamp.encode(), *numbers))
+        numbers = (made.dimensions, made.count, made.last.number, made.last.mark, 0, file.tell(), 0)
+        file.write(_TRAILER.pack(SCAN.encode(), made.stamp.encode(), *numbers))
         file.flush()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            checksum = _checksum(mapped, made.checked_from)
+            checksum = _checksum(mapped)
         file.seek(-_WORD, os.SEEK_END)
         file.write(checksum.to_bytes(_WORD, "little"))
         file.flush()
         os.fsync(file.fileno())
 
 
-def _checksum(mapped: mmap.mmap, begin: int) -> int:
-    """The sum of all words but the last, where it stands itself; numpy gives it at the speed of memory."""
+def _checksum(mapped: mmap.mmap) -> int:
+    """Return the sum of all words but the last, which holds it; numpy sums at the speed of memory."""
     import numpy as np
 
-    words = np.frombuffer(mapped, "<u8", (len(mapped) - begin) // _WORD - 1, begin)
+    words = np.frombuffer(mapped, "<u8", len(mapped) // _WORD - 1)
     return int(words.sum(dtype=np.uint64))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @cache
 def open_model(name: str) -> Model:
-    """One of `MODELS`, which one process loads once. Raises MissingExtraError where its packages are not
+    """One of `MODEL_NAMES`, which one process loads once. Raises MissingExtraError where its packages are not
     installed, DamagedFileError where a file of theirs is not as it was installed.
     """
     try:

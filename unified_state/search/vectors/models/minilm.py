@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime
 
-from unified_state.search.vectors.models.model_names import MODEL_NAMES
 from unified_state.search.vectors.models.package_files import (
     PackageFile,
     begin_of,
@@ -20,7 +19,7 @@ from unified_state.search.vectors.models.package_files import (
     unusable,
     version_of,
 )
-from unified_state.setting_table import MINILM
+from unified_state.setting_table import MINILM, MODEL_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
