@@ -36,8 +36,8 @@ from unified_state.memory.repository.health import health_line
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredLink, StoredStep, Tombstone
 from unified_state.settings import Settings
-from unified_state.team.outbox_servers import is_run_due, server_states
-from unified_state.team.sync_server import Limits, Server, Synced, sync
+from unified_state.team.start_sync import is_run_due
+from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
 from unified_state.upkeep.forget.forget_refs import forget
 from unified_state.upkeep.forget.scan_secrets import scan
 

@@ -16,12 +16,10 @@ from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryQuery
-from unified_state.search.vectors.models.model_names import MODEL_NAMES
-from unified_state.setting_table import OFF, STATIC
-from unified_state.team.outbox_servers import server_states
-from unified_state.team.outbox_steps import vector_batches
+from unified_state.setting_table import MODEL_NAMES, OFF, STATIC
+from unified_state.team.outbox import vector_batches
 from unified_state.team.postgres.postgres_store import PostgresStore, open_postgres
-from unified_state.team.sync_server import Limits, Server, Synced, sync
+from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
 from unified_state.upkeep.forget.forget_refs import forget
 
 Keep = Callable[..., None]

@@ -10,7 +10,6 @@ import os
 import sys
 
 from unified_state.lib.assets import PACKAGE_ROOT
-from unified_state.team.outbox_servers import is_run_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ _CODE = (
     "import os,sys;os.chdir(sys.argv[1]);sys.path.append(sys.argv[2]);"
     "from unified_state.interfaces.cli.main import main;main(['sync','--background'])"
 )
+_FIRST_PAUSE, _LONGEST_PAUSE = 60_000, 3_600_000  # milliseconds between runs in the background that fail
 FOREIGN = ("PG", "RUVECTOR_")  # how the names of variables begin that say where a server is
 
 
@@ -30,6 +30,16 @@ def start_sync(archive: Archive, worktree: str, environ: Mapping[str, str], now:
     if is_run_due(archive, now):
         arguments = [sys.executable, "-I", "-c", _CODE, worktree, PACKAGE_ROOT]
         start_detached(arguments, own_environment(environ))
+
+
+def is_run_due(archive: Archive, now: int) -> bool:
+    """Whether a run in the background is worth beginning: after failures the pauses double, up to an hour."""
+    row = archive.row("SELECT failures, began_at FROM outbox_server ORDER BY began_at DESC LIMIT 1")
+    if row is None or not row[0]:
+        return True
+    failures, began_at = row
+    pause = min(_FIRST_PAUSE << min(failures - 1, 10), _LONGEST_PAUSE)
+    return not began_at <= now < began_at + pause
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:

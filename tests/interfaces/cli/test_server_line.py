@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import HOUR, MINUTE, NOW
 from unified_state.interfaces.cli.status_text import server_line
-from unified_state.team.outbox_servers import ServerState
+from unified_state.team.sync_server import ServerState
 
 
 @pytest.mark.parametrize(

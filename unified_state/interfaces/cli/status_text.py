@@ -7,7 +7,7 @@ from unified_state.lib.text.timestamps import age_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.archive.cut_outputs import Savings
-    from unified_state.team.outbox_servers import ServerState
+    from unified_state.team.sync_server import ServerState
 
 
 def savings_line(savings: Savings) -> str:

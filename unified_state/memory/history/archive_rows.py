@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text.compress import pack, unpack
+from unified_state.lib.text.timestamps import to_text
 from unified_state.memory.archive.compactions import FORGOTTEN
 from unified_state.memory.archive.steps import find_placed
 from unified_state.model.history_records import (
     COMPACTION,
     ITEM,
     SESSION,
+    STEP,
     StoredCompaction,
     StoredItem,
     StoredSession,
     StoredStep,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
@@ -193,3 +194,14 @@ def read_compactions(archive: Archive) -> list[StoredCompaction]:
 def _fields(packed: str | bytes) -> dict[str, Any]:
     fields = parse_json(unpack(packed))
     return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def note_masked(archive: Archive, what: str, key: int | str, now: int) -> None:
+    """Note that secrets in a record were masked now: in a step or a compaction, by number, or in an item, by UUID. That
+    is later than the last time, also where the clock was set back.
+    """
+    if what == ITEM:
+        archive.run("UPDATE item SET changed_at = ? WHERE uuid = ?", to_text(now), key)
+    elif what in {STEP, COMPACTION}:
+        last = carried(archive, what, int(key)).get("masked_at")
+        carry_too(archive, what, int(key), masked_at=now if last is None else max(now, last + 1))

@@ -14,7 +14,14 @@ from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import uuid_key
-from unified_state.memory.history.archive_changes import bury, keep_compaction, keep_item, keep_link, keep_session
+from unified_state.memory.history.archive_changes import (
+    bury,
+    keep_compaction,
+    keep_item,
+    keep_link,
+    keep_session,
+    keep_steps,
+)
 from unified_state.memory.history.archive_rows import (
     as_stored,
     read_compactions,
@@ -22,7 +29,6 @@ from unified_state.memory.history.archive_rows import (
     read_sessions,
     read_steps,
 )
-from unified_state.memory.history.archive_steps import keep_steps
 from unified_state.memory.ledger.item_table import items_called, list_items
 from unified_state.model.history_records import (
     Counts,

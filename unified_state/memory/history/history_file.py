@@ -13,7 +13,7 @@ from unified_state.errors import ForeignFileError, NewerVersionError, StorageErr
 from unified_state.lib.files.atomic_file import PRIVATE, temporary_name
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.memory.history.rules.history_lines import RECORD, to_object, to_record
+from unified_state.memory.history.record_fields import RECORD, to_object, to_record
 from unified_state.model.history_records import StoredLink, Tombstone
 
 TYPE_CHECKING = False

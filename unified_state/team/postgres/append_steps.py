@@ -1,9 +1,4 @@
-"""Appending to the server: one COPY, then one transaction's few statements, whatever the number of steps.
-
-A project's row is locked while numbers are given, so that they only grow in the order in which they can be seen; the
-server gives them, and never one of them twice. What travels is copied before that, so that a slow client keeps nobody
-waiting.
-"""
+"""The records of one append, by kind."""
 
 from __future__ import annotations
 
@@ -15,12 +10,10 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
-from unified_state.team.postgres.batch import Batch
-from unified_state.team.postgres.forget_rows import Forgetting
+from unified_state.team.postgres.forget_rows import Batch, Forgetting
 from unified_state.team.postgres.keep_records import keep_compactions, keep_items, keep_links, keep_sessions
 from unified_state.team.postgres.postgres_values import to_body, to_json, to_key, to_number, to_text
-from unified_state.team.postgres.replace_words import WORDS, place_guessed, put_in_place
-from unified_state.team.postgres.server_words import searched_text
+from unified_state.team.postgres.step_words import WORDS, place_guessed, put_in_place, searched_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +22,17 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from unified_state.model.history_records import HistoryRecord
+    from unified_state.model.history_records import (
+        HistoryRecord,
+        StoredCompaction,
+        StoredItem,
+        StoredLink,
+        StoredSession,
+        StoredStep,
+        Tombstone,
+    )
     from unified_state.team.postgres.connections import Asker
+
 
 _INCOMING = """
 CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_incoming (

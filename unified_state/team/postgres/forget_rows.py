@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP, StoredSession
 from unified_state.team.postgres.postgres_values import from_text, to_key, to_number, to_text
-from unified_state.team.postgres.replace_words import take_words
+from unified_state.team.postgres.step_words import take_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from unified_state.model.history_records import StoredCompaction, Tombstone
-    from unified_state.team.postgres.batch import Batch
+    from unified_state.model.history_records import StoredCompaction, StoredItem, StoredLink, StoredStep, Tombstone
     from unified_state.team.postgres.connections import Asker
 
 _OWN = "project = %s AND author = %s"
@@ -42,6 +41,24 @@ AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy
     WHERE step_copy.project = session.project AND step_copy.author = session.author
         AND step_copy.session = session.number)
 """
+
+
+class Batch:
+    """What one append brings; the steps are on their way to the server while it is read."""
+
+    def __init__(self) -> None:
+        self.sessions: list[StoredSession] = []
+        self.items: list[StoredItem] = []
+        self.links: list[StoredLink] = []
+        self.compactions: list[StoredCompaction] = []
+        self.tombstones: list[Tombstone] = []
+        self.steps: list[tuple[str, str, int]] = []  # session, key and time, by ordinal
+        self.masked: list[StoredStep] = []  # those of the steps that were masked later on
+
+    def session_ids(self) -> set[str]:
+        """All sessions that a record names."""
+        told = {session.session_id for session in self.sessions}
+        return told | {step[0] for step in self.steps} | {compaction.session_id for compaction in self.compactions}
 
 
 class Forgetting:

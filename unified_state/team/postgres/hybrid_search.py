@@ -6,10 +6,9 @@ distributed server a statement that reads tables goes to their node, where no fu
 from __future__ import annotations
 
 from unified_state.model.history_records import HistoryHit
-from unified_state.team.postgres.postgres_values import from_text, to_number, to_text
+from unified_state.team.postgres.postgres_values import from_text, to_number, to_text, vector_text
 from unified_state.team.postgres.read_rows import STEP_COLUMNS, step_of
-from unified_state.team.postgres.server_vectors import vector_text
-from unified_state.team.postgres.server_words import searched_words
+from unified_state.team.postgres.step_words import searched_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

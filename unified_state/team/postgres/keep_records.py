@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from unified_state.team.postgres.batch import Batch
     from unified_state.team.postgres.connections import Asker
-    from unified_state.team.postgres.forget_rows import Forgetting
+    from unified_state.team.postgres.forget_rows import Batch, Forgetting
 
 _OWN = "project = %s AND author = %s"
 # Numbers go on behind those that were counted, not behind one that somebody made up; unless there is no other way.

@@ -25,6 +25,7 @@ from unified_state.model.history_records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from unified_state.model.history_records import HistoryRecord
@@ -143,3 +144,8 @@ def with_short_names(record: HistoryRecord) -> HistoryRecord:
         uuid, slash, block = record.key.rpartition("/")
         long["key"] = f"{short_name(uuid)}{slash}{block}"
     return record.replace(**long) if long else record
+
+
+def vector_text(vector: Sequence[float]) -> str:
+    """A vector as the server reads it."""
+    return f"[{','.join(f'{number:.5g}' for number in vector)}]"

@@ -6,7 +6,7 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.memory.archive.archive import Archive
-from unified_state.team.outbox_servers import ServerState, server_states
+from unified_state.team.sync_server import ServerState, server_states
 from unified_state.team.team_server import server_problem
 from unified_state.upkeep.doctor.doctor_check import Check
 

@@ -20,7 +20,7 @@ from unified_state.memory.archive.pending_messages import forget_messages, write
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import find_step, step_numbers, uuid_of_step
 from unified_state.memory.archive.write_steps import forget_step, tidy
-from unified_state.memory.history.masked_times import note_masked
+from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.gate import is_in_force, pass_gate_for
 from unified_state.memory.ledger.item_table import find_item, forget_item, list_items
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary

@@ -13,7 +13,7 @@ from unified_state.memory.archive.free_texts import free_texts, replace_free_tex
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.write_steps import replace_text, tidy
-from unified_state.memory.history.masked_times import note_masked
+from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.memory.ledger.item_table import list_items, update_item
 from unified_state.memory.ledger.source_table import set_source

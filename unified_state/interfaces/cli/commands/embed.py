@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.search.vectors.models.model_names import MODELS
-from unified_state.setting_table import OFF
+from unified_state.setting_table import MODEL_NAMES, OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +19,8 @@ _WORTH_A_BAR = 100  # steps: some seconds
 def configure(_name: str, parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--model", choices=MODELS, help="default: the setting search_vectors")
-    which.add_argument("--remove", choices=MODELS, help="remove all vectors of a model, and make none")
+    which.add_argument("--model", choices=MODEL_NAMES, help="default: the setting search_vectors")
+    which.add_argument("--remove", choices=MODEL_NAMES, help="remove all vectors of a model, and make none")
     parser.add_argument("--limit", type=_count, metavar="N", help="at most so many steps, the newest without a vector")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_embed)
@@ -53,7 +52,7 @@ def _embed(arguments: Namespace) -> int:
     name = arguments.model or setting
     if name == OFF:
         message = "no model is chosen"
-        raise UsageError(message, f"say --model {' or --model '.join(MODELS)}, or set search_vectors")
+        raise UsageError(message, f"say --model {' or --model '.join(MODEL_NAMES)}, or set search_vectors")
     from unified_state.search.vectors.embed_steps import embed  # loads numpy
 
     with ExitStack() as stack:

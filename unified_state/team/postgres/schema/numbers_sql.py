@@ -6,7 +6,7 @@ number that was not given. So no member can take the place of a row that a colle
 
 from __future__ import annotations
 
-from unified_state.team.postgres.schema.tenancy_sql import AS_STEPS
+from unified_state.team.postgres.schema.tables_sql import AS_STEPS
 
 NUMBERED_TABLES = ("session", "step", "item", "compaction")  # read in pages, by number
 _REPAIRED = (*NUMBERED_TABLES, "step_copy", "step_words", "link", "replica", "numbering", "volume", "common_word")

@@ -9,16 +9,27 @@ from __future__ import annotations
 from re import sub
 
 from unified_state.team.postgres.schema.numbers_sql import NUMBERED_TABLES, TAKING, safe_numbers
-from unified_state.team.postgres.schema.search_sql import PASSES, SEARCH, SEARCHING
+from unified_state.team.postgres.schema.search_sql import (
+    INDEXED_DIMENSIONS,
+    NEAREST,
+    PASSES,
+    SEARCH,
+    SEARCHING,
+    VECTOR_INDEX,
+    VECTORS,
+)
 from unified_state.team.postgres.schema.tables_sql import (
+    AS_STEPS,
+    CALLING,
+    ENTERING,
     HISTORY,
     HISTORY_TABLES,
     MASKING,
+    NUMBERING,
     PARTITIONED_TABLES,
     REPLICAS,
+    TENANTS,
 )
-from unified_state.team.postgres.schema.tenancy_sql import AS_STEPS, CALLING, ENTERING, NUMBERING, TENANTS
-from unified_state.team.postgres.schema.vectors_sql import INDEXED_DIMENSIONS, NEAREST, VECTOR_INDEX, VECTORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
