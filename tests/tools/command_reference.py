@@ -15,22 +15,33 @@ def commands() -> str:
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
+    """The synopsis of a command and of each of its verbs, and one table of all arguments."""
     about = COMMANDS[name][1]
-    verbs = list(subparsers_of(parser))
-    parts = [f"## {name}", f"{about[0].upper()}{about[1:]}."]
-    if not verbs:
-        parts += _usage(parser)
-    for verb, subparser in verbs:
-        parts += [f"### {name} {verb}", *_usage(subparser)]
+    parsers = list(subparsers_of(parser)) or [("", parser)]
+    synopses = [" ".join([sub.prog, *_synopses(sub, _actions(sub))]) for _, sub in parsers]
+    parts = [f"## {name}", f"{about[0].upper()}{about[1:]}.", "\n".join(["```text", *synopses, "```"])]
+    if rows := list(_rows(parsers)):
+        parts.append(table(("argument", "meaning"), rows))
     return "\n\n".join(parts)
 
 
-def _usage(parser: argparse.ArgumentParser) -> list[str]:
-    """The synopsis, and a table of the arguments that need words."""
-    actions = sorted((a for a in parser._actions if not isinstance(a, argparse._HelpAction)), key=_position)
-    rows = [(f"`{_spelled(action)}`", _meaning(action)) for action in actions if action.dest != "json"]
-    synopsis = " ".join([parser.prog, *_synopses(parser, actions)])
-    return [f"```text\n{synopsis}\n```", *([table(("argument", "meaning"), rows)] if rows else [])]
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """The arguments of a parser, without `--help` and `--json`: the page describes both once."""
+    return sorted((a for a in parser._actions if a.dest not in {"help", "json"}), key=_position)
+
+
+def _rows(parsers: Sequence[tuple[str, argparse.ArgumentParser]]) -> Iterator[tuple[str, str]]:
+    """Each argument once. Verbs that give it another meaning are named; the `--session` of verbs is described once."""
+    verbs: dict[tuple[str, str], list[str]] = {}
+    for verb, parser in parsers:
+        for action in _actions(parser):
+            if not (verb and action.dest == "session"):
+                verbs.setdefault((_spelled(action), _meaning(action)), []).append(verb)
+    spellings = [spelled for spelled, _ in verbs]
+    for (spelled, meaning), users in verbs.items():
+        of = f" ({', '.join(users)})" if spellings.count(spelled) > 1 else ""
+        if meaning:
+            yield f"`{spelled}`{of}", meaning
 
 
 def _position(action: argparse.Action) -> tuple[bool, bool]:

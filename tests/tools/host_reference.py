@@ -26,15 +26,23 @@ def hosts() -> str:
             ", ".join(f"`{event}`" for event in host.context_events),
             "milliseconds" if host.timeout_unit > 1 else "seconds",
             _after(host),
-            "all of it" if host.transcript else "prompts and last answers",
+            "everything" if host.transcript else "prompts and last answers",
         )
         for host in HOSTS.values()
     ]
     return "\n\n".join(
         (
-            table(("`--host`", "agent", "checked by", "file in the project", "file of yours (`--scope user`)"), files),
+            table(("`--host`", "agent", "checked by", "file in the project", "your own file (`--scope user`)"), files),
             table(
-                ("agent", "events", "events that may add context", "timeouts in", "what tells", "archived"), contracts
+                (
+                    "agent",
+                    "events",
+                    "events that may add context",
+                    "timeouts in",
+                    "end of a compaction is known by",
+                    "archived",
+                ),
+                contracts,
             ),
         )
     )
@@ -54,5 +62,5 @@ def _event(names: tuple[str, str]) -> str:
 def _after(host: Host) -> str:
     """How the end of a compaction is known."""
     if host.says_compact:
-        return "the session starts anew, with the source `compact`"
+        return "a SessionStart with the source `compact`"
     return "the transcript, at the next prompt" if host.transcript else "the next event that may add context"

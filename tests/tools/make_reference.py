@@ -6,8 +6,10 @@ The examples are brought up to date too: what they show is what the commands pri
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
+import sqlite3
 import subprocess
 import sys
 import typing
@@ -20,6 +22,7 @@ from tests.contracts import CONTRACTS
 from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools import mcp_reference
+from tests.tools.archive_tables import ARCHIVE_TABLES
 from tests.tools.command_reference import commands, table
 from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
@@ -58,12 +61,11 @@ def settings() -> str:
             f"`{setting.name}`",
             f"`{_toml(setting.default)}`" if setting.default != "" else "",
             _values(setting),
-            f"`{setting.variable}`" if not setting.own_file_only else "own file only",
-            setting.about.replace("|", "\\|"),
+            setting.about.replace("|", "\\|") + (" **Own file only.**" if setting.own_file_only else ""),
         )
         for setting in SETTINGS
     ]
-    return table(("setting", "default", "values", "environment variable", "what it is about"), rows)
+    return table(("setting", "default", "values", "meaning"), rows)
 
 
 def _toml(value: object) -> str:
@@ -79,17 +81,17 @@ def _values(setting: Setting) -> str:
 
 
 def aliases() -> str:
-    """The names that the seeds' users know."""
+    """The variables of other programs that are understood."""
     rows = [
         (
             f"`{name}`",
             f"`{setting}`",
-            f"divided by {divisor}, since it counts characters" if divisor > 1 else "as it is",
+            f"divided by {divisor}, since it counts characters" if divisor > 1 else "unchanged",
         )
         for name, (setting, divisor) in ALIASES.items()
     ]
     rows += [(f"`{name}`", "none", why) for name, why in IGNORED_ALIASES.items()]
-    return table(("variable", "means the setting", "how"), rows)
+    return table(("variable", "setting", "value"), rows)
 
 
 def state_file() -> str:
@@ -102,10 +104,10 @@ def state_file() -> str:
 def _record(record: type[Record], schema: dict[str, Any]) -> str:
     required = schema.get("required", [])
     rows = [
-        (f"`{name}`", _json_type(shape), "yes" if name in required else "")
+        (f"`{name}`", f"{_json_type(shape)}{', required' if name in required else ''}")
         for name, shape in schema["properties"].items()
     ]
-    return "\n\n".join([f"### {record.__name__}", _on_disk(record), table(("field", "type", "required"), rows)])
+    return "\n\n".join([f"### {record.__name__}", _on_disk(record), table(("field", "type"), rows)])
 
 
 def _on_disk(record: type[Record]) -> str:
@@ -162,7 +164,7 @@ def _class(public: type) -> Iterator[str]:
     for name, function in vars(public).items():
         if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
             shown = public.__name__ if name == "__init__" else name
-            yield "### Making one" if name == "__init__" else f"### {shown}"
+            yield "### Constructor" if name == "__init__" else f"### {shown}"
             yield _signature(shown, function)
             yield _text(function)
 
@@ -193,13 +195,12 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
 def history_store() -> str:
     """The protocol of a store of history."""
     parts = list(_class(HistoryStore))
-    return "\n\n".join(parts[: parts.index("### Making one")])  # a protocol is not made
+    return "\n\n".join(parts[: parts.index("### Constructor")])  # a protocol is not made
 
 
 def contracts() -> str:
-    """The numbered contracts, and what each promises."""
-    rows = [(str(contract.number), contract.name, _text(contract.check).replace("\n", " ")) for contract in CONTRACTS]
-    return table(("", "contract", "which means"), rows)
+    """The numbered contracts by name; the docstring of each says what exactly it checks."""
+    return "\n".join(f"{contract.number}. {contract.name}" for contract in CONTRACTS)
 
 
 def history_records() -> str:
@@ -218,8 +219,14 @@ def exceptions() -> str:
 
 
 def tables() -> str:
-    """The tables of the archive, as the migrations make them."""
-    return "\n\n".join(f"```sql\n{step.strip()}\n```" for step in MIGRATIONS)
+    """The tables of a new archive. Raises KeyError for a table without a row in `ARCHIVE_TABLES`."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as archive:
+        archive.executescript("".join(MIGRATIONS))
+        names = archive.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' "
+            "AND name NOT GLOB 'step_text_*' AND name NOT GLOB 'sqlite_*' ORDER BY name"
+        ).fetchall()
+    return table(("table", "holds"), [(f"`{name}`", ARCHIVE_TABLES[name]) for (name,) in names])
 
 
 def demo() -> str:

@@ -14,6 +14,9 @@ from tests.tools.command_reference import table
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
 from unified_state.interfaces.mcp.server_project import Project
 
+# Described once above the tools, since most of them take these.
+_SHARED = {"quote", "offset"}
+
 
 def tools() -> str:
     """Every tool with its arguments, and the resources and the prompt."""
@@ -38,10 +41,10 @@ def _tool(tool: Tool) -> str:
     reads = annotations is not None and annotations.read_only_hint
     required = tool.input_schema.get("required", [])
     rows = [
-        (f"`{name}`", _type(shape), "yes" if name in required else _default(shape), _about(shape))
+        (f"`{name}`", _type(shape) + (", required" if name in required else _default(shape)), _about(name, shape))
         for name, shape in tool.input_schema["properties"].items()
     ]
-    head = ("argument", "type", "required", "meaning")
+    head = ("argument", "type", "meaning")
     return "\n\n".join(
         [f"### {tool.name}", f"{'Reads.' if reads else 'Records.'} {tool.description}", table(head, rows)]
     )
@@ -50,7 +53,7 @@ def _tool(tool: Tool) -> str:
 def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
     yield "## Resources and a prompt"
     yield table(
-        ("name", "what it gives"),
+        ("name", "content"),
         [
             *((f"`{resource.uri}`", resource.description or "") for resource in resources),
             *((f"prompt `{prompt.name}`, argument `focus`", prompt.description or "") for prompt in prompts),
@@ -66,8 +69,10 @@ def _type(shape: dict[str, Any]) -> str:
 
 def _default(shape: dict[str, Any]) -> str:
     default = shape.get("default")
-    return "" if default is None else f"default {str(default).lower()}"
+    return "" if default is None else f", default {str(default).lower()}"
 
 
-def _about(shape: dict[str, Any]) -> str:
+def _about(name: str, shape: dict[str, Any]) -> str:
+    if name in _SHARED:
+        return "[see above](#shared-arguments)"
     return str(shape.get("description", "")).replace("|", "\\|")
