@@ -30,7 +30,7 @@ from unified_state.memory.archive.compactions import Restore, keep_restore, late
 from unified_state.memory.archive.export_steps import export_steps
 from unified_state.memory.archive.sessions import read_cursor, session_number, touch_session
 from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.secrets.rules.private_tags import HIDDEN
+from unified_state.memory.secrets.rules.mask import HIDDEN
 from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

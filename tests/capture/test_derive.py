@@ -11,7 +11,7 @@ from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, re
 from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.step_queues import first_unnoted
+from unified_state.memory.archive.steps import first_unnoted
 from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
+from unified_state.agents.transcripts.claude_code import read_entry
 from unified_state.agents.transcripts.transcript_lines import (
     continuation_of,
     cwd_of,
@@ -19,9 +20,14 @@ from unified_state.agents.transcripts.transcript_lines import (
     subagent_transcripts,
     tool_result_files,
 )
-from unified_state.capture.boundaries import keep_fact, reader_of
 from unified_state.lib.record import Record
 from unified_state.lib.text.compress import pack
+from unified_state.memory.archive.compactions import (
+    keep_boundary,
+    keep_continuation,
+    keep_transcript_summary,
+    mark_delivered,
+)
 from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import (
     Cursor,
@@ -33,23 +39,25 @@ from unified_state.memory.archive.sessions import (
     session_number,
     touch_session,
 )
-from unified_state.memory.archive.step_queues import first_unnoted, postpone
+from unified_state.memory.archive.steps import first_unnoted, postpone
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.secrets.masker import masked_step, masked_text
-from unified_state.model.step import Step, Summary
+from unified_state.model.hook_event import HOST_MARK
+from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, Step, Summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unified_state.agents.transcripts.transcript_lines import Read
-    from unified_state.capture.boundaries import Fact
     from unified_state.capture.derive import Noter
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.secrets.masker import Masker
 
     Head = Callable[[], tuple[str | None, str | None]]
+    Fact = Boundary | Summary | Delivery | Continuation
     Prepared = tuple[Step | Fact, str | bytes]
+
 
 CHUNK_BYTES = 1 << 20
 _INODE_BITS = (1 << 63) - 1  # that the archive can hold; some file systems use more
@@ -149,8 +157,6 @@ class Capture:
         """Capture the results that were too long for the transcript: the files in the session's `tool-results/`."""
         added = 0
         for path in tool_result_files(folder):
-            from unified_state.capture.tool_files import capture_tool_file  # most sessions have none
-
             if not self._has_time():
                 return Captured(added, complete=False)
             added += capture_tool_file(self._archive, self._masker, self._now, path, transcript_path, session_id)
@@ -248,3 +254,53 @@ class Capture:
         noter = Noter(self._archive, session, self._now, self._head)
         noter.note_postponed()  # by another process, since this run began
         return noter
+
+
+def reader_of(session_id: str) -> Read:
+    """How the entries of a session's transcript are read: the id of another host's session names the host."""
+    if HOST_MARK not in session_id:
+        return read_entry
+    from unified_state.agents.transcripts.transcript_readers import host_reader
+
+    return host_reader(session_id)
+
+
+def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
+    """Keep one of them, within the transaction that archives the steps."""
+    match found:
+        case Boundary():
+            keep_boundary(archive, session, found)
+        case Summary():
+            compaction = keep_transcript_summary(archive, session, found)
+            if compaction is not None:  # no hook told of it: it is read here, late
+                from unified_state.capture.take_summary import take_in
+
+                take_in(archive, compaction, found.text, now)
+        case Delivery():
+            mark_delivered(archive, found.nonces, now)
+        case Continuation():
+            keep_continuation(archive, session, found)
+
+
+def capture_tool_file(
+    archive: Archive, masker: Masker, now: int, path: str, transcript_path: str, session_id: str
+) -> int:
+    """Archive one such file of a session; the number of steps that are new."""
+    name = os.path.basename(path)
+    uuid = f"{session_id}/tool-results/{name}"
+    if archive.row("SELECT 1 FROM step WHERE uuid = ? AND block = 0", uuid):
+        return 0
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+            text = masker.text(file.read())
+    except OSError:
+        return 0  # the client cleans this folder up as it likes
+    stem = name.split(".", 1)[0]
+    tool_use_id = stem if stem[:6] == "toolu_" else None
+    step = Step(uuid=uuid, block=0, kind=TOOL_FILE, at=now, text=text, tool_use_id=tool_use_id)
+    with archive.transaction(durable=False):
+        session = touch_session(archive, session_id, now)
+        cursor = read_cursor(archive, transcript_path)
+        writer = StepWriter(archive, session, cursor.turn if cursor else None)
+        writer.add(step, pack(text))
+    return writer.added

@@ -5,8 +5,7 @@ It is archived as a transcript is: masked, each part once, and again without har
 
 from __future__ import annotations
 
-from unified_state.capture.boundaries import reader_of
-from unified_state.capture.capture_transcript import Capture, Captured
+from unified_state.capture.capture_transcript import Capture, Captured, reader_of
 from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import last_turns

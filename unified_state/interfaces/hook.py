@@ -172,7 +172,7 @@ class Run:
 
     def told_event(self) -> HookEvent:
         """What stands on stdin; what is wrong with it is this run's problem."""
-        from unified_state.interfaces.hooks.hook_input import parse_event, read_stdin
+        from unified_state.interfaces.tool_hook import parse_event, read_stdin
 
         event, self.problem = parse_event(read_stdin(sys.stdin.fileno(), _STDIN_SECONDS), self.event_name)
         return event

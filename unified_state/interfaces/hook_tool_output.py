@@ -12,8 +12,7 @@ import sys
 
 from unified_state.context.lean.long_output import long_output
 from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
-from unified_state.interfaces.hooks.hook_input import parse_event
-from unified_state.interfaces.tool_hook import ToolHookRun, given, tell
+from unified_state.interfaces.tool_hook import ToolHookRun, given, parse_event, tell
 from unified_state.settings import environment
 
 TYPE_CHECKING = False

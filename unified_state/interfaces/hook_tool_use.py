@@ -11,8 +11,7 @@ import os
 import sys
 
 from unified_state.constraints.check_call import ToolCheck
-from unified_state.interfaces.hooks.hook_input import parse_event
-from unified_state.interfaces.tool_hook import ToolHookRun, given, tell
+from unified_state.interfaces.tool_hook import ToolHookRun, given, parse_event, tell
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.model.enforced_constraint import TOOL_EVENT
 from unified_state.settings import environment

@@ -11,7 +11,7 @@ import sys
 import time
 
 from unified_state.context.window.status_input import StatusInput, parse_status
-from unified_state.interfaces.hooks.hook_input import read_stdin
+from unified_state.interfaces.tool_hook import read_stdin
 from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir, environment, load_hook_settings
 

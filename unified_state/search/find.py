@@ -12,8 +12,7 @@ from unified_state.lib.words.query import words_of
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.cut_outputs import note_recall
 from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.step_queues import index_left, is_any_unindexed
-from unified_state.memory.archive.steps import steps_of_turn
+from unified_state.memory.archive.steps import index_left, is_any_unindexed, steps_of_turn
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.interfaces.hooks.hook_input import parse_event, read_stdin
+from unified_state.interfaces.tool_hook import parse_event, read_stdin
 from unified_state.model.hook_event import HookEvent
 
 EVENT = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/", "agent_type": "", "last_assistant_message": "done"}

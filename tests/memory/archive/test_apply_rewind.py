@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.builders import NOW, SESSION, answer, boundary, call, entry, prompt, result, summary, uuid_of
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.rewinds import Rewind, read_rewinds
+from unified_state.memory.archive.compactions import Rewind, read_rewinds
 
 Keep = Callable[..., None]
 

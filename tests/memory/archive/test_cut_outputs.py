@@ -9,7 +9,6 @@ from unified_state.memory.archive.cut_outputs import (
     Output,
     Savings,
     archive_output,
-    awaited_outputs,
     note_recall,
     note_shortened,
     read_savings,
@@ -17,7 +16,7 @@ from unified_state.memory.archive.cut_outputs import (
 )
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step, step_numbers, steps_of_turn
-from unified_state.memory.archive.write_steps import StepWriter, forget_step
+from unified_state.memory.archive.write_steps import StepWriter, awaited_outputs, forget_step
 from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT, Step
 
 WHOLE = "line of it\n" * 300

@@ -9,8 +9,7 @@ from unified_state.lib.text.compress import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Output, archive_output
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.step_queues import index_left, is_any_unindexed
-from unified_state.memory.archive.steps import find_step
+from unified_state.memory.archive.steps import find_step, index_left, is_any_unindexed
 from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
 from unified_state.model.step import PROMPT, Step
 

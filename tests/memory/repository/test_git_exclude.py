@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.memory.repository.find_repository import ID_FILE
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
-from unified_state.memory.repository.identity import ID_FILE
 from unified_state.memory.repository.place import EXCLUDED, NAME, Place, locate
 
 

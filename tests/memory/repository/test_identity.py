@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.processes import run_at_once
-from unified_state.memory.repository.identity import ID_FILE, Identity, ensure_identity, read_identity, write_identity
+from unified_state.memory.repository.find_repository import ID_FILE, Identity, read_identity
+from unified_state.memory.repository.identity import ensure_identity, write_identity
 
 ENSURE = """
 # go

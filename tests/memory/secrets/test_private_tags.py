@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.memory.secrets.rules.private_tags import HIDDEN, hide_private
+from unified_state.memory.secrets.rules.mask import HIDDEN, hide_private
 
 SECRET = "s3cr3t"
 public = st.text(st.characters(exclude_characters="<s3"))

@@ -11,9 +11,8 @@ from tests.processes import run_at_once
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive, explained
-from unified_state.memory.archive.compactions import begin_compaction
+from unified_state.memory.archive.compactions import begin_compaction, keep_rewind
 from unified_state.memory.archive.export_steps import export_steps
-from unified_state.memory.archive.rewinds import keep_rewind
 from unified_state.memory.archive.schema.archive_check import problem_in
 from unified_state.memory.archive.sessions import add_notes, touch_session
 from unified_state.memory.archive.write_steps import StepWriter

@@ -12,7 +12,7 @@ from unified_state.errors import CompactionRefusedError
 from unified_state.interfaces.hook import Run, finish
 from unified_state.interfaces.hook_tool_output import shortened
 from unified_state.interfaces.hook_tool_use import check
-from unified_state.interfaces.hooks.hook_input import parse_event
+from unified_state.interfaces.tool_hook import parse_event
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.model.enforced_constraint import TOOL_EVENT
 

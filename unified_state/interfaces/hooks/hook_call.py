@@ -7,7 +7,7 @@ import time
 from unified_state.capture.capture_transcript import Capture, Captured
 from unified_state.memory.archive.pending_messages import Pending, keep_message
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.secrets.rules.private_tags import hide_private
+from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.hook_event import HOST_MARK
 
 TYPE_CHECKING = False

@@ -8,7 +8,6 @@ PostCompact has it too and is the fallback.
 from __future__ import annotations
 
 from unified_state.errors import CompactionRefusedError
-from unified_state.interfaces.hooks.checkpoint import save_checkpoint
 from unified_state.memory.archive.compactions import (
     POST_COMPACT,
     SUBAGENT_STOP,
@@ -17,7 +16,7 @@ from unified_state.memory.archive.compactions import (
     latest_compaction,
     restart_compaction,
 )
-from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.sessions import change_work, session_number
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.manager.projection import Projection
 from unified_state.memory.repository.git_state import start_git
@@ -27,7 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.session_state import State
+    from unified_state.model.session_state import GitState, State
+
 
 _ARCHIVE_SECONDS = 60.0
 
@@ -96,3 +96,14 @@ def refuse_if_asked(call: HookCall, state: State) -> None:
     if may_refuse and over and call.event.text("trigger") == "manual":
         message = f"the state has {state.token_metrics.estimated_tokens} tokens, over its budget"
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")
+
+
+def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState) -> State:
+    """Note where the session's git stands, and write the state file; the state that it holds now."""
+    workspace = call.workspace
+    with archive.transaction():
+        change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
+    saved = Projection(archive, workspace.place, call.settings, workspace.masker, call.now).save(trigger, git)
+    for line in saved.problems:
+        workspace.report(line)
+    return saved.state

@@ -8,8 +8,13 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import TierError
-from unified_state.interfaces.hooks.later_events import keep_for_later
+from unified_state.lib.stdlib import NO_SQLITE
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
+from unified_state.memory.journal.journal import EVENTS, Journal
+from unified_state.memory.journal.journal_places import writable_journal
+from unified_state.memory.secrets.rules.mask import hide_private
+from unified_state.model.known import BRIEF
+from unified_state.model.step import PROMPT, TEXT
 from unified_state.upkeep.stand_in.stand_in import StandIn
 
 TYPE_CHECKING = False
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.hook_event import HookEvent
+
 
 _TAIL_BYTES = 1 << 20
 
@@ -56,3 +62,28 @@ def _begin_near_end(archive: Archive, event: HookEvent, now: int) -> None:
     with archive.transaction(durable=False):
         session = touch_session(archive, event.session_id, now)
         move_cursor(archive, Cursor(path, session, None, offset, found.st_ino & ((1 << 63) - 1), None))
+
+
+_LOCK_SECONDS = 4.0
+_MESSAGES = {"prompt": PROMPT, "last_assistant_message": TEXT}  # an event has one of them
+_TOLD = f"[HEALTH] {NO_SQLITE}: turns are only noted, and archived later; `unified-state install` looks for another one"
+
+
+def keep_for_later(call: HookCall) -> str:
+    """Keep the event durably; what the client is told."""
+    event = call.event
+    if not event.session_id or event.agent_id:
+        return ""
+    name = next(filter(event.text, _MESSAGES), "")
+    told = {
+        "session": event.session_id,
+        "transcript": event.transcript_path or "",
+        "worktree": call.workspace.place.repository.worktree,
+        "pid": call.pid,
+        "at": call.now,
+        "kind": _MESSAGES.get(name, ""),
+        "text": call.workspace.masker.text(hide_private(event.text(name))) if name and event.agent_type != "" else "",
+    }
+    with Journal(writable_journal(call.workspace.place), _LOCK_SECONDS, EVENTS) as journal:
+        journal.append([told], durable=True)
+    return _TOLD if event.hook_event_name == "SessionStart" and call.part in ("", BRIEF) else ""

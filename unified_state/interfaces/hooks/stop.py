@@ -94,7 +94,7 @@ def _lean(call: HookCall, percent: float, trend: Trend) -> None:
 
 def _checkpoint(call: HookCall, archive: Archive) -> None:
     """Save the state with git, as before a compaction."""
-    from unified_state.interfaces.hooks.checkpoint import save_checkpoint
+    from unified_state.interfaces.hooks.pre_compact import save_checkpoint
     from unified_state.memory.repository.git_state import start_git
 
     save_checkpoint(call, archive, "threshold", start_git(call.workspace.place.repository.worktree, call.environ)())

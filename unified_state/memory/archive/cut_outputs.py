@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text.compress import pack
-from unified_state.memory.archive.step_queues import index_later
-from unified_state.memory.archive.steps import KIND_NUMBERS
+from unified_state.memory.archive.steps import KIND_NUMBERS, index_later
 from unified_state.model.step import TOOL_RESULT
 
 TYPE_CHECKING = False
@@ -104,17 +103,6 @@ def shortened_since(archive: Archive, session: int, agent: str | None, since: in
         "SELECT 1 FROM shortened WHERE session = ? AND agent IS ? AND at > ? LIMIT 1", session, agent, since
     )
     return row is not None
-
-
-def awaited_outputs(archive: Archive, session: int) -> dict[str, tuple[int, int]]:
-    """The outputs whose entries were not met yet: by their calls, the step, and the length of the short form."""
-    rows = archive.rows("SELECT tool_use_id, step, shown FROM shortened WHERE session = ? AND awaited = 1", session)
-    return {tool_use_id: (step, shown) for tool_use_id, step, shown in rows}
-
-
-def mark_met(archive: Archive, step: int, before: int) -> None:
-    """The entry of an output was met, behind another step: none other is awaited."""
-    archive.run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", before, step)
 
 
 def note_recall(archive: Archive, step: int, characters: int) -> None:

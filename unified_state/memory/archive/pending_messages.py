@@ -14,7 +14,7 @@ from unified_state.lib.text.compress import pack
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import last_turns, texts_since
 from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.memory.repository.identity import PENDING_FOLDER
+from unified_state.memory.repository.health import PENDING_FOLDER
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 TYPE_CHECKING = False

@@ -8,9 +8,7 @@ again changes nothing, so a killed hook can always begin anew at the last offset
 from __future__ import annotations
 
 from unified_state.lib.text.compress import pack, unpack
-from unified_state.memory.archive.cut_outputs import awaited_outputs, mark_met
-from unified_state.memory.archive.step_queues import index_left, was_unindexed
-from unified_state.memory.archive.steps import DATA_URL, KIND_NUMBERS, searchable, uuid_key
+from unified_state.memory.archive.steps import DATA_URL, KIND_NUMBERS, index_left, searchable, uuid_key, was_unindexed
 from unified_state.model.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
@@ -149,6 +147,17 @@ class StepWriter:
         self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
         (marked,) = self._run("SELECT changes()").fetchone()  # `Archive.run` says why not `rowcount`
         return bool(marked) and kind is not None
+
+
+def awaited_outputs(archive: Archive, session: int) -> dict[str, tuple[int, int]]:
+    """The outputs whose entries were not met yet: by their calls, the step, and the length of the short form."""
+    rows = archive.rows("SELECT tool_use_id, step, shown FROM shortened WHERE session = ? AND awaited = 1", session)
+    return {tool_use_id: (step, shown) for tool_use_id, step, shown in rows}
+
+
+def mark_met(archive: Archive, step: int, before: int) -> None:
+    """The entry of an output was met, behind another step: none other is awaited."""
+    archive.run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", before, step)
 
 
 def forget_step(run: Callable[..., Any], number: int) -> None:

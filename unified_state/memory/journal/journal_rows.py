@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.text.compress import UNREADABLE, pack, unpack
-from unified_state.memory.archive.step_queues import index_left
+from unified_state.memory.archive.steps import index_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import os
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text.timestamps import to_milliseconds
-from unified_state.memory.archive.rewinds import place_of_entry, read_rewinds
+from unified_state.memory.archive.compactions import place_of_entry, read_rewinds
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.ledger.rules.validity_text import went_behind
 from unified_state.memory.ledger.source_table import contradictions
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.rewinds import Rewind
+    from unified_state.memory.archive.compactions import Rewind
     from unified_state.memory.repository.find_repository import Repository
     from unified_state.model.item import LedgerItem
     from unified_state.model.known import Known

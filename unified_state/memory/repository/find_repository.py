@@ -1,10 +1,19 @@
-"""Which repository a folder belongs to, found by looking at files: no git process, no git binary needed."""
+"""The repository that a folder belongs to, and the id recorded for it: read from files, without git.
+
+The id lies in a file of its own (`memory.repository.identity` makes and mends it).
+"""
 
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 
 from unified_state.lib.record import Record
+from unified_state.lib.stdlib import parse_json
+
+ID_FILE = "unified-state-id"
+CHECKOUTS = "checkouts"  # the folder that remembers which archive belongs to which identity's folder
+MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
 
 _SMALL = 1 << 16
 _REFLOG = 1 << 17  # bytes of the reflog that are read: some hundred movements of HEAD
@@ -129,3 +138,64 @@ def _read(path: str) -> str:
         return read_regular(path, _SMALL).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+class Identity(Record):
+    """Who a repository is. `copied_from` is set once, when its folder is found to be a copy of another one; `notice`
+    once, when the file was not as it should be: what a person should know of that.
+    """
+
+    id: str
+    place: str
+    copied_from: str | None = None
+    notice: str | None = None
+
+
+def examine(folder: str) -> tuple[Identity | None, str]:
+    """The identity that lies in a folder, or None and why there is none. A pipe in its place is not waited for."""
+    path = os.path.join(folder, ID_FILE)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return None, DAMAGED if os.path.islink(path) else MISSING
+    except NotADirectoryError:
+        return None, MISSING
+    except OSError:
+        return None, UNREADABLE if os.path.isfile(path) else DAMAGED
+    try:
+        recorded = _recorded(descriptor)
+    except OSError:
+        return None, UNREADABLE
+    finally:
+        os.close(descriptor)
+    return recorded, "" if recorded is not None else DAMAGED
+
+
+def _recorded(descriptor: int) -> Identity | None:
+    """The identity in an open file; None where that holds something else, or is no file."""
+    if not S_ISREG(os.fstat(descriptor).st_mode):
+        return None
+    try:
+        content = parse_json(os.read(descriptor, _SMALL).decode("utf-8", "replace"))
+        return Identity(id=_checked(content["id"]), place=str(content["place"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def checkout_path(data_dir: str, folder: str) -> str:
+    """Path of the file in the data folder that records the archive of the folder in which an identity lies."""
+    from zlib import crc32  # a hook that yields to the client's settings does not get as far
+
+    return os.path.join(data_dir, CHECKOUTS, f"{crc32(os.fsencode(folder)):08x}.json")
+
+
+def read_identity(folder: str) -> Identity | None:
+    """The identity that lies in a folder, or None."""
+    return examine(folder)[0]
+
+
+def _checked(text: object) -> str:
+    """An id is the name of a folder of ours, so it must not lead anywhere else."""
+    if not isinstance(text, str) or not text.isalnum() or len(text) > 64:  # noqa: PLR2004
+        raise ValueError(text)
+    return text

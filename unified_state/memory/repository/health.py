@@ -11,8 +11,8 @@ import os
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text.timestamps import age_text, to_text
-from unified_state.memory.repository.identity import PENDING_FOLDER
 
+PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 SYNC_RUN = "sync"  # a sync with the team's server leaves its trace as hooks do
 IDENTITY, ARCHIVE = "identity", "archive"  # what was mended leaves its trace as hooks do

@@ -10,20 +10,21 @@ unreadable one stays, and the archive is looked for by its folder before a new i
 from __future__ import annotations
 
 import os
-from stat import S_ISREG
-from zlib import crc32
 
 from unified_state.errors import StorageError
 from unified_state.lib.files.atomic_file import create_once, set_aside, write_atomically
-from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.memory.repository.find_repository import (
+    DAMAGED,
+    ID_FILE,
+    MISSING,
+    UNREADABLE,
+    Identity,
+    examine,
+    read_identity,
+)
 
-ID_FILE = "unified-state-id"
-PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
-CHECKOUTS = "checkouts"  # the folder that remembers which archive belongs to which identity's folder
-MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
 _LOCK_SECONDS = 2.0
-_SMALL = 1 << 16
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,17 +40,6 @@ if TYPE_CHECKING:
             """Whether the place that an identity names still is the folder that it was given to."""
 
 
-class Identity(Record):
-    """Who a repository is. `copied_from` is set once, when its folder is found to be a copy of another one; `notice`
-    once, when the file was not as it should be: what a person should know of that.
-    """
-
-    id: str
-    place: str
-    copied_from: str | None = None
-    notice: str | None = None
-
-
 class _NoRegistry:
     def own_id(self) -> str | None:
         return None
@@ -59,47 +49,6 @@ class _NoRegistry:
 
 
 _NO_REGISTRY = _NoRegistry()
-
-
-def examine(folder: str) -> tuple[Identity | None, str]:
-    """The identity that lies in a folder, or None and why there is none. A pipe in its place is not waited for."""
-    path = os.path.join(folder, ID_FILE)
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except FileNotFoundError:
-        return None, DAMAGED if os.path.islink(path) else MISSING
-    except NotADirectoryError:
-        return None, MISSING
-    except OSError:
-        return None, UNREADABLE if os.path.isfile(path) else DAMAGED
-    try:
-        recorded = _recorded(descriptor)
-    except OSError:
-        return None, UNREADABLE
-    finally:
-        os.close(descriptor)
-    return recorded, "" if recorded is not None else DAMAGED
-
-
-def _recorded(descriptor: int) -> Identity | None:
-    """The identity in an open file; None where that holds something else, or is no file."""
-    if not S_ISREG(os.fstat(descriptor).st_mode):
-        return None
-    try:
-        content = parse_json(os.read(descriptor, _SMALL).decode("utf-8", "replace"))
-        return Identity(id=_checked(content["id"]), place=str(content["place"]))
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def checkout_path(data_dir: str, folder: str) -> str:
-    """Where the data folder remembers the archive of the folder in which an identity lies."""
-    return os.path.join(data_dir, CHECKOUTS, f"{crc32(os.fsencode(folder)):08x}.json")
-
-
-def read_identity(folder: str) -> Identity | None:
-    """The identity that lies in a folder, or None."""
-    return examine(folder)[0]
 
 
 def known_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity | None:
@@ -214,13 +163,6 @@ def write_identity(folder: str, identity: Identity) -> Identity:
 
 def _encoded(identity: Identity) -> bytes:
     return (dump_ascii_json({"id": identity.id, "place": identity.place}) + "\n").encode()  # any name of a folder
-
-
-def _checked(text: object) -> str:
-    """An id is the name of a folder of ours, so it must not lead anywhere else."""
-    if not isinstance(text, str) or not text.isalnum() or len(text) > 64:  # noqa: PLR2004
-        raise ValueError(text)
-    return text
 
 
 def _random_id() -> str:

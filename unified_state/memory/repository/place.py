@@ -6,19 +6,17 @@ import os
 from zlib import crc32
 
 from unified_state.lib.record import Record
-from unified_state.memory.repository.find_repository import Repository, find_repository
-from unified_state.memory.repository.identity import (
+from unified_state.memory.repository.find_repository import (
     DAMAGED,
     ID_FILE,
     MISSING,
     UNREADABLE,
     Identity,
+    Repository,
     checkout_path,
-    ensure_identity,
     examine,
-    known_identity,
+    find_repository,
     read_identity,
-    write_identity,
 )
 
 TYPE_CHECKING = False
@@ -117,6 +115,7 @@ def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[I
     recorded = read_identity(folder)
     if recorded is not None and recorded.place == folder and os.path.isdir(home_of(data_dir, recorded.id)):
         return recorded, None
+    from unified_state.memory.repository.identity import ensure_identity, known_identity, write_identity
     from unified_state.memory.repository.rejoin import Registry  # only for what is new, or not as it should be
 
     registry = Registry(data_dir, repository)

@@ -11,15 +11,13 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.memory.repository.checkouts import Checkout, folder_marks, note_checkout, other_user, read_checkout
-from unified_state.memory.repository.find_repository import read_head
-from unified_state.memory.repository.identity import read_identity
+from unified_state.memory.repository.find_repository import read_head, read_identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from unified_state.memory.repository.find_repository import Repository
-    from unified_state.memory.repository.identity import Identity
+    from unified_state.memory.repository.find_repository import Identity, Repository
 
     class Located(Protocol):
         """What is asked of a place here."""

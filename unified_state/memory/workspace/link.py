@@ -14,7 +14,8 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.archive_owner import set_owner
 from unified_state.memory.repository.checkouts import all_checkouts, folder_marks, read_checkout
-from unified_state.memory.repository.identity import ID_FILE, Identity, write_identity
+from unified_state.memory.repository.find_repository import ID_FILE, Identity
+from unified_state.memory.repository.identity import write_identity
 from unified_state.memory.repository.rejoin import former_archive, own_folder, remember
 
 TYPE_CHECKING = False

@@ -21,7 +21,7 @@ from unified_state.memory.archive.schema.archive_check import (
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 from unified_state.memory.archive.schema.ledger_check import unknown_word
 from unified_state.memory.archive.sessions import STAND_IN
-from unified_state.memory.archive.step_queues import index_left
+from unified_state.memory.archive.steps import index_left
 from unified_state.memory.ledger.item_table import PROPOSED, raise_counter
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.origin import INFERRED

@@ -10,7 +10,7 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text.quotes import text_hash
 from unified_state.memory.ledger.gate import is_in_force
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
-from unified_state.memory.secrets.rules.private_tags import hide_private
+from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.history_records import (
     StoredCompaction,
     StoredItem,

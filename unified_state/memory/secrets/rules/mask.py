@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from unified_state.memory.secrets.rules.secret_assignments import find_assigned, find_in_field
 from unified_state.memory.secrets.rules.secret_commands import find_by_place
-from unified_state.memory.secrets.rules.secret_formats import KEY_LABEL, find_formats
-from unified_state.memory.secrets.rules.secret_naming import has_names
+from unified_state.memory.secrets.rules.secret_names import has_names
+from unified_state.memory.secrets.rules.secret_tokens import KEY_LABEL, find_formats
 from unified_state.memory.secrets.rules.secret_values import MASK_OPENING, trailing
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.secrets.rules.secret_tokens import Found
+
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80
@@ -171,3 +172,22 @@ def _disjoint(found: list[Found]) -> list[Found]:
         else:
             groups.append((start, end, kind))
     return [group for group in groups if group[2]]
+
+
+_OPEN, _CLOSE = "<private>", "</private>"
+_TO_LOWER = {
+    upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)
+}  # unlike lower(), it never changes the length
+HIDDEN = "[private: not kept]"
+
+
+def hide_private(text: str) -> str:
+    """The prompt without what stands between the tags; a tag that is never closed hides all that follows."""
+    folded = text.translate(_TO_LOWER)
+    kept = []
+    position = 0
+    while (begin := folded.find(_OPEN, position)) >= 0:
+        kept += [text[position:begin], HIDDEN]
+        end = folded.find(_CLOSE, begin)
+        position = len(text) if end < 0 else end + len(_CLOSE)
+    return "".join([*kept, text[position:]]) if kept else text

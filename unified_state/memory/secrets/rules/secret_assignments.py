@@ -4,13 +4,20 @@ Invariant: only literals are secrets. Code (a call, a variable, a type), placeho
 memory of code is worth little with holes in it. So a quoted value, or one given to an upper-case name as in a shell or
 an `.env` file, is taken as it is, and any other only where it looks like a secret.
 
-Texts are ASCII bytes, as `secret_formats` explains.
+Texts are ASCII bytes, as `secret_tokens` explains.
 """
 
 from __future__ import annotations
 
-from unified_state.memory.secrets.rules.secret_names import COOKIE, PERHAPS
-from unified_state.memory.secrets.rules.secret_naming import QUOTES, SPACE, WORD, find_names, secret_name
+from unified_state.memory.secrets.rules.secret_names import (
+    COOKIE,
+    PERHAPS,
+    QUOTES,
+    SPACE,
+    WORD,
+    find_names,
+    secret_name,
+)
 from unified_state.memory.secrets.rules.secret_values import (
     DIGITS,
     LOWER,

@@ -1,6 +1,6 @@
 """Secrets that only their place gives away: `curl -u ann:…`, `mysql -p…`, `machine … password …`, `ENV TOKEN …`.
 
-Each is sought by a word that has to stand in front of it. Texts are ASCII bytes, as `secret_formats` explains; a
+Each is sought by a word that has to stand in front of it. Texts are ASCII bytes, as `secret_tokens` explains; a
 command may also stand in JSON, with its quotes and line ends escaped.
 """
 

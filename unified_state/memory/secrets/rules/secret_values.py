@@ -1,6 +1,6 @@
 """What a value looks like: issued by a machine, plain words, or a placeholder that stands for a secret and is none.
 
-Values are ASCII bytes, as `secret_formats` explains; lengths are in characters.
+Values are ASCII bytes, as `secret_tokens` explains; lengths are in characters.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.text.foreign_values import clean_text, json_of, original, time_of
-from unified_state.memory.secrets.rules.private_tags import hide_private
+from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.history_records import StoredSession, StoredStep
 from unified_state.model.step import TEXT
 from unified_state.upkeep.exchange.formats.foreign_database import ForeignDatabase
