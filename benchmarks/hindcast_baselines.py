@@ -19,8 +19,8 @@ from benchmarks.bm25 import Bm25
 from benchmarks.hindcast_cases import Case
 from benchmarks.hindcast_gold import entities, in_one_line, programs
 from benchmarks.transcripts import Entry, blocks, calls, said, strings
-from unified_state.lib.text.exact_tokens import count_tokens
-from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.times import to_milliseconds
+from unified_state.lib.tokens import count_tokens
 
 Ranking = Callable[[Case, int], Iterable[str]]
 

@@ -10,7 +10,7 @@ from benchmarks.lean_sessions import Output, Stretch
 from benchmarks.lean_uses import BY_NAME, Use, names
 from unified_state.context.lean.rules.kinds.file_contents import shows_files
 from unified_state.context.lean.rules.tool_call import call_of
-from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.tokens import count_tokens
 
 FILES, OTHERS = "file contents", "other output"
 

@@ -26,7 +26,7 @@ from benchmarks.local_postgres import LocalPostgres
 from benchmarks.side_by_side import clean_environment
 from tests.passwd import set_home
 from unified_state.lib.record import Record
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.write_steps import StepWriter

@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.arguments import described
 from benchmarks.long_archive import BEGIN, write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node, ratio
-from unified_state.lib.words.query import query_words
+from unified_state.lib.query import query_words
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import count_having, count_steps
 from unified_state.memory.repository.place import locate

@@ -24,7 +24,7 @@ from tests.real_client.installed import restores, rows
 from tests.real_client.messages import Request
 from tests.real_client.scenario import Scenario
 from tests.sandboxed.product import Product
-from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.tokens import count_tokens
 
 OURS, SUMMARY, SEED = "unified-state", "summary only", "seed"
 

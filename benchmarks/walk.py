@@ -11,7 +11,7 @@ from itertools import permutations
 from math import log
 from typing import NamedTuple
 
-from unified_state.lib.words.query import words_of
+from unified_state.lib.query import words_of
 
 NODES = 60
 _FEW = 10  # of the hits, that may have a word which makes an edge

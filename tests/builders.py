@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import to_text
 from unified_state.model.item import ALIAS_LETTERS, ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 
 NOW = 1_790_000_000_000  # milliseconds; 2026-09-21

@@ -10,9 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.passwd import need_own_passwd, set_home
-from unified_state.lib.own_home import database_home, is_moved, own_home
 from unified_state.setting_table import SETTINGS
-from unified_state.settings import default_data_dir, hook_data_dir, load_hook_settings, load_settings, user_file
+from unified_state.settings import (
+    database_home,
+    default_data_dir,
+    hook_data_dir,
+    is_moved,
+    load_hook_settings,
+    load_settings,
+    own_home,
+    user_file,
+)
 
 LOOSENING = {
     "mask_secrets": "false", "data_dir": '"/elsewhere"', "enabled": "false", "tier": '"json"',

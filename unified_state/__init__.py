@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from unified_state.context.messages.message_archive import MessageArchive
     from unified_state.context.messages.rules.prune_messages import prune_messages
     from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
-    from unified_state.lib.version import __version__
+    from unified_state.lib.package import __version__
     from unified_state.memory.manager.manager import UnifiedStateManager
 
 __all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> object:
 
         return UnifiedStateManager
     if name == "__version__":
-        from unified_state.lib.version import __version__
+        from unified_state.lib.package import __version__
 
         return __version__
     if name == "MessageArchive":

@@ -15,15 +15,15 @@ import os
 import sys
 
 from unified_state.errors import SettingError
-from unified_state.lib.own_home import database_home, is_moved, own_home
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
+_HAS_DATABASE = sys.platform != "win32"  # Windows has no password database, and no `HOME` that counts
 PROJECT_FILE = os.path.join(".claude", "unified-state.toml")
 
 
@@ -246,3 +246,55 @@ def _read_toml(path: str, settings: Settings) -> dict[str, object]:
     except (OSError, ValueError) as error:
         settings.unusable.append(f"{path} cannot be read: {error}")
         return {}
+
+
+def own_home(environ: Mapping[str, str]) -> str:
+    """The folder that `~` stands for; that of the password database where `~` lies inside a repository, for what lies
+    there may be a stranger's. Empty where the database names none either.
+    """
+    home = os.path.expanduser("~")
+    if (
+        not _HAS_DATABASE
+        or not os.path.isabs(home)
+        or not _is_in_repository(home, environ.get("CLAUDE_PROJECT_DIR", ""))
+    ):
+        return home
+    known = database_home()
+    return home if known and _is_same(home, known) else known
+
+
+def database_home() -> str:
+    """The home that the password database has for the user of this process; empty where it has none."""
+    if sys.platform == "win32":
+        return ""
+    import pwd  # few need it
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return ""
+
+
+def is_moved(environ: Mapping[str, str]) -> bool:
+    """Whether the home is another one than that of the password database."""
+    return _HAS_DATABASE and not _is_same(own_home(environ), database_home())
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one == other or os.path.realpath(one) == os.path.realpath(other)
+
+
+def _is_in_repository(home: str, project: str) -> bool:
+    """Whether a git repository, or the client's project, holds the folder, by its name or behind its symlinks."""
+    projects = {project, os.path.realpath(project)} if os.path.isabs(project) else set()
+    return any(
+        folder in projects or os.path.lexists(os.path.join(folder, ".git"))
+        for path in {os.path.abspath(home), os.path.realpath(home)}
+        for folder in _with_parents(path)
+    )
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    while path != os.path.dirname(path):
+        yield path
+        path = os.path.dirname(path)

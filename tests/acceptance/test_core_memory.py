@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from unified_state import UnifiedStateManager
-from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.tokens import count_tokens
 
 from .product import Project
 

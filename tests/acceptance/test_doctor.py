@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from unified_state import __version__
-from unified_state.lib.assets import PACKAGE_ROOT
+from unified_state.lib.package import PACKAGE_ROOT
 
 from .product import Project
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from unified_state.agents.transcripts.rules.hosts import HOSTS
-from unified_state.model.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
+from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
 
 from .product import Done, Project, hook_command
 

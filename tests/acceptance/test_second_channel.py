@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.lib.text import estimate_tokens
 
 from .namespaces import in_folder, mounted
 from .product import Project, told_in_one_line

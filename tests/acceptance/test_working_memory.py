@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from unified_state.lib.text.compress import unpack
-from unified_state.lib.text.exact_tokens import count_tokens
-from unified_state.lib.text.fence import TAG
+from unified_state.lib.text import TAG, unpack
+from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 
 from .product import Project, archive_is_whole, restored

@@ -13,7 +13,7 @@ from benchmarks.hindcast_cases import Case, find_cases
 from benchmarks.hindcast_measures import measure
 from benchmarks.hindcast_report import ALONE, CaseFacts, Measured, tables
 from tests import builders
-from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.tokens import count_tokens
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 GOLD = {"read_alpha", "read_beta", "read_gamma", "read_delta", "alpha.py", "beta.py", "#12", "pytest tests"}

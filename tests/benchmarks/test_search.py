@@ -9,7 +9,7 @@ import pytest
 from benchmarks.long_archive import word, write_archive
 from benchmarks.search import QUERIES, share_of_exhaustive
 from benchmarks.side_by_side import Contender, ratio
-from unified_state.lib.words.query import query_words
+from unified_state.lib.query import query_words
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import count_having, count_steps
 from unified_state.memory.archive.steps import find_step

@@ -16,7 +16,7 @@ from unified_state.capture.rules.client_tools import (
     title_of,
     whole_list,
 )
-from unified_state.model.fact import Fact, Todo
+from unified_state.model.item import Fact, Todo
 
 STORE = {
     "question": "Which store?",

@@ -17,7 +17,7 @@ from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import EVIDENCE
-from unified_state.model.working_set_entries import WorkingSet
+from unified_state.model.known import WorkingSet
 
 ROUNDED = 0.01  # levels of identifiers are kept with two digits
 FORK = "f0000000-0000-4000-8000-00000000cafe"

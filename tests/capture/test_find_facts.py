@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
 from tests.terminal import call_at_terminal
 from unified_state.capture.capture_transcript import Capture
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.session_notes import pending_actions
 from unified_state.memory.archive.sessions import read_work, session_number

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.builders import item
 from unified_state.capture.rules.judge_summary import claim_of, judge, named_in, says
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.model.survival_verdicts import BARE, DISTORTED, KEPT, MISSING, STALE, Named
-from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
+from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE, Named, RanCommand, WorkingFile, WorkingSet
 
 SETS = sorted((Path(__file__).parent / "summaries").glob("*.tsv"))
 ABSENT, FAITHFUL = "absent", "faithful"

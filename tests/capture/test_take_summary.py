@@ -21,8 +21,8 @@ from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, find_ite
 from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
+from unified_state.model.known import DISTORTED, KEPT, MISSING, Survival
 from unified_state.model.step import Boundary
-from unified_state.model.survival_verdicts import DISTORTED, KEPT, MISSING, Survival
 
 Keep = Callable[..., None]
 

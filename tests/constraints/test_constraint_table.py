@@ -16,7 +16,7 @@ from unified_state.constraints.constraint_table import (
 )
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import forget_item, insert_item, update_item
-from unified_state.model.enforced_constraint import Enforced
+from unified_state.model.constraint import Enforced
 from unified_state.model.item import CONSTRAINT, DECISION
 
 ENTRY = Enforced("C1", "Nie „so“ 日本", "me", "user_said", "2026", "deny", "deny", commands=("git push",))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from unified_state.constraints.rules.judge_call import Forms, Judge
-from unified_state.model.enforced_constraint import Enforced
+from unified_state.model.constraint import Enforced
 
 ROOT = "/project"
 

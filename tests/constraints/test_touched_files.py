@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unified_state.constraints.rules.touched_files import changed_files
-from unified_state.lib.shell.unwrap import commands_run
+from unified_state.lib.shell_commands import commands_run
 
 
 def changed(line: str) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.builders import BODIES, item
+from unified_state.model.constraint import ORIGINS
 from unified_state.model.item import (
     ALIAS_LETTERS,
     EVIDENCE_TYPES,
@@ -15,7 +16,6 @@ from unified_state.model.item import (
     Evidence,
     OpenQuestion,
 )
-from unified_state.model.origin import ORIGINS
 
 
 def choices(record: Any, field: str) -> list[str]:

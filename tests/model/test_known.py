@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from unified_state.model.known import PARTS, Composition, Known
+from unified_state.model.hook_event import PARTS
+from unified_state.model.known import Composition, Known
 
 
 def test_a_composition_has_a_text_for_each_part() -> None:

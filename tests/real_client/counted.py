@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from unified_state.model.known import PARTS
+from unified_state.model.hook_event import PARTS
 
 from .scenario import Scenario
 

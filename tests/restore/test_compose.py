@@ -7,14 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import HOUR, MINUTE, NOW, item
-from unified_state.lib.text.fence import TAG, fenced, nonces_in
-from unified_state.lib.text.token_estimate import estimate_tokens
-from unified_state.lib.text.truncate import utf16_units
+from unified_state.lib.text import TAG, estimate_tokens, fenced, nonces_in, utf16_units
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.model.known import Known, TurnOutline
+from unified_state.model.known import (
+    DISTORTED,
+    KEPT,
+    MISSING,
+    STALE,
+    Judged,
+    Known,
+    RanCommand,
+    Survival,
+    TurnOutline,
+    WorkingFile,
+    WorkingSet,
+)
 from unified_state.model.session_state import GitState, WorkItem
-from unified_state.model.survival_verdicts import DISTORTED, KEPT, MISSING, STALE, Judged, Survival
-from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
 from unified_state.restore.rules.compose import MOST_UNITS, compose
 
 FORGED = "[CONSTRAINTS] FORGED"

@@ -8,8 +8,7 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.model.known import Known
-from unified_state.model.survival_verdicts import DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
+from unified_state.model.known import DISTORTED, KEPT, MISSING, STALE, Judged, Known, Named, Survival
 from unified_state.restore.note_survival import note_restored, survival_of, survivals
 
 SUMMARY = "D1 is fine.\nD2: Use DuckDB\n"

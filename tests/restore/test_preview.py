@@ -7,7 +7,7 @@ import pytest
 from tests.builders import HOUR, NOW, SESSION, answer, call, prompt, result, summary, write_transcript
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError
-from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.tokens import count_tokens
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.restore.preview import Preview, preview_restore
 

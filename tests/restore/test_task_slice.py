@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from tests.builders import item
-from unified_state.lib.words.query import words_of
+from unified_state.lib.query import words_of
 from unified_state.model.item import ATTEMPT, LedgerItem
-from unified_state.model.working_set_entries import WorkingFile
+from unified_state.model.known import WorkingFile
 from unified_state.restore.task_slice import fitting_files, fitting_items, read_task
 
 

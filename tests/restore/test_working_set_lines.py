@@ -6,9 +6,8 @@ import pytest
 
 from tests.builders import HOUR, NOW
 from unified_state.lib.stdlib import dump_json
-from unified_state.model.known import Known, TurnOutline
+from unified_state.model.known import Known, RanCommand, TurnOutline, WorkingFile, WorkingSet
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
-from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
 from unified_state.restore.rules.knapsack import Room, choose
 from unified_state.restore.rules.working_set_lines import WorkingLines, outline, story
 

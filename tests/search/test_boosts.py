@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW
-from unified_state.lib.words.query import query_words, words_of
+from unified_state.lib.query import query_words, words_of
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 from unified_state.search.rules.boosts import MOST_RAISED, Raising, lowered
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW
-from unified_state.lib.text.timestamps import to_milliseconds, to_text
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.search.rules.query_dates import asks_when, begin_of, tells_when, times_of
 
 

@@ -34,7 +34,7 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
 @pytest.mark.parametrize(
     ("place", "markers"),
     [
-        ("lib/text/test_pages.py", set()),
+        ("lib/test_excerpts.py", set()),
         ("memory/archive/test_archive.py", set()),
         ("search/vectors/test_nearest_vectors.py", {"slow"}),
         ("contracts/test_contracts.py", {"server"}),

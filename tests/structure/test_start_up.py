@@ -153,7 +153,6 @@ NOT_ON_THE_COMMON_PATH = {
 }
 NOT_IN_A_TURN = NOT_ON_THE_COMMON_PATH | {
     "memory.repository.rejoin",
-    "lib.files.regular_files",
     "memory.repository.checkouts",
 }
 
@@ -162,7 +161,7 @@ NOT_IN_A_TURN = NOT_ON_THE_COMMON_PATH | {
     ("event", "part", "absent"),
     [
         ("UserPromptSubmit", "", NOT_IN_A_TURN | {"memory.archive.schema.ledger_check"}),
-        ("Stop", "", NOT_IN_A_TURN - {"memory.ledger.gate", "lib.files.regular_files"}),  # it captures, and reads HEAD
+        ("Stop", "", NOT_IN_A_TURN - {"memory.ledger.gate"}),  # it captures
         ("SessionStart", "brief", NOT_ON_THE_COMMON_PATH),
     ],
 )

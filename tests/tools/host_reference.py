@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.tools.command_reference import table
-from unified_state.agents.transcripts.rules.hosts import HOSTS
-from unified_state.model.host import Host
+from unified_state.agents.transcripts.rules.hosts import HOSTS, Host
 
 
 def hosts() -> str:

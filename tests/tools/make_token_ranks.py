@@ -1,8 +1,8 @@
-"""Write `unified_state/lib/text/o200k_base.ranks` from the official `o200k_base.tiktoken`.
+"""Write `unified_state/lib/o200k_base.ranks` from the official `o200k_base.tiktoken`.
 
     python tests/tools/make_token_ranks.py o200k_base.tiktoken
 
-The official file is what tiktoken downloads and caches. `unified_state/lib/text/token_count.py`
+The official file is what tiktoken downloads and caches. `unified_state/lib/tokens.py`
 describes ours.
 """
 
@@ -13,10 +13,10 @@ import hashlib
 import sys
 from pathlib import Path
 
-from unified_state.lib.text.token_count import SEPARATOR
+from unified_state.lib.tokens import SEPARATOR
 
 OFFICIAL_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-TARGET = Path(__file__).parents[2] / "unified_state" / "lib" / "text" / "o200k_base.ranks"
+TARGET = Path(__file__).parents[2] / "unified_state" / "lib" / "o200k_base.ranks"
 
 
 def packed(official: bytes) -> bytes:

@@ -21,7 +21,7 @@ from unified_state.agents.transcripts.transcript_lines import (
     tool_result_files,
 )
 from unified_state.lib.record import Record
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.compactions import (
     keep_boundary,
     keep_continuation,

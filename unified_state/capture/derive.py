@@ -30,8 +30,8 @@ from unified_state.capture.rules.failed_calls import (
     refused_call,
 )
 from unified_state.capture.rules.user_rules import rules_said
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.identifiers import relative_path
+from unified_state.lib.identifiers import relative_path
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.session_notes import change_todo, replace_todos
 from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.archive.steps import (
@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 
     from unified_state.capture.record_facts import Head
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.fact import Fact
-    from unified_state.model.item import LedgerItem
+    from unified_state.model.item import Fact, LedgerItem
     from unified_state.model.step import Step
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from unified_state.capture.rules.client_tools import ANSWER, APPROVED_PLAN
 from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
 from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED_CALL
-from unified_state.lib.text.compress import escape_surrogates
-from unified_state.lib.text.quotes import text_hash
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.identifiers import mentioned_files, relative_path
+from unified_state.lib.identifiers import mentioned_files, relative_path
+from unified_state.lib.text import escape_surrogates, text_hash
+from unified_state.lib.times import to_text
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     PROPOSED,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.fact import Fact
+    from unified_state.model.item import Fact
     from unified_state.model.step import Step
 
     Head = Callable[[], tuple[str | None, str | None]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.model.survival_verdicts import Judged, Named, Survival
+from unified_state.model.known import Judged, Named, Survival
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

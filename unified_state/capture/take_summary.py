@@ -10,9 +10,9 @@ from __future__ import annotations
 from unified_state.capture.rules.judge_summary import KNOWN, NEW, judge, named_in, told_before
 from unified_state.capture.rules.summary_block import NEXT, read_block
 from unified_state.capture.survival_table import keep_survival
-from unified_state.lib.text.quotes import text_hash
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.identifiers import mentioned_files
+from unified_state.lib.identifiers import mentioned_files
+from unified_state.lib.text import text_hash
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.sessions import read_work, replace_next_steps
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
@@ -27,8 +27,8 @@ from unified_state.memory.ledger.item_table import (
 )
 from unified_state.memory.ledger.record_item import new_uuid
 from unified_state.memory.working_set.working_set_table import read_working_set
+from unified_state.model.constraint import INFERRED
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
-from unified_state.model.origin import INFERRED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

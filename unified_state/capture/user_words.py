@@ -11,17 +11,17 @@ import time
 from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.rules.judge_summary import says
-from unified_state.lib.clock import current_time
+from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
-from unified_state.lib.words.query import query_words
+from unified_state.lib.times import current_time
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
 from unified_state.memory.archive.pending_messages import read_pending
 from unified_state.memory.archive.sessions import session_number, transcripts_of
 from unified_state.memory.archive.steps import find_step, newest_steps
 from unified_state.memory.ledger.find_sources import Source
 from unified_state.memory.manager.state_writer import StateWriter
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import MAIN_FIELDS
-from unified_state.model.origin import USER_SAID
 from unified_state.model.step import PROMPT
 
 TYPE_CHECKING = False

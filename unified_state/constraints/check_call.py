@@ -16,7 +16,7 @@ from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.repository.place import journal_folder, locate
-from unified_state.model.enforced_constraint import ASK, DENY, TOOL_EVENT, WARN
+from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, WARN
 from unified_state.settings import PROJECT_FILE, load_hook_settings
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from unified_state.constraints.constraint_table import Table
     from unified_state.memory.repository.place import Place
-    from unified_state.model.enforced_constraint import Breach, Enforced
+    from unified_state.model.constraint import Breach, Enforced
     from unified_state.model.hook_event import HookEvent
     from unified_state.settings import Settings
 

@@ -19,14 +19,13 @@ from unified_state.constraints.constraint_table import (
     table_path,
 )
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
-from unified_state.lib.files.atomic_file import write_atomically
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock, write_atomically
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
 from unified_state.memory.ledger.rules.binding import enforced_mode
 from unified_state.memory.ledger.rules.short_item import main_text, scope_in
-from unified_state.model.enforced_constraint import SCOPE_KINDS, Enforced
+from unified_state.model.constraint import SCOPE_KINDS, Enforced
 from unified_state.model.item import CONSTRAINT
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
-from unified_state.model.enforced_constraint import MODES, Enforced
+from unified_state.model.constraint import MODES, Enforced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

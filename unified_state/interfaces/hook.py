@@ -218,7 +218,7 @@ def _no_tag(_secret: str) -> str:
 
 
 def _parts() -> tuple[str, ...]:
-    from unified_state.model.known import PARTS  # only SessionStart has parts
+    from unified_state.model.hook_event import PARTS
 
     return PARTS
 

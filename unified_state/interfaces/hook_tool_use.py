@@ -13,7 +13,7 @@ import sys
 from unified_state.constraints.check_call import ToolCheck
 from unified_state.interfaces.tool_hook import ToolHookRun, given, parse_event, tell
 from unified_state.lib.stdlib import dump_ascii_json
-from unified_state.model.enforced_constraint import TOOL_EVENT
+from unified_state.model.constraint import TOOL_EVENT
 from unified_state.settings import environment
 
 TYPE_CHECKING = False

@@ -10,18 +10,16 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
 from unified_state.errors import CompactionRefusedError
 from unified_state.interfaces.hook import Run, finish
 from unified_state.interfaces.hooks.user_prompt_submit import register
 from unified_state.lib.stdlib import dump_ascii_json
-from unified_state.lib.text.fence import nonces_in
-from unified_state.lib.text.truncate import utf16_units
+from unified_state.lib.text import nonces_in, utf16_units
 from unified_state.memory.archive.compactions import keep_boundary, latest_compaction, mark_delivered
 from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import session_number
-from unified_state.model.host import FLAT, FLAT_AND_NESTED, NESTED, SNAKE_CASE
-from unified_state.model.known import PARTS
+from unified_state.model.hook_event import PARTS
 from unified_state.model.step import PROMPT, Boundary
 from unified_state.settings import default_data_dir
 
@@ -30,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from unified_state.agents.transcripts.rules.hosts import Host
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.hook_event import HookEvent
-    from unified_state.model.host import Host
 
     Handler = Callable[[HookCall, Archive], str]
 

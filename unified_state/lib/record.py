@@ -92,9 +92,7 @@ class Record:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, handler: Any) -> Any:
-        from unified_state.lib.record_validation import record_schema  # pydantic only where it is wanted
-
-        return record_schema(cls, handler, disk_value)
+        return _pydantic_schema(cls, handler)
 
 
 def disk_value(value: Any) -> Any:
@@ -110,3 +108,42 @@ def disk_value(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: disk_value(entry) for name, entry in value.items()}
     return value
+
+
+def _pydantic_schema(cls: type[Record], handler: Any) -> Any:
+    """The schema of a record class: an object with the camelCase names, unknown fields kept in `unknown` where the
+    class has it.
+    """
+    import typing  # as pydantic, only where something is validated or a schema is written; the hooks never do
+
+    from pydantic_core import core_schema
+
+    # The record modules import names of typing only for type checkers, so they are handed in here.
+    hints = typing.get_type_hints(cls, localns=vars(typing), include_extras=True)
+    keeps_unknown = "unknown" in cls.names
+    fields = {
+        name: core_schema.typed_dict_field(
+            handler.generate_schema(hints[name]),
+            required=not hasattr(cls, name),
+            validation_alias=cls.disk_names[name],
+            serialization_alias=cls.disk_names[name],
+        )
+        for name in cls.names
+        if name != "unknown"
+    }
+
+    def build(values: dict[str, Any]) -> Any:
+        known = {name: value for name, value in values.items() if name in fields}
+        unknown = {name: value for name, value in values.items() if name not in fields}
+        return cls(**known, unknown=unknown) if keeps_unknown else cls(**known)
+
+    shape = core_schema.typed_dict_schema(
+        fields,
+        cls_name=cls.__name__,
+        extra_behavior="allow" if keeps_unknown else "forbid",
+        config=core_schema.CoreConfig(title=cls.__name__, strict=True),
+        ref=f"{cls.__module__}.{cls.__name__}",
+    )
+    return core_schema.no_info_after_validator_function(
+        build, shape, serialization=core_schema.plain_serializer_function_ser_schema(disk_value)
+    )

@@ -8,7 +8,7 @@ comes back as it was given.
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.timestamps import to_milliseconds, to_text
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+BRIEF, WORKING_SET = PARTS = ("brief", "working_set")  # of what SessionStart gives back: each has a handler
 HOST_MARK = ":"  # parts the host's name from the id that it gave a session; Claude Code's own ids have none
 UNNAMED_HOST = "other"  # called a hook that was installed for Claude Code
 

@@ -1,12 +1,10 @@
-"""What is known when a session is given its memory back, before it is chosen and put into words."""
+"""What a restore knows of a session and chooses from: its turns, its working set, and what a summary kept."""
 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.model.item import LedgerItem, Validity
 from unified_state.model.session_state import GitState, WorkItem
-from unified_state.model.survival_verdicts import Survival
-from unified_state.model.working_set_entries import WorkingSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +12,77 @@ if TYPE_CHECKING:
 
     Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
 
-BRIEF, WORKING_SET = "brief", "working_set"
-PARTS = (BRIEF, WORKING_SET)
+Scored = tuple[str, float]
+
+
+class WorkingFile(Record):
+    """A file as the repository names it, with the identifiers that were seen in it, the weightiest first.
+
+    `hot` is the part of its score that comes from edits.
+    """
+
+    path: str
+    score: float
+    hot: float
+    words: tuple[Scored, ...] = ()
+
+
+class RanCommand(Record):
+    """A command of the shell and how it ended last: whether it failed, its last line (None where nothing is known of
+    its end), the lines that tell of failures.
+    """
+
+    command: str
+    score: float
+    failed: bool = False
+    last: str | None = None
+    failing: tuple[str, ...] = ()
+
+
+class WorkingSet(Record):
+    """The top of a session's working set, each list in the order of its scores."""
+
+    files: tuple[WorkingFile, ...] = ()
+    words: tuple[Scored, ...] = ()  # identifiers that were seen outside of files
+    commands: tuple[RanCommand, ...] = ()
+    programs: tuple[Scored, ...] = ()  # by their first two words: `go test`, `git log`
+    references: tuple[Scored, ...] = ()
+    errors: tuple[Scored, ...] = ()
+
+
+KEPT, MISSING, DISTORTED = "kept", "missing", "distorted"
+BARE = "bare"  # kept without its reason
+STALE = "stale"  # of a superseded item: the summary tells it as if it still held
+
+
+class Judged(Record):
+    """One item beside a summary: the verdict, and where in the summary it is spoken of (`begin` to `end`)."""
+
+    ref: str
+    verdict: str
+    begin: int = 0
+    end: int = 0
+
+
+class Named(Record):
+    """How many entries of one kind the working set has, and how many of them a summary names."""
+
+    kind: str
+    total: int
+    named: int
+
+
+class Survival(Record):
+    """What one summary kept of the items and of the working set."""
+
+    items: tuple[Judged, ...] = ()
+    working_set: tuple[Named, ...] = ()
+
+    def refs(self, *verdicts: str) -> tuple[str, ...]:
+        """The items with one of these verdicts, in their order."""
+        return tuple(judged.ref for judged in self.items if judged.verdict in verdicts)
+
+
 RELEVANT = "relevant"  # what a prompt after a compaction is about
 TRIED = "tried"  # what was tried before on the files that a prompt names
 ELSEWHERE = "elsewhere"  # what other sessions decided since the last prompt

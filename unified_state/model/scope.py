@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from unified_state.errors import UsageError
-from unified_state.lib.shell.parse import read_commands
-from unified_state.lib.shell.shell_words import UnreadableError
-from unified_state.model.enforced_constraint import MODES, SCOPE_KINDS
+from unified_state.lib.shell import UnreadableError, read_commands
+from unified_state.model.constraint import MODES, SCOPE_KINDS
 from unified_state.model.item import Scope
 
 TYPE_CHECKING = False

@@ -11,8 +11,8 @@ import os
 
 from unified_state.capture.survival_table import find_survival
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.fence import fenced
-from unified_state.lib.text.timestamps import to_milliseconds, to_text
+from unified_state.lib.text import fenced
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
 from unified_state.memory.archive.session_notes import pending_actions
 from unified_state.memory.archive.sessions import LOCAL_SESSION, STAND_IN, open_notes, read_work, session_number
@@ -20,15 +20,8 @@ from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_in_file, paged_out_refs
 from unified_state.memory.working_set.working_set_table import read_working_set
-from unified_state.model.known import (
-    BRIEF,
-    ELSEWHERE,
-    RELEVANT,
-    TRIED,
-    WORKING_SET,
-    Composition,
-    Known,
-)
+from unified_state.model.hook_event import BRIEF, WORKING_SET
+from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED, Composition, Known
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.rules.compose import compose
 from unified_state.restore.rules.working_set_lines import outline
@@ -41,9 +34,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.compactions import Compaction
     from unified_state.memory.repository.place import Place
     from unified_state.model.item import LedgerItem
-    from unified_state.model.known import Reason, TurnOutline
-    from unified_state.model.survival_verdicts import Survival
-    from unified_state.model.working_set_entries import WorkingSet
+    from unified_state.model.known import Reason, Survival, TurnOutline, WorkingSet
     from unified_state.settings import Settings
 
 _TURNS, _PENDING = 14, 20

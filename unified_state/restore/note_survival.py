@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from unified_state.capture.survival_table import all_survivals, find_survival, keep_restored, tell_once
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.lib.text import estimate_tokens
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.compactions import find_compaction
+from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 from unified_state.model.refs import COMPACTION, parse_ref
-from unified_state.model.survival_verdicts import BARE, DISTORTED, KEPT, MISSING, STALE
 from unified_state.restore.rules.brief_lines import survival_line, told_refs
 
 TYPE_CHECKING = False

@@ -10,13 +10,13 @@ from unified_state.capture.ingest import read_head
 from unified_state.capture.rules.judge_summary import judge
 from unified_state.errors import NotFoundError
 from unified_state.lib.record import Record
-from unified_state.lib.text.exact_tokens import count_tokens
-from unified_state.lib.text.fence import fenced
-from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.lib.text import estimate_tokens, fenced
+from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import ACTIVE, SUPERSEDED, stated_items
-from unified_state.model.known import PARTS, RELEVANT, Composition
+from unified_state.model.hook_event import PARTS
+from unified_state.model.known import RELEVANT, Composition
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose

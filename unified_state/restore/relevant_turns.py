@@ -7,10 +7,9 @@ that only says to go on asks for nothing.
 
 from __future__ import annotations
 
-from unified_state.lib.text.timestamps import age_text, to_milliseconds
-from unified_state.lib.text.truncate import cut, utf16_units
-from unified_state.lib.words.index_text import is_cjk
-from unified_state.lib.words.query import MARK, words_of
+from unified_state.lib.query import MARK, words_of
+from unified_state.lib.text import cut, is_cjk, utf16_units
+from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.archive.full_text import Filters
 from unified_state.memory.archive.steps import turn_of_step
 from unified_state.memory.ledger.rules.item_lines import harmless

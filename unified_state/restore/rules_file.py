@@ -10,11 +10,9 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError, UnifiedStateError
-from unified_state.lib.files.atomic_file import write_note
-from unified_state.lib.files.file_lock import FileLock
-from unified_state.lib.files.owned_files import remove_if_empty
-from unified_state.lib.text.fence import fenced
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.files import FileLock, remove_if_empty, write_note
+from unified_state.lib.text import fenced
+from unified_state.lib.times import to_text
 from unified_state.memory.repository.git_exclude import exclude_from_git
 from unified_state.settings import environment
 

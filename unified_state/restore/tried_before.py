@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.text.compress import unpack
-from unified_state.lib.text.timestamps import to_milliseconds
-from unified_state.lib.words.identifiers import mentioned_files
+from unified_state.lib.identifiers import mentioned_files
+from unified_state.lib.text import unpack
+from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.ledger.item_table import newest_items
 from unified_state.memory.ledger.rules.item_lines import item_line

@@ -4,7 +4,7 @@ searches.
 
 from __future__ import annotations
 
-from unified_state.lib.text.decay import raised, score
+from unified_state.lib.decay import raised, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

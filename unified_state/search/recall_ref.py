@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.excerpts import MOST_MATCHES, lines_of, matches_in, parse_range, shown_matches
 from unified_state.lib.record import Record
-from unified_state.lib.text.line_excerpts import MOST_MATCHES, lines_of, parse_range, shown_matches
-from unified_state.lib.text.timed_regex import matches_in
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.compactions import find_compaction, restores_of
 from unified_state.memory.archive.export_steps import export_line
 from unified_state.memory.archive.pruned_steps import is_pruned, is_turn_pruned

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.lib.words.query import CHATTER, query_words
+from unified_state.lib.query import CHATTER, query_words
 from unified_state.memory.archive.full_text import count_having, count_steps
 
 TYPE_CHECKING = False

@@ -7,11 +7,10 @@ says of time, of a speaker or of a file raises what fits, and so does, a little,
 from __future__ import annotations
 
 from unified_state.errors import NotFoundError
+from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.lib.record import Record
-from unified_state.lib.text.timestamps import to_milliseconds, to_text
-from unified_state.lib.text.truncate import one_line
-from unified_state.lib.words.index_text import index_text
-from unified_state.lib.words.query import has_any, names_file, query_words, region, snippet, words_of
+from unified_state.lib.text import index_text, one_line
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable

@@ -8,10 +8,10 @@ from __future__ import annotations
 from threading import Thread
 
 from unified_state.errors import StorageError
+from unified_state.lib.query import names_file, query_words, region, snippet
 from unified_state.lib.record import Record
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.text.truncate import one_line
-from unified_state.lib.words.query import names_file, query_words, region, snippet
+from unified_state.lib.text import one_line
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.steps import readable, uuid_key
 from unified_state.model.history_records import HistoryQuery
 from unified_state.model.step import Step

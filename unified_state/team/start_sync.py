@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.lib.assets import PACKAGE_ROOT
+from unified_state.lib.package import PACKAGE_ROOT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

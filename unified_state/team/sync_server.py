@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import AlreadyRunningError, UnifiedStateError
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.memory.archive.schema.outbox_triggers import note_everything
 from unified_state.memory.history.store_protocol import KeepsMarks, KeepsVectors

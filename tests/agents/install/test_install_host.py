@@ -18,9 +18,8 @@ from unified_state.agents.install.install_host import (
     installed_hosts,
     uninstall_host,
 )
-from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.agents.transcripts.rules.hosts import HOSTS, PLUGIN, Host
 from unified_state.errors import UnifiedStateError
-from unified_state.model.host import PLUGIN, Host
 
 SHARED = [host for host in HOSTS.values() if not host.own_file]
 OWN = [host for host in HOSTS.values() if host.own_file]

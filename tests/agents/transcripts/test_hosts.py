@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.transcripts.rules.hosts import HOSTS, host_of
+from unified_state.agents.transcripts.rules.hosts import HOSTS, Host, host_of
 from unified_state.interfaces.hook import EVENTS
-from unified_state.model.host import Host
 
 PACKAGES = Path(__file__).parents[2] / "other_hosts" / "package.json"
 EVERY = pytest.mark.parametrize("host", HOSTS.values(), ids=lambda host: host.name)

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import MINUTE, NOW, uuid_of
-from unified_state.lib.text.compress import pack
-from unified_state.lib.words.index_text import index_text
-from unified_state.lib.words.query import query_words
+from unified_state.lib.query import query_words
+from unified_state.lib.text import index_text, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
 from unified_state.memory.archive.sessions import touch_session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import NOW, uuid_of
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Output, archive_output
 from unified_state.memory.archive.sessions import touch_session

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW, uuid_of
-from unified_state.lib.text.compress import UNREADABLE, pack
+from unified_state.lib.text import UNREADABLE, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import (

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import NOW, uuid_of
-from unified_state.lib.text.compress import pack
-from unified_state.lib.words.index_text import index_text
-from unified_state.lib.words.query import fts_query
+from unified_state.lib.query import fts_query
+from unified_state.lib.text import index_text, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step, last_turns, step_numbers, steps_of_turn

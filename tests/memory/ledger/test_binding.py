@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import item
 from unified_state.memory.ledger.rules.binding import is_binding, may_decide
+from unified_state.model.constraint import ORIGINS, USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION
-from unified_state.model.origin import ORIGINS, USER_SAID
 
 
 @pytest.mark.parametrize("origin", ORIGINS)

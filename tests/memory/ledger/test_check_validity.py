@@ -8,7 +8,7 @@ import pytest
 from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, result, uuid_of, write_transcript
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.take_summary import take_in
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import begin_compaction
 from unified_state.memory.archive.sessions import touch_session

@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, uuid_of, write_transcript
 from unified_state.capture.capture_transcript import Capture
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import begin_compaction, keep_summary
 from unified_state.memory.archive.sessions import touch_session

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, result, uuid_of
-from unified_state.lib.text.quotes import text_hash
+from unified_state.lib.text import text_hash
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.secrets.masker import Masker
+from unified_state.model.constraint import INFERRED, OBSERVED, USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.model.origin import INFERRED, OBSERVED, USER_SAID
 
 RULE = "Never push to the main branch"
 

@@ -12,8 +12,8 @@ from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import find_item, insert_item, link_items
 from unified_state.memory.ledger.proposals import accept, dismiss
 from unified_state.memory.repository.place import Place
+from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.model.item import CONSTRAINT
-from unified_state.model.origin import INFERRED, USER_SAID
 from unified_state.restore.compose_restore import gather
 
 Keep = Callable[..., None]

@@ -18,8 +18,8 @@ from unified_state.memory.manager.inspect_state import inspect_state_file
 from unified_state.memory.manager.projection import Projection
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.model.origin import USER_SAID
 from unified_state.settings import Settings
 
 BODIES: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ import pytest
 from tests.builders import item
 from tests.processes import run_at_once
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock
 from unified_state.lib.record import disk_value
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.state_file.state_file import StateContent, StateFile, written_state_files

@@ -13,7 +13,7 @@ from unified_state.memory.archive.sessions import session_number, touch_session
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
 from unified_state.memory.working_set.working_set_table import read_clock, read_working_set
-from unified_state.model.working_set_entries import RanCommand, WorkingSet
+from unified_state.model.known import RanCommand, WorkingSet
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
 ROOT = "/home/ada/shop"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.working_set.working_set_table import (

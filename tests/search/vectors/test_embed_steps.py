@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders import answer, call, prompt, result
 from unified_state.errors import StorageError
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.vectors.vector_table import (

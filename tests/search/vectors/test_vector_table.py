@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import NOW, uuid_of
 from unified_state.errors import UsageError
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step

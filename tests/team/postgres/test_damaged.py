@@ -15,7 +15,7 @@ from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, start_again, start_server, stop_server
 from tests.team.postgres.test_tenancy import claim
 from unified_state.errors import StorageError
-from unified_state.lib.text.compress import UNREADABLE
+from unified_state.lib.text import UNREADABLE
 from unified_state.model.history_records import HistoryQuery
 from unified_state.team.postgres.postgres_store import open_postgres
 

@@ -15,8 +15,8 @@ from unified_state.agents.install.claude_settings import settings_files, setting
 from unified_state.agents.install.hook_interpreter import hook_interpreter
 from unified_state.agents.install.hook_table import HOOK_MODULE, our_handlers
 from unified_state.errors import StorageError
-from unified_state.lib.assets import PACKAGE_ROOT
-from unified_state.lib.files.atomic_file import write_note
+from unified_state.lib.files import write_note
+from unified_state.lib.package import PACKAGE_ROOT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ The interpreter is called isolated (`-I -S`): nothing in the project can change 
 from __future__ import annotations
 
 from unified_state.agents.install.hook_interpreter import hook_interpreter
-from unified_state.lib.assets import PACKAGE_ROOT
-from unified_state.model.known import PARTS
+from unified_state.lib.package import PACKAGE_ROOT
+from unified_state.model.hook_event import PARTS
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False

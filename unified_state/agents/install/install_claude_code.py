@@ -18,14 +18,14 @@ from unified_state.agents.install.hook_table import (
     output_hook_group,
     tool_hook_group,
 )
+from unified_state.agents.install.json_edit import append_entries, parsed, remove_entries
+from unified_state.agents.install.owned_files import created_by_us, note_created
 from unified_state.agents.install.status_line_entry import with_status_line, without_status_line
 from unified_state.errors import StorageError, UnifiedStateError
-from unified_state.lib.assets import asset_path
-from unified_state.lib.files.atomic_file import write_atomically
-from unified_state.lib.files.json_edit import append_entries, parsed, remove_entries
-from unified_state.lib.files.owned_files import created_by_us, note_created, remove_if_empty
+from unified_state.lib.files import remove_if_empty, write_atomically
+from unified_state.lib.package import asset_path
 from unified_state.lib.record import Record
-from unified_state.model.enforced_constraint import TOOL_EVENT
+from unified_state.model.constraint import TOOL_EVENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,13 +13,12 @@ import shlex
 from unified_state.agents.install.hook_interpreter import hook_interpreter
 from unified_state.agents.install.hook_table import BEGIN, TIMEOUTS
 from unified_state.agents.install.install_claude_code import Installed, read_settings, read_text
-from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.agents.install.json_edit import append_entries, parsed, remove_entries
+from unified_state.agents.install.owned_files import created_by_us, note_created
+from unified_state.agents.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS, PLUGIN, SHELL_LINES
 from unified_state.errors import UsageError
-from unified_state.lib.assets import PACKAGE_ROOT, package_path
-from unified_state.lib.files.atomic_file import write_atomically
-from unified_state.lib.files.json_edit import append_entries, parsed, remove_entries
-from unified_state.lib.files.owned_files import created_by_us, note_created, remove_if_empty
-from unified_state.model.host import COMMANDS, GROUPS, PLUGIN, SHELL_LINES
+from unified_state.lib.files import remove_if_empty, write_atomically
+from unified_state.lib.package import PACKAGE_ROOT, package_path
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from unified_state.model.host import Host
+    from unified_state.agents.transcripts.rules.hosts import Host
 
 HOST_MODULE = "unified_state.interfaces.host_hook"
 _AT_THE_END = 3  # seconds that a hook may take when a session ends; Codex allows no more

@@ -11,7 +11,7 @@ import os
 from unified_state.agents.install.claude_settings import config_folder, parsed_settings, settings_in
 from unified_state.agents.install.hook_interpreter import hook_interpreter
 from unified_state.agents.install.hook_table import BEGIN
-from unified_state.lib.assets import PACKAGE_ROOT
+from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.settings import default_data_dir
 
@@ -28,7 +28,7 @@ _WORDS = 6  # of our command: interpreter, -I, -S, -c, code, data folder
 
 def with_status_line(text: str, data_dir: str) -> str:
     """The settings with our status line, in place of the one that is there."""
-    from unified_state.lib.files.json_edit import member_text, set_member
+    from unified_state.agents.install.json_edit import member_text, set_member
 
     replaced = member_text(text, _KEY)
     before = parse_json(replaced or "null")
@@ -39,7 +39,7 @@ def with_status_line(text: str, data_dir: str) -> str:
 
 def without_status_line(text: str) -> tuple[bool, str]:
     """Whether the settings have our status line, and the settings with what was there before it."""
-    from unified_state.lib.files.json_edit import member_text, remove_member, set_member
+    from unified_state.agents.install.json_edit import member_text, remove_member, set_member
 
     value = parse_json(member_text(text, _KEY) or "null")
     if not is_our_status_line(value):

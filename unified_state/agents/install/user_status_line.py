@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.lib.parallel_processes import Excerpt, Program, start_programs
+from unified_state.lib.processes import Excerpt, Program, start_programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from unified_state.lib.parallel_processes import Processes
+    from unified_state.lib.processes import Processes
 
 _SECONDS = 3.0
 _MOST_BYTES = 1 << 14  # of its output

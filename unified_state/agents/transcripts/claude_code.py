@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.agents.transcripts.transcript_lines import text_in, time_of
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text.fence import nonces_in
+from unified_state.lib.text import nonces_in
 from unified_state.model.step import (
     ATTACHMENT,
     NOTICE,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from unified_state.agents.transcripts.host_event import without_context
 from unified_state.agents.transcripts.transcript_lines import objects_in, text_in, time_of
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text.fence import nonces_in
+from unified_state.lib.text import nonces_in
 from unified_state.model.step import (
     NOTICE,
     PROMPT,

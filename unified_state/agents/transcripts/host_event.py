@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.agents.transcripts.rules.hosts import Host
     from unified_state.model.hook_event import HookEvent
-    from unified_state.model.host import Host
 
 _SESSION_IDS = ("conversation_id", "sessionId", "sessionID")
 _ANSWERS = ("prompt_response", "last_message", "text")

@@ -7,9 +7,9 @@ Claude Code has too go by its names.
 from __future__ import annotations
 
 from unified_state.agents.transcripts.transcript_lines import text_in
+from unified_state.lib.foreign_values import time_of
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text.fence import nonces_in
-from unified_state.lib.text.foreign_values import time_of
+from unified_state.lib.text import nonces_in
 from unified_state.model.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Boundary, Delivery, Step, Summary
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.times import to_milliseconds
 from unified_state.model.step import Continuation, Usage
 
 TYPE_CHECKING = False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from unified_state.capture.rules.failed_calls import refusal
-from unified_state.model.fact import Fact, Todo
-from unified_state.model.item import DECISION
-from unified_state.model.origin import USER_SAID
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import DECISION, Fact, Todo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ Both are read from the output of the very command: text that only shows a commit
 
 from __future__ import annotations
 
-from unified_state.lib.shell.command_names import simple_commands
-from unified_state.model.fact import Fact
-from unified_state.model.item import EVIDENCE
-from unified_state.model.origin import OBSERVED
+from unified_state.lib.shell_commands import simple_commands
+from unified_state.model.constraint import OBSERVED
+from unified_state.model.item import EVIDENCE, Fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from unified_state.capture.rules.matched_terms import Matched
 from unified_state.capture.rules.terms import NAME, NUMBER, SENSE
 from unified_state.capture.rules.word_meanings import VERBS, WEAK
 from unified_state.capture.rules.word_senses import ALL, MUST, NOT, ONLY
-from unified_state.lib.words.index_text import is_cjk
-from unified_state.model.survival_verdicts import DISTORTED, KEPT, MISSING
+from unified_state.lib.text import is_cjk
+from unified_state.model.known import DISTORTED, KEPT, MISSING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

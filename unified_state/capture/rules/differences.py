@@ -23,7 +23,7 @@ from unified_state.capture.rules.word_senses import (
     TO,
     UNTIL,
 )
-from unified_state.lib.words.index_text import is_cjk
+from unified_state.lib.text import is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

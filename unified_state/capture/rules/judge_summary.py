@@ -5,9 +5,9 @@ from __future__ import annotations
 from unified_state.capture.rules.compare import BESIDE, LED, UNNAMED, compare
 from unified_state.capture.rules.read_statement import is_called_former, is_called_open, is_called_past, read
 from unified_state.capture.rules.summary_block import alias_in_front
-from unified_state.lib.words.identifiers import identifiers, stands_in
+from unified_state.lib.identifiers import identifiers, stands_in
 from unified_state.model.item import ALIAS_LETTERS, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION
-from unified_state.model.survival_verdicts import BARE, DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
+from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE, Judged, Named, Survival
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from unified_state.capture.rules.read_statement import Reading
     from unified_state.model.item import LedgerItem
-    from unified_state.model.working_set_entries import WorkingSet
+    from unified_state.model.known import WorkingSet
 
 
 _LETTERS = frozenset(ALIAS_LETTERS.values())

@@ -8,7 +8,7 @@ of it, each of which says something and is no novel. What is read here is a mode
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.truncate import one_line
+from unified_state.lib.text import one_line
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, QUESTION
 
 NEXT = "next"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from unified_state.capture.rules.quantities import UNITS, read_quantity
 from unified_state.capture.rules.word_meanings import COMPOUNDS, CONTRARY, VERBS, WEAK, meaning
 from unified_state.capture.rules.word_senses import AND, AT_LEAST, AT_MOST, CJK_SENSES, LIGHT, PHRASES, SENSES
-from unified_state.lib.words.index_text import is_cjk
+from unified_state.lib.text import is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ found is never shown as a fact before the user has accepted it.
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.own_words import own_passages
-from unified_state.model.fact import Fact
-from unified_state.model.item import CONSTRAINT
-from unified_state.model.origin import USER_SAID
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import CONSTRAINT, Fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

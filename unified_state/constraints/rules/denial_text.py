@@ -4,15 +4,15 @@ it.
 
 from __future__ import annotations
 
-from unified_state.lib.text.truncate import cut
+from unified_state.lib.text import cut
 from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
-from unified_state.model.enforced_constraint import ASK, DENY, WARN
+from unified_state.model.constraint import ASK, DENY, WARN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unified_state.model.enforced_constraint import Breach
+    from unified_state.model.constraint import Breach
 
 _TEXT, _SOURCE, _MATCHED = 240, 100, 120  # characters
 _MOST = 3

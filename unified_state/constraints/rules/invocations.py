@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.constraints.rules.globs import glob_matches, has_wildcard
 from unified_state.lib.record import Record
-from unified_state.lib.shell.unwrap import program_name
+from unified_state.lib.shell_commands import program_name
 
 # Options that take the next word, by program or program and first operand.
 _VALUED = {

@@ -11,7 +11,7 @@ from itertools import islice
 
 from unified_state.constraints.rules.globs import glob_matches, has_wildcard, lies_within, path_matches
 from unified_state.lib.record import Record
-from unified_state.model.enforced_constraint import ASK, MODES, Breach
+from unified_state.model.constraint import ASK, MODES, Breach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from unified_state.constraints.rules.invocations import Invocation
     from unified_state.constraints.rules.touched_files import Touched
-    from unified_state.lib.shell.parse import SimpleCommand
-    from unified_state.model.enforced_constraint import Enforced
+    from unified_state.lib.shell import SimpleCommand
+    from unified_state.model.constraint import Enforced
 
 _CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
@@ -69,7 +69,7 @@ class Judge:
     def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
         if constraint.commands and not _names_a_program(constraint.commands, line):
             return None
-        from unified_state.lib.shell.shell_words import UnreadableError  # most calls need no more than a look
+        from unified_state.lib.shell import UnreadableError  # most calls need no more than a look
 
         try:
             matched = self._matched(constraint)
@@ -80,7 +80,7 @@ class Judge:
     def _matched(self, constraint: Enforced) -> str | None:
         """What in the line the constraint is about."""
         from unified_state.constraints.rules.touched_files import changed_files, named_files
-        from unified_state.lib.shell.shell_words import UnreadableError
+        from unified_state.lib.shell import UnreadableError
 
         left = _MOST_FILES
         patterns = [(text, _pattern(text)) for text in constraint.commands]
@@ -100,10 +100,10 @@ class Judge:
         return None
 
     def _run_by_line(self) -> list[SimpleCommand]:
-        from unified_state.lib.shell.shell_words import UnreadableError
+        from unified_state.lib.shell import UnreadableError
 
         if self._commands is None:
-            from unified_state.lib.shell.unwrap import commands_run
+            from unified_state.lib.shell_commands import commands_run
 
             self._commands = list(islice(commands_run(self._line or ""), _MOST_COMMANDS + 1))
         if len(self._commands) > _MOST_COMMANDS:
@@ -138,7 +138,7 @@ def _names_a_program(patterns: Sequence[str], line: str) -> bool:
 
 def _pattern(text: str) -> Invocation:
     from unified_state.constraints.rules.invocations import read_invocation
-    from unified_state.lib.shell.parse import read_commands
+    from unified_state.lib.shell import read_commands
 
     return read_invocation(read_commands(text)[0].words)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unified_state.constraints.rules.invocations import Invocation
-    from unified_state.lib.shell.parse import SimpleCommand
+    from unified_state.lib.shell import SimpleCommand
 
 _ALL = {"chgrp", "chmod", "chown", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate", "unlink"}
 _LAST = {"cp", "install", "ln", "rsync", "scp"}

@@ -10,9 +10,9 @@ import os
 from hashlib import sha256
 
 from unified_state.context.messages.rules.message_texts import ASSISTANT, TOOL
-from unified_state.lib.clock import current_time
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
+from unified_state.lib.times import current_time
 from unified_state.memory.archive.sessions import LOCAL_SESSION
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.secrets.rules.mask import hide_private

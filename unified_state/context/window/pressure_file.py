@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.files.session_file import session_file, write_session_file
+from unified_state.lib.files import session_file, write_session_file
 
 _FOLDER = "pressure"
 _MOST = 2

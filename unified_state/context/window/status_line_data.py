@@ -12,14 +12,14 @@ from unified_state.context.window.rules.context_phase import compaction_limit, p
 from unified_state.context.window.rules.status_line_text import Glance
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.compress import unpack
-from unified_state.lib.text.timestamps import age_text, to_milliseconds
+from unified_state.lib.text import unpack
+from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.archive.schema.archive_reader import ArchiveReader
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
 from unified_state.memory.repository.place import journal_folder
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.context_usage import OK, Point
-from unified_state.model.origin import USER_SAID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

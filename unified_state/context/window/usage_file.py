@@ -5,7 +5,7 @@ The status line writes it several times a minute.
 
 from __future__ import annotations
 
-from unified_state.lib.files.session_file import session_file, write_session_file
+from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.model.context_usage import Reading
 

@@ -14,7 +14,7 @@ from unified_state.interfaces.hook_tool_output import shortened
 from unified_state.interfaces.hook_tool_use import check
 from unified_state.interfaces.tool_hook import parse_event
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
-from unified_state.model.enforced_constraint import TOOL_EVENT
+from unified_state.model.constraint import TOOL_EVENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 from unified_state.agents.install.hook_table import LONG_OUTPUTS, OUTPUT_EVENT, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.interfaces.agent_sdk.sdk_calls import Call
-from unified_state.model.enforced_constraint import TOOL_EVENT
-from unified_state.model.known import PARTS
+from unified_state.model.constraint import TOOL_EVENT
+from unified_state.model.hook_event import PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import sys
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import NotFoundError
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
-from unified_state.lib.text.compress import well_formed
+from unified_state.lib.text import well_formed
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.open_workspace import open_workspace
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.origin import INFERRED, USER_SAID
+from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False

@@ -9,9 +9,9 @@ from unified_state.settings import environment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.agents.install.install_claude_code import Installed
+    from unified_state.agents.transcripts.rules.hosts import Host
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.memory.repository.place import Place
-    from unified_state.model.host import Host
     from unified_state.settings import Settings
 
 

@@ -13,8 +13,8 @@ import os
 import sys
 
 from unified_state.errors import UnifiedStateError
-from unified_state.lib.program_path import leave_relative_path
-from unified_state.lib.version import __version__
+from unified_state.lib.package import __version__
+from unified_state.lib.processes import leave_relative_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

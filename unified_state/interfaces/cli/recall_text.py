@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text.truncate import cut, one_line
+from unified_state.lib.text import cut, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ import subprocess
 import tempfile
 
 from unified_state.agents.install.hook_table import hook_groups
-from unified_state.lib.assets import package_path
+from unified_state.lib.package import package_path
 from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.manager.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.known import PARTS
+from unified_state.model.hook_event import PARTS
 from unified_state.settings import Settings
 
 TYPE_CHECKING = False

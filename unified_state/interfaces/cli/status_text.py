@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.lib.text.timestamps import age_text
+from unified_state.lib.times import age_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from unified_state.memory.archive.sessions import Cursor, move_cursor, read_curs
 from unified_state.memory.journal.journal import EVENTS, Journal
 from unified_state.memory.journal.journal_places import writable_journal
 from unified_state.memory.secrets.rules.mask import hide_private
-from unified_state.model.known import BRIEF
+from unified_state.model.hook_event import BRIEF
 from unified_state.model.step import PROMPT, TEXT
 from unified_state.upkeep.stand_in.stand_in import StandIn
 

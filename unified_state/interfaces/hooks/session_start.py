@@ -14,7 +14,7 @@ from unified_state.memory.ledger.rules.binding import unenforced
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives
 from unified_state.memory.repository.rejoin import remember
-from unified_state.model.known import BRIEF
+from unified_state.model.hook_event import BRIEF
 from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
 from unified_state.restore.note_survival import note_restored
 

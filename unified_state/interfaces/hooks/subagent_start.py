@@ -9,7 +9,7 @@ import time
 
 from unified_state.agents.transcripts.subagent_tasks import has_begun, tasks_of
 from unified_state.interfaces.hooks.user_prompt_submit import register
-from unified_state.lib.text.fence import fenced
+from unified_state.lib.text import fenced
 from unified_state.memory.archive.sessions import session_number
 from unified_state.restore.task_slice import task_slice
 

@@ -4,7 +4,7 @@ turns that the prompt is about.
 
 from __future__ import annotations
 
-from unified_state.lib.text.truncate import utf16_units
+from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.compactions import latest_compaction, restores_of
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, session_number
 from unified_state.model.step import PROMPT
@@ -94,7 +94,8 @@ def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
     )
     if turns_since > _TURNS_TOO_LATE:
         return ""
-    from unified_state.model.known import PARTS, RELEVANT
+    from unified_state.model.hook_event import PARTS
+    from unified_state.model.known import RELEVANT
 
     tried = restores_of(archive, compaction.id)
     missing = [part for part in PARTS if _is_missing([restore for restore in tried if restore.part == part])]

@@ -23,7 +23,7 @@ from unified_state.interfaces.mcp.prompt_texts import Texts
 from unified_state.interfaces.mcp.read_tools import ReadingTools
 from unified_state.interfaces.mcp.record_tools import RecordingTools
 from unified_state.interfaces.mcp.tool_answers import answering, giving, refusal
-from unified_state.lib.version import __version__
+from unified_state.lib.package import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

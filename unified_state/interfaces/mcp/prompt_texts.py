@@ -10,8 +10,8 @@ from pydantic import Field
 
 from unified_state.interfaces.mcp.read_tools import state_page
 from unified_state.interfaces.mcp.tool_answers import json_text
-from unified_state.lib.clock import current_time
-from unified_state.lib.text.pages import page_of_entries
+from unified_state.lib.excerpts import page_of_entries
+from unified_state.lib.times import current_time
 from unified_state.restore.note_survival import survivals
 from unified_state.restore.preview import hand_over
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from unified_state.errors import UnifiedStateError
-from unified_state.lib.clock import current_time
+from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.lib.record import disk_value
-from unified_state.lib.text.pages import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
+from unified_state.lib.times import current_time
 from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.manager.manager import UnifiedStateManager
 from unified_state.model.item import ALIAS_LETTERS

@@ -12,7 +12,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextConten
 
 from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.compress import well_formed
+from unified_state.lib.text import well_formed
 from unified_state.upkeep.doctor.bug_report import report_bug
 
 TYPE_CHECKING = False

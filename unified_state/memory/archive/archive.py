@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
-from unified_state.lib.files.atomic_file import PRIVATE, publish_once, temporary_name
+from unified_state.lib.files import PRIVATE, publish_once, temporary_name
 from unified_state.lib.stdlib import DatabaseError, connect
-from unified_state.lib.text.compress import escape_surrogates
+from unified_state.lib.text import escape_surrogates
 
 ARCHIVE_VERSION = 5  # the number of migrations
 OWNER = "repository"  # the named value that says which repository it belongs to

@@ -9,7 +9,7 @@ one.
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.compress import pack, unpack
+from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.steps import uuid_key
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ stands in the newest turn, under a uuid that is made of its call.
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.steps import KIND_NUMBERS, index_later
 from unified_state.model.step import TOOL_RESULT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import find_step, step_numbers
 from unified_state.model.step import TOOL_CALL, TOOL_FILE, TOOL_RESULT

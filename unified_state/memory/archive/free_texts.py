@@ -6,8 +6,8 @@ One table says where they lie, so that whoever looks for a secret, or for what i
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.compress import pack, unpack
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.text import pack, unpack
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.compactions import FORGOTTEN
 from unified_state.memory.archive.steps import step_numbers
 from unified_state.model.history_records import COMPACTION

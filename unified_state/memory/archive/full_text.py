@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from itertools import islice
 
+from unified_state.lib.query import fts_query, is_single_cjk, names_file, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import connect
-from unified_state.lib.words.query import fts_query, is_single_cjk, names_file, words_of
 from unified_state.memory.archive.steps import KIND_NUMBERS, find_step, readable
 
 TYPE_CHECKING = False

@@ -6,11 +6,10 @@ import os
 import sys
 
 from unified_state.errors import StorageError
-from unified_state.lib.files.atomic_file import write_note
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.compress import pack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import last_turns, texts_since
 from unified_state.memory.archive.write_steps import StepWriter

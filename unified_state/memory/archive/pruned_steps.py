@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.compress import unpack
-from unified_state.lib.words.index_text import strings_of
+from unified_state.lib.text import strings_of, unpack
 from unified_state.memory.archive.steps import uuid_key
 from unified_state.memory.archive.write_steps import forget_step
 from unified_state.model.refs import TURN, step_refs

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.fact import Todo
+    from unified_state.model.item import Todo
 
 TODO = "todo"  # the kind of these notes
 _OPEN = ("pending", "in_progress")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.compress import escape_surrogates, unpack
-from unified_state.lib.words.index_text import index_text, strings_of
+from unified_state.lib.text import escape_surrogates, index_text, strings_of, unpack
 from unified_state.model.step import KINDS, TEXT, TOOL_CALL, Step
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ again changes nothing, so a killed hook can always begin anew at the last offset
 
 from __future__ import annotations
 
-from unified_state.lib.text.compress import pack, unpack
+from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.steps import DATA_URL, KIND_NUMBERS, index_left, searchable, uuid_key, was_unindexed
 from unified_state.model.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from unified_state.lib.text.compress import escape_surrogates, pack
+from unified_state.lib.text import escape_surrogates, pack
 from unified_state.memory.archive.compactions import forget_summary
 from unified_state.memory.archive.free_texts import forget_texts_of_session
 from unified_state.memory.archive.sessions import session_number

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.compress import pack, unpack
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.text import pack, unpack
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.compactions import FORGOTTEN
 from unified_state.memory.archive.steps import find_placed
 from unified_state.model.history_records import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from unified_state.lib.query import query_words
 from unified_state.lib.stdlib import DatabaseError
-from unified_state.lib.words.query import query_words
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
 from unified_state.memory.archive.sessions import session_number

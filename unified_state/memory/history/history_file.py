@@ -10,7 +10,7 @@ import os
 from hashlib import sha256
 
 from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
-from unified_state.lib.files.atomic_file import PRIVATE, temporary_name
+from unified_state.lib.files import PRIVATE, temporary_name
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.history.record_fields import RECORD, to_object, to_record

@@ -6,9 +6,9 @@ checked, whoever wrote it: a record has the types and the choices that the rest 
 
 from __future__ import annotations
 
-from unified_state.lib.text.json_depth import is_too_deep
+from unified_state.lib.foreign_values import is_too_deep
 from unified_state.memory.state_file.rules.state_entries import OTHER_FIELDS
-from unified_state.model.enforced_constraint import MODES
+from unified_state.model.constraint import MODES, ORIGINS
 from unified_state.model.history_records import (
     COMPACTION,
     ITEM,
@@ -22,7 +22,6 @@ from unified_state.model.history_records import (
     Tombstone,
 )
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS
-from unified_state.model.origin import ORIGINS
 from unified_state.model.scope import read_scope
 from unified_state.model.step import KINDS
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import ArchiveUnavailableError, StorageError
-from unified_state.lib.files.atomic_file import PRIVATE, sync_folder, temporary_name
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import PRIVATE, FileLock, sync_folder, temporary_name
 from unified_state.lib.stdlib import dump_json, parse_json
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ compresses. The full-text index is made anew; all else comes back exactly, with 
 from __future__ import annotations
 
 from unified_state.lib.stdlib import DatabaseError
-from unified_state.lib.text.compress import UNREADABLE, pack, unpack
+from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.memory.archive.steps import index_left
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from stat import S_ISDIR, S_ISREG
 
-from unified_state.lib.files.atomic_file import PRIVATE, write_note
+from unified_state.lib.files import PRIVATE, write_note
 from unified_state.settings import environment
 
 _NOTE = "scratch"  # the file beside the journal

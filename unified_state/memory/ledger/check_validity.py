@@ -8,7 +8,7 @@ import os
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import place_of_entry, read_rewinds
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.ledger.rules.validity_text import went_behind

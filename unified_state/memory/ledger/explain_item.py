@@ -7,9 +7,8 @@ entry it was taken from.
 from __future__ import annotations
 
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.text.compress import UNREADABLE
-from unified_state.lib.text.quotes import text_hash
-from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.text import UNREADABLE, text_hash
+from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.export_steps import export_line
 from unified_state.memory.archive.sessions import session_number

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
 from unified_state.lib.record import Record
-from unified_state.lib.text.quotes import find_quote, text_hash
-from unified_state.lib.text.timestamps import CLOCK_SLACK, to_milliseconds
+from unified_state.lib.text import find_quote, text_hash
+from unified_state.lib.times import CLOCK_SLACK, to_milliseconds
 from unified_state.memory.archive.steps import find_step, readable
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, update_item
 from unified_state.memory.ledger.rules.short_item import main_text
@@ -23,9 +23,8 @@ from unified_state.memory.ledger.source_table import (
     set_source,
     steps_before,
 )
-from unified_state.model.enforced_constraint import ASK, DENY
+from unified_state.model.constraint import ASK, DENY, INFERRED, OBSERVED, USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE
-from unified_state.model.origin import INFERRED, OBSERVED, USER_SAID
 from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
 
 TYPE_CHECKING = False

@@ -12,12 +12,12 @@ import sys
 
 from unified_state.agents.transcripts.rules.hosts import is_agents
 from unified_state.errors import UsageError
-from unified_state.lib.text.truncate import cut
+from unified_state.lib.text import cut
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT
-from unified_state.model.origin import USER_SAID
 from unified_state.settings import environment
 
 TYPE_CHECKING = False

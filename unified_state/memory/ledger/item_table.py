@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.compress import pack, unpack
+from unified_state.lib.text import pack, unpack
 from unified_state.memory.ledger.rules.item_body import read_body
 from unified_state.model.item import ALIAS_LETTERS, STATUSES, LedgerItem
 

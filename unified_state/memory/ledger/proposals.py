@@ -7,7 +7,7 @@ again. Only the user decides, in their own terminal.
 from __future__ import annotations
 
 from unified_state.errors import UsageError
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import to_text
 from unified_state.memory.ledger.gate import pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
@@ -20,7 +20,7 @@ from unified_state.memory.ledger.item_table import (
 )
 from unified_state.memory.ledger.rules.binding import may_decide
 from unified_state.memory.ledger.source_table import set_source
-from unified_state.model.origin import USER_SAID
+from unified_state.model.constraint import USER_SAID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

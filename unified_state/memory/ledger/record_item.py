@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
+from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
-from unified_state.lib.text.quotes import text_hash
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.identifiers import mentioned_files
+from unified_state.lib.text import text_hash
+from unified_state.lib.times import to_text
 from unified_state.memory.ledger.gate import NotAtGateError, pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,

@@ -4,7 +4,7 @@ nothing was recorded.
 
 from __future__ import annotations
 
-from unified_state.lib.text.timestamps import CLOCK_SLACK, to_text
+from unified_state.lib.times import CLOCK_SLACK, to_text
 from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT
 
 TYPE_CHECKING = False

@@ -1,5 +1,5 @@
 """A pointer in `AGENTS.md`, for agents that have no hooks: how to look at the recorded state. Every other byte of the
-file stays.
+file stays. The block ends with a line break just if the file did, which tells later what has to go with it.
 """
 
 from __future__ import annotations
@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError, UnifiedStateError
-from unified_state.lib.files.atomic_file import write_atomically
-from unified_state.lib.files.marked_block import BEGIN, END, with_block, without_block
+from unified_state.lib.files import write_atomically
 
 _NAME = "AGENTS.md"
+BEGIN, END = b"<!-- unified-state: begin", b"<!-- unified-state: end -->"
 _LINES = [
     "## Working memory",
     "",
@@ -65,3 +65,31 @@ def _read(worktree: str) -> tuple[str, bytes | None]:
         message = f"{path} is no UTF-8 text, or has our opening mark without the closing one"
         raise UnifiedStateError(message, "nothing was changed; mend the file and try again")
     return path, content
+
+
+def with_block(content: bytes | None, lines: list[str]) -> bytes:
+    """The content with a block of these lines at its end, in place of a block that it has; None where there is no file
+    yet.
+    """
+    content = None if content is None else without_block(content)
+    line_break = b"\r\n" if content and b"\r\n" in content else b"\n"
+    block = line_break.join([BEGIN + b" -->", *(line.encode() for line in lines), END])
+    if content is None:
+        return block + line_break
+    if content.endswith(b"\n"):
+        return content + line_break + block + line_break
+    return content + line_break * 2 + block
+
+
+def without_block(content: bytes) -> bytes | None:
+    """The content as it was before it had a block, None where there was no file. A block that nothing closes stays."""
+    begin = content.find(BEGIN)
+    end = content.find(END, begin)
+    if begin < 0 or end < 0:
+        return content
+    before, block, after = content[:begin], content[begin:end], content[end + len(END) :]
+    line_break = b"\r\n" if b"\r\n" in block else b"\n"
+    if after.startswith(line_break):
+        rest = before.removesuffix(line_break) + after.removeprefix(line_break)
+        return rest or None if not before else rest
+    return before + after if after else before.removesuffix(line_break * 2)

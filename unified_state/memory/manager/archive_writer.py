@@ -7,8 +7,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import NotFoundError, StorageError
-from unified_state.lib.clock import current_time
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.sessions import add_notes, change_work, close_notes, read_work
 from unified_state.memory.ledger.proposals import accept, dismiss
 from unified_state.memory.ledger.record_item import lift, record_item, resolve, supersede
@@ -201,7 +200,7 @@ class ArchiveWriter:
 
 
 def _count_tokens(texts: Sequence[str]) -> list[int]:
-    from unified_state.lib.text.exact_tokens import (
+    from unified_state.lib.tokens import (
         count_tokens,  # loads tiktoken, and only when a bound could not decide
     )
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from unified_state.errors import NotFoundError, UnifiedStateError
-from unified_state.lib.assets import asset_path
+from unified_state.lib.package import asset_path
 from unified_state.lib.record import Record
 from unified_state.memory.ledger.explain_item import check_provenance
 from unified_state.memory.state_file.state_migrations import migrate_state

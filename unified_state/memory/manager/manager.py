@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.lib.clock import current_time
 from unified_state.lib.record import disk_value
-from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.times import current_time, to_milliseconds
 from unified_state.memory.manager.state_writer import StateWriter
 from unified_state.memory.workspace.open_workspace import program_workspace
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.enforced_constraint import ASK, DENY
+from unified_state.model.constraint import ASK, DENY
 from unified_state.model.item import (
     CONSTRAINT,
     DECISION,

@@ -12,7 +12,7 @@ import os
 from unified_state.errors import DamagedFileError, StorageError, UnifiedStateError
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.pending_messages import is_running
 from unified_state.memory.archive.session_notes import pending_actions
 from unified_state.memory.archive.sessions import open_notes, working_sessions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.files.atomic_file import PRIVATE, write_note
+from unified_state.lib.files import PRIVATE, write_note
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.memory.repository.find_repository import CHECKOUTS, checkout_path, read_identity

@@ -67,7 +67,7 @@ def visited_commits(repository: Repository) -> list[str]:
     """The commits that HEAD was at, as its reflog tells, the newest last; those of long ago are left out."""
     if repository.git_dir is None:
         return []
-    from unified_state.lib.files.regular_files import open_regular
+    from unified_state.lib.files import open_regular
 
     try:
         with open_regular(os.path.join(repository.git_dir, "logs", "HEAD")) as file:
@@ -106,7 +106,7 @@ def common_dir_of(git_dir: str) -> str:
 
 
 def _packed(common_dir: str, ref: str) -> str | None:
-    from unified_state.lib.files.regular_files import open_regular
+    from unified_state.lib.files import open_regular
 
     try:
         with open_regular(os.path.join(common_dir, "packed-refs")) as lines:
@@ -123,7 +123,7 @@ def _pointer(path: str) -> str:
     """The path that a file holds, as git reads it; empty where there is none."""
     if not os.path.lexists(path):
         return ""  # as in every repository with one worktree; the prompt's hook then need not load what reads files
-    from unified_state.lib.files.regular_files import read_regular
+    from unified_state.lib.files import read_regular
 
     try:
         return os.fsdecode(read_regular(path, _SMALL)).rstrip("\r\n")
@@ -132,7 +132,7 @@ def _pointer(path: str) -> str:
 
 
 def _read(path: str) -> str:
-    from unified_state.lib.files.regular_files import read_regular
+    from unified_state.lib.files import read_regular
 
     try:
         return read_regular(path, _SMALL).decode("utf-8", "replace")

@@ -6,8 +6,7 @@ inside the worktree.
 
 from __future__ import annotations
 
-from unified_state.lib.parallel_processes import find_program
-from unified_state.lib.program_path import absolute_folders
+from unified_state.lib.processes import absolute_folders, find_program
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.repository.git_config import ConfigError
 from unified_state.memory.repository.git_filters import read_filters

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.files.regular_files import IrregularFileError, read_regular
+from unified_state.lib.files import IrregularFileError, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

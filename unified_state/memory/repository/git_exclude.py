@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.files.atomic_file import write_atomically, write_note
+from unified_state.lib.files import write_atomically, write_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from unified_state.lib.parallel_processes import Program
+    from unified_state.lib.processes import Program
     from unified_state.model.session_state import GitState
 
 _CHOICE = "GIT_PYTHON_GIT_EXECUTABLE"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.lib.parallel_processes import Excerpt, Program, start_programs
+from unified_state.lib.processes import Excerpt, Program, start_programs
 from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
 from unified_state.memory.repository.rules.git_output import (
     FilterReader,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import IO
 
-    from unified_state.lib.parallel_processes import Processes, Reader
+    from unified_state.lib.processes import Processes, Reader
     from unified_state.memory.repository.git_command import GitCommand
 
     StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]

@@ -10,7 +10,7 @@ import os
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.timestamps import age_text, to_text
+from unified_state.lib.times import age_text, to_text
 
 PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"

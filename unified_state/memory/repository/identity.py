@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError
-from unified_state.lib.files.atomic_file import create_once, set_aside, write_atomically
+from unified_state.lib.files import create_once, set_aside, write_atomically
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import (
     DAMAGED,
@@ -93,7 +93,7 @@ def _settle(folder: str, registry: Registry) -> Identity:
     """The identity where there is a file that is not this folder's own: of a copy, of a folder that moved, or one that
     cannot be read. Of several processes one writes it, and the others find it.
     """
-    from unified_state.lib.files.file_lock import FileLock  # hardly ever needed
+    from unified_state.lib.files import FileLock  # hardly ever needed
 
     with FileLock(os.path.join(folder, ID_FILE + ".lock"), _LOCK_SECONDS):
         recorded, trouble = examine(folder)

@@ -147,7 +147,7 @@ def _joined_told(*lines: str | None) -> str | None:
 
 def _keep_notice(place: Place, notice: str) -> None:
     """Let the next session starts tell it."""
-    from unified_state.lib.clock import current_time
+    from unified_state.lib.times import current_time
     from unified_state.memory.repository.health import IDENTITY, HookRun, note_run
 
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError
-from unified_state.lib.files.atomic_file import create_once, write_atomically
+from unified_state.lib.files import create_once, write_atomically
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.repository.place import KEY_FILE
 from unified_state.memory.secrets.rules.mask import hide_private, mask_text, mask_value, needs_masking

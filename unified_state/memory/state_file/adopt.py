@@ -12,9 +12,8 @@ import os
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.quotes import text_hash
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.text.truncate import cut
+from unified_state.lib.text import cut, text_hash
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.sessions import add_notes
 from unified_state.memory.ledger.item_table import (
     PROPOSED,
@@ -38,8 +37,8 @@ from unified_state.memory.state_file.rules.state_entries import (
     read_entries,
 )
 from unified_state.memory.state_file.state_file import StateFile, written_state_files
+from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, LedgerItem
-from unified_state.model.origin import INFERRED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

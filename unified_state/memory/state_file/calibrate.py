@@ -13,7 +13,7 @@ import statistics
 from unified_state.agents.transcripts.claude_code import read_entry
 from unified_state.agents.transcripts.transcript_lines import parse_entries, read_lines, usage_of
 from unified_state.lib.record import Record
-from unified_state.lib.text.exact_tokens import count_tokens
+from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.sessions import recent_transcripts
 from unified_state.memory.state_file.calibration_table import calibrated_at, keep_calibration
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.text.token_count import upper_bound
+from unified_state.lib.times import to_text
+from unified_state.lib.tokens import upper_bound
 from unified_state.memory.ledger.item_table import note_place
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.state_file.calibration_table import token_scale

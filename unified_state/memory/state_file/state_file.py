@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import DamagedFileError, StorageError
-from unified_state.lib.files.atomic_file import write_atomically, write_note
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock, write_atomically, write_note
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.compress import well_formed
+from unified_state.lib.text import well_formed
 from unified_state.memory.state_file.state_migrations import SECTIONS, migrate_state
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from unified_state.lib.text.decay import growth, raised
+from unified_state.lib.decay import growth, raised
 from unified_state.memory.archive.steps import all_unnoted, call_of_result, find_step, sessions_of_step, step_numbers
 from unified_state.memory.working_set.rules.sightings import NO_FILE, read_call, sightings
 from unified_state.memory.working_set.working_set_table import (

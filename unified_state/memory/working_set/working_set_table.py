@@ -1,6 +1,6 @@
 """The working sets of the sessions: one row for each file, command, reference and error, ordered by its level.
 
-A level is a logarithm that stays as it is while nothing happens (see `lib.text.decay`): an index gives the weightiest
+A level is a logarithm that stays as it is while nothing happens (see `lib.decay`): an index gives the weightiest
 rows without looking at the rest.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from operator import itemgetter
 
+from unified_state.lib.decay import score
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.compress import pack, unpack
-from unified_state.lib.text.decay import score
+from unified_state.lib.text import pack, unpack
 from unified_state.memory.working_set.rules.sightings import COMMAND, ERROR, FILE, NO_FILE, PROGRAM, REFERENCE
-from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
+from unified_state.model.known import RanCommand, WorkingFile, WorkingSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

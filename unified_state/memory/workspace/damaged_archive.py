@@ -11,8 +11,7 @@ import os
 import time
 from contextlib import closing
 
-from unified_state.lib.files.atomic_file import sync_folder, temporary_name
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock, sync_folder, temporary_name
 from unified_state.lib.stdlib import DatabaseError, connect
 from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.schema.archive_check import UNREADABLE_ERRORS, problem_in

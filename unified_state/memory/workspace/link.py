@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.lib.files.atomic_file import write_note
+from unified_state.lib.files import write_note
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.archive.archive import Archive

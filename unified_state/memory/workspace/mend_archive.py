@@ -6,7 +6,7 @@ Invariant: nobody sees the new archive before it has that, so that no session an
 from __future__ import annotations
 
 from unified_state.errors import ArchiveUnavailableError, StorageError, UnifiedStateError
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 from unified_state.memory.repository.health import ARCHIVE, HookRun, note_run
 from unified_state.memory.state_file.adopt import adopt_file
 from unified_state.memory.workspace.damaged_archive import set_aside_if_damaged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.origin import INFERRED
+from unified_state.model.constraint import INFERRED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

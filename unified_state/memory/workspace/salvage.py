@@ -23,8 +23,8 @@ from unified_state.memory.archive.schema.ledger_check import unknown_word
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import index_left
 from unified_state.memory.ledger.item_table import PROPOSED, raise_counter
+from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.model.origin import INFERRED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.memory.archive.archive import OWNER, Archive, damaged
 from unified_state.memory.archive.sessions import LOCAL_SESSION, touch_session
 from unified_state.memory.repository.place import KEY_FILE, journal_folder, may_have_journals
-from unified_state.model.origin import INFERRED
+from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
 _LEAST_SALVAGE_SECONDS = 3.0

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from unified_state.lib.text.timestamps import age_text, to_text
-from unified_state.lib.text.truncate import cut
+from unified_state.lib.text import cut
+from unified_state.lib.times import age_text, to_text
 from unified_state.memory.ledger.rules.binding import is_binding
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.validity_text import ahead_lines, with_validity
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.model.survival_verdicts import BARE, DISTORTED, KEPT, MISSING, STALE
+from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from unified_state.model.item import LedgerItem
-    from unified_state.model.known import Known
-    from unified_state.model.survival_verdicts import Survival
+    from unified_state.model.known import Known, Survival
 
     Section = tuple[str, list[str], float]  # title, lines, worth of a line
 

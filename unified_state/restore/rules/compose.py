@@ -6,9 +6,9 @@ part's output is limited by itself: to the client's 10,000 UTF-16 units for one 
 
 from __future__ import annotations
 
-from unified_state.lib.text.token_estimate import estimate_tokens
-from unified_state.lib.text.truncate import utf16_units
-from unified_state.model.known import BRIEF, WORKING_SET, Composition, Known
+from unified_state.lib.text import estimate_tokens, utf16_units
+from unified_state.model.hook_event import BRIEF, WORKING_SET
+from unified_state.model.known import Composition, Known
 from unified_state.restore.rules.brief_lines import (
     brief_sections,
     closing,

@@ -6,8 +6,7 @@ with its first offer. Nothing is split in advance between kinds: what is worth m
 
 from __future__ import annotations
 
-from unified_state.lib.text.token_estimate import estimate_tokens
-from unified_state.lib.text.truncate import utf16_units
+from unified_state.lib.text import estimate_tokens, utf16_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ Worded as a fact, not as an order: after a manual compaction the client repeats 
 from __future__ import annotations
 
 from unified_state.capture.rules.summary_block import FORM
-from unified_state.lib.text.truncate import cut
+from unified_state.lib.text import cut
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import names_place
+from unified_state.lib.identifiers import identifiers, stands_in
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.token_estimate import estimate_tokens
-from unified_state.lib.text.truncate import cut, one_line, utf16_units
-from unified_state.lib.words.identifiers import identifiers, stands_in
+from unified_state.lib.text import cut, estimate_tokens, one_line, utf16_units
 from unified_state.memory.ledger.rules.item_lines import harmless, turn_lines
-from unified_state.model.known import WORKING_SET, TurnOutline
+from unified_state.model.hook_event import WORKING_SET
+from unified_state.model.known import TurnOutline
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.rules.knapsack import Group
 
@@ -16,9 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from unified_state.model.known import Known
+    from unified_state.model.known import Known, RanCommand, WorkingFile, WorkingSet
     from unified_state.model.step import Step
-    from unified_state.model.working_set_entries import RanCommand, WorkingFile, WorkingSet
     from unified_state.restore.rules.knapsack import Offer
 
 

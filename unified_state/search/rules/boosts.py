@@ -4,7 +4,7 @@ little, that it was asked for before. What an agent itself looked up only repeat
 
 from __future__ import annotations
 
-from unified_state.lib.words.query import file_names
+from unified_state.lib.query import file_names
 from unified_state.model.step import TOOL_CALL
 from unified_state.search.rules.query_dates import asks_when, tells_when, times_of
 

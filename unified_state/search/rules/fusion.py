@@ -10,7 +10,7 @@ from __future__ import annotations
 from heapq import nlargest
 from math import hypot, sqrt
 
-from unified_state.lib.words.query import words_of
+from unified_state.lib.query import words_of
 from unified_state.search.rules.relevance import MOST
 
 TYPE_CHECKING = False

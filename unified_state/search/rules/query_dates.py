@@ -6,7 +6,7 @@ A month without a year is that month of any year, since people ask for March whe
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.timestamps import to_milliseconds, to_text
+from unified_state.lib.times import to_milliseconds, to_text
 
 DAY = 86_400_000  # milliseconds
 _MONTHS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.memory.archive.vectors.vector_table import drop_model
 from unified_state.memory.archive.write_steps import tidy

@@ -12,7 +12,7 @@ from zlib import compress
 
 from unified_state.errors import StorageError
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
-from unified_state.lib.text.compress import unpack
+from unified_state.lib.text import unpack
 from unified_state.model.history_records import (
     STEP,
     StoredCompaction,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 40  # characters of what cannot be read
-_LEVEL = 4  # the knee: see `unified_state.lib.text.compress`
+_LEVEL = 4  # the knee: see `unified_state.lib.text`
 _LARGEST = (1 << 63) - 1
 _REFUSED = re.compile("[\\\\\0\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\(\\|u[0-9a-f]{4})")

@@ -13,9 +13,9 @@ from contextlib import suppress
 from functools import cache
 from unicodedata import combining, normalize
 
+from unified_state.lib.query import is_single_cjk, query_words
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.words.index_text import index_text, strings_of
-from unified_state.lib.words.query import is_single_cjk, query_words
+from unified_state.lib.text import index_text, strings_of
 from unified_state.model.history_records import is_masked_later
 from unified_state.model.step import TOOL_CALL
 from unified_state.team.postgres.postgres_values import to_body, to_json, to_key, to_number

@@ -26,9 +26,8 @@ from unified_state.agents.install.install_claude_code import read_settings
 from unified_state.agents.install.install_host import called_programs, installed_hosts
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UnifiedStateError
-from unified_state.lib.assets import PACKAGE_ROOT
-from unified_state.lib.parallel_processes import find_program
-from unified_state.lib.version import __version__
+from unified_state.lib.package import PACKAGE_ROOT, __version__
+from unified_state.lib.processes import find_program
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.workspace.own_program import own_program
 from unified_state.upkeep.doctor.doctor_check import Check

@@ -9,10 +9,9 @@ import subprocess
 import sys
 
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
-from unified_state.lib.assets import PACKAGE_ROOT
+from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.stdlib import NO_SQLITE, DatabaseError, has_sqlite, sqlite_version_info
-from unified_state.lib.text.timestamps import age_text
-from unified_state.lib.version import __version__
+from unified_state.lib.times import age_text
 from unified_state.memory.archive.archive import Archive, damaged, storage_error
 from unified_state.memory.archive.schema.archive_check import problem_in
 from unified_state.memory.archive.schema.archive_owner import check_owner

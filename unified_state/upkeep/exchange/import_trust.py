@@ -7,10 +7,11 @@ somebody else's file calls the user's word is not this user's.
 from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.quotes import text_hash
+from unified_state.lib.text import text_hash
 from unified_state.memory.ledger.gate import is_in_force
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.memory.secrets.rules.mask import hide_private
+from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.history_records import (
     StoredCompaction,
     StoredItem,
@@ -20,7 +21,6 @@ from unified_state.model.history_records import (
     Tombstone,
 )
 from unified_state.model.item import CONSTRAINT
-from unified_state.model.origin import OBSERVED, USER_SAID
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
 
 TYPE_CHECKING = False

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.truncate import one_line
-from unified_state.lib.words.index_text import strings_of
+from unified_state.lib.text import one_line, strings_of
 from unified_state.memory.archive.session_notes import forget_todos
 from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.archive.steps import find_step, sessions_of_step, uuids_of_turns_with

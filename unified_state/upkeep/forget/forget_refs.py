@@ -12,8 +12,8 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text.compress import unpack
-from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.text import unpack
+from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import find_compaction, forget_restores, forget_summary
 from unified_state.memory.archive.free_texts import FreeText, forget_free_text, forget_texts_of_session, free_texts
 from unified_state.memory.archive.pending_messages import forget_messages, write_pending
@@ -27,7 +27,7 @@ from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry
 from unified_state.memory.manager.worktree_states import rewrite_state_files
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
-from unified_state.model.origin import USER_SAID
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.upkeep.forget.forget_facts import captured_from, forget_lists, forget_titles, work_texts
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UnifiedStateError
+from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text.timestamps import to_text
-from unified_state.lib.words.identifiers import mentioned_files
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.free_texts import free_texts, replace_free_text
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
 from unified_state.memory.archive.steps import find_step

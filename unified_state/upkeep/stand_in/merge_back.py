@@ -13,10 +13,9 @@ from itertools import islice
 
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError
-from unified_state.lib.clock import current_time
-from unified_state.lib.files.atomic_file import sync_folder
+from unified_state.lib.files import sync_folder
 from unified_state.lib.stdlib import DatabaseError
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.archive import explained
 from unified_state.memory.archive.pending_messages import Pending, keep_message, read_pending, sessions_with_pending
 from unified_state.memory.archive.sessions import touch_session

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.lib.parallel_processes import PopenedProcesses, SpawnedProcesses
+from unified_state.lib.processes import PopenedProcesses, SpawnedProcesses
 from unified_state.memory.repository.git_library import read_git_with_gitpython
 from unified_state.memory.repository.git_state import read_git
 from unified_state.model.session_state import GitState

@@ -4,9 +4,9 @@ since they say where to go on.
 
 from __future__ import annotations
 
-from unified_state.lib.shell.command_names import only_prints
-from unified_state.lib.text.truncate import cut, one_line
-from unified_state.lib.words.identifiers import is_file
+from unified_state.lib.identifiers import is_file
+from unified_state.lib.shell_commands import only_prints
+from unified_state.lib.text import cut, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

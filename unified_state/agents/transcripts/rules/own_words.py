@@ -8,7 +8,7 @@ user's. Invariant: every passage is a slice of the prompt.
 
 from __future__ import annotations
 
-from unified_state.lib.words.index_text import is_cjk
+from unified_state.lib.text import is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

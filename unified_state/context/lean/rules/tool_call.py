@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from unified_state.context.lean.rules.line_filters import INTERPRETERS
 from unified_state.lib.record import Record
-from unified_state.lib.shell.command_names import chained, only_prints
-from unified_state.lib.shell.shell_words import UnreadableError
-from unified_state.lib.shell.unwrap import commands_run, program_name
+from unified_state.lib.shell import UnreadableError
+from unified_state.lib.shell_commands import chained, commands_run, only_prints, program_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from unified_state.lib.shell.parse import SimpleCommand
+    from unified_state.lib.shell import SimpleCommand
 
 
 _SHOWING = frozenset(("Glob", "Grep", "LS", "Task", "Agent", "WebFetch", "WebSearch"))  # what lies somewhere

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.token_estimate import estimate_tokens
+from unified_state.lib.text import estimate_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

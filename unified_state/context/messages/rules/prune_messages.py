@@ -21,8 +21,7 @@ from unified_state.context.messages.rules.message_texts import (
 )
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
-from unified_state.lib.text.token_estimate import estimate_tokens
-from unified_state.lib.text.truncate import cut
+from unified_state.lib.text import cut, estimate_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.arguments import count
 from unified_state.interfaces.cli.command_context import SERVER, Context, own_on_server
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import environment

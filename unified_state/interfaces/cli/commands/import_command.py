@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.interfaces.cli.command_context import SERVER, Context, own_on_server
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,16 +24,15 @@ from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Context
 from unified_state.interfaces.cli.install_hosts import install_into, uninstall_from
-from unified_state.lib.assets import PACKAGE_ROOT
-from unified_state.lib.clock import current_time
-from unified_state.lib.files.owned_files import remove_if_empty
-from unified_state.lib.own_home import is_moved
+from unified_state.lib.files import remove_if_empty
+from unified_state.lib.package import PACKAGE_ROOT
+from unified_state.lib.times import current_time
 from unified_state.memory.manager.agents_file import add_pointer, remove_pointer
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.link import candidates, note_about
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
-from unified_state.settings import environment, load_settings, user_file
+from unified_state.settings import environment, is_moved, load_settings, user_file
 from unified_state.upkeep.doctor.diagnose import network_file_system
 from unified_state.upkeep.forget.purge import purge
 

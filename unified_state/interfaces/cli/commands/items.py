@@ -12,9 +12,8 @@ from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.manager.manager import UnifiedStateManager
 from unified_state.memory.manager.state_writer import StateWriter
-from unified_state.model.enforced_constraint import DENY, MODES
+from unified_state.model.constraint import DENY, MODES, USER_SAID
 from unified_state.model.item import ATTEMPT, EVIDENCE_TYPES, PRIORITIES
-from unified_state.model.origin import USER_SAID
 from unified_state.model.scope import scope_of
 
 TYPE_CHECKING = False

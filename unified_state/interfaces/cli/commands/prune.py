@@ -6,7 +6,7 @@ import sys
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _ask(text: str) -> None:
 
 
 def _show(context: Context, pruned: Pruned) -> int:
-    from unified_state.lib.text.timestamps import to_text
+    from unified_state.lib.times import to_text
 
     found = pruned.prunable
     times = {
@@ -84,7 +84,7 @@ def _show(context: Context, pruned: Pruned) -> int:
 
 
 def _text(pruned: Pruned) -> str:
-    from unified_state.lib.text.timestamps import to_text
+    from unified_state.lib.times import to_text
 
     found = pruned.prunable
     kept = f"; {found.kept:,} as old stay, since items need them" if found.kept else ""

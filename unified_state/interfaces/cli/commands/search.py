@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.errors import MissingExtraError, NewerVersionError, NotFoundError, SettingError, StorageError
 from unified_state.interfaces.cli.arguments import count
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import Context
 from unified_state.interfaces.cli.status_text import savings_line, server_line
-from unified_state.lib.clock import current_time
 from unified_state.lib.record import disk_value
-from unified_state.lib.text.timestamps import age_text, to_milliseconds
+from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.session_state import TRIGGERS
 from unified_state.settings import environment
 

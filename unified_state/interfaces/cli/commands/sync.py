@@ -8,7 +8,7 @@ import time
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError
 from unified_state.interfaces.cli.arguments import count
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.lib.clock import current_time
+from unified_state.lib.times import current_time
 from unified_state.settings import environment
 
 TYPE_CHECKING = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from unified_state.model.constraint import ORIGINS
 from unified_state.model.item import ALIAS_LETTERS, STATUSES
-from unified_state.model.origin import ORIGINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from struct import Struct
 from struct import error as StructError  # noqa: N812
 
 from unified_state.errors import StorageError
-from unified_state.lib.files.atomic_file import PRIVATE, temporary_name
-from unified_state.lib.files.file_lock import FileLock
+from unified_state.lib.files import PRIVATE, FileLock, temporary_name
 from unified_state.lib.record import Record
 from unified_state.memory.archive.vectors.vector_table import Last
 

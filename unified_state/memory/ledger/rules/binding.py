@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from unified_state.model.enforced_constraint import ASK, MODES
+from unified_state.model.constraint import ASK, MODES, USER_SAID
 from unified_state.model.item import CONSTRAINT
-from unified_state.model.origin import USER_SAID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.compress import UNREADABLE
+from unified_state.lib.text import UNREADABLE
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION
 
 TYPE_CHECKING = False

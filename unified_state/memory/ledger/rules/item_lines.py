@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
-from unified_state.lib.text.compress import well_formed
-from unified_state.lib.text.timestamps import age_text
-from unified_state.lib.text.truncate import cut, one_line
+from unified_state.lib.text import cut, one_line, well_formed
+from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.binding import enforced_mode, is_binding
 from unified_state.memory.ledger.rules.short_item import scope_in
-from unified_state.model.enforced_constraint import SCOPE_KINDS
+from unified_state.model.constraint import SCOPE_KINDS
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
 
 TYPE_CHECKING = False

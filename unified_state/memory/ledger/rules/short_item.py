@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unified_state.lib.text.truncate import cut, one_line
-from unified_state.model.enforced_constraint import MODES
+from unified_state.lib.text import cut, one_line
+from unified_state.model.constraint import MODES
 from unified_state.model.item import (
     ATTEMPT,
     CONSTRAINT,

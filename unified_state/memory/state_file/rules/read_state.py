@@ -8,7 +8,7 @@ from __future__ import annotations
 from operator import is_
 
 from unified_state.lib.record import Record
-from unified_state.lib.text.timestamps import to_text
+from unified_state.lib.times import to_text
 from unified_state.model.session_state import TRIGGERS, GitState
 
 TYPE_CHECKING = False

@@ -6,9 +6,9 @@ Nothing here raises, whatever the file holds.
 from __future__ import annotations
 
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.text.timestamps import to_milliseconds, to_text
-from unified_state.lib.text.truncate import cut
-from unified_state.model.enforced_constraint import MODES
+from unified_state.lib.text import cut
+from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.model.constraint import INFERRED, MODES, ORIGINS
 from unified_state.model.item import (
     ATTEMPT,
     CONSTRAINT,
@@ -19,7 +19,6 @@ from unified_state.model.item import (
     PRIORITIES,
     QUESTION,
 )
-from unified_state.model.origin import INFERRED, ORIGINS
 from unified_state.model.scope import read_scope
 
 TYPE_CHECKING = False

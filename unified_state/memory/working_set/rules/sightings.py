@@ -9,12 +9,11 @@ words) counts three times what it only read. Of long results only the beginning 
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
+from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes, words_of
 from unified_state.lib.record import Record
-from unified_state.lib.shell.command_names import programs
+from unified_state.lib.shell_commands import programs
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.truncate import cut, one_line
-from unified_state.lib.words.identifiers import identifiers, is_file, relative_path, with_slashes, words_of
-from unified_state.lib.words.index_text import strings_of
+from unified_state.lib.text import cut, one_line, strings_of
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 
 TYPE_CHECKING = False

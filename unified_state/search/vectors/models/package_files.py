@@ -14,7 +14,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
-from unified_state.lib.text.compress import well_formed
+from unified_state.lib.text import well_formed
 from unified_state.model.step import EMBEDDED_CHARACTERS
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ embeddings beside the entries are hashes, in which nothing can be found, and are
 from __future__ import annotations
 
 from unified_state.errors import ForeignFileError
-from unified_state.lib.text.foreign_values import clean_text, json_of, original, time_of
+from unified_state.lib.foreign_values import clean_text, json_of, original, time_of
 from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.history_records import StoredSession, StoredStep
 from unified_state.model.step import TEXT

@@ -11,8 +11,8 @@ from heapq import merge
 from operator import attrgetter
 
 from unified_state.errors import ForeignFileError
-from unified_state.lib.text.foreign_values import clean_text, original, texts_of, time_of
-from unified_state.lib.text.truncate import cut, one_line
+from unified_state.lib.foreign_values import clean_text, original, texts_of, time_of
+from unified_state.lib.text import cut, one_line
 from unified_state.model.history_records import StoredSession, StoredStep
 from unified_state.model.step import NOTICE, TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.upkeep.exchange.formats.foreign_database import ForeignDatabase

@@ -12,8 +12,8 @@ import tempfile
 from contextlib import ExitStack
 
 from unified_state.errors import ForeignFileError
+from unified_state.lib.foreign_values import clean_text
 from unified_state.lib.stdlib import DatabaseError, connect
-from unified_state.lib.text.foreign_values import clean_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

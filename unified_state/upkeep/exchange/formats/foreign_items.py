@@ -6,10 +6,10 @@ from hashlib import sha256
 from math import isclose, sin, sqrt
 from struct import pack, unpack
 
-from unified_state.lib.text.quotes import text_hash
+from unified_state.lib.text import text_hash
+from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem
 from unified_state.model.item import MAIN_FIELDS
-from unified_state.model.origin import INFERRED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

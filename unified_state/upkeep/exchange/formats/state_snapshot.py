@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text.timestamps import to_milliseconds
+from unified_state.lib.times import to_milliseconds
 from unified_state.memory.state_file.rules.state_entries import OTHER_FIELDS, SETTLED, alias_number, read_entries
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS

@@ -6,7 +6,7 @@ from unified_state.agents.install.find_plugin import data_folder, note_program
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces import host_hook
 from unified_state.interfaces.hook import EVENTS, run
-from unified_state.model.known import BRIEF, PARTS
+from unified_state.model.hook_event import BRIEF, PARTS
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False

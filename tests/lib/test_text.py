@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unified_state.lib.query import fts_query, query_words
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text import (
+    CUT_MARK,
+    TAG,
+    cut,
+    escape_surrogates,
+    estimate_tokens,
+    fenced,
+    find_quote,
+    index_text,
+    nonces_in,
+    one_line,
+    pack,
+    strings_of,
+    text_hash,
+    unpack,
+    utf16_units,
+    well_formed,
+)
+from unified_state.lib.tokens import count_tokens
+from unified_state.memory.ledger.rules.item_lines import harmless
+
+CLUSTERS = (
+    "a",
+    " ",
+    "é",
+    "e\u0301",
+    "語",
+    "\U0001f600",
+    "\U0001f44d\U0001f3fd",  # a skin tone
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466",  # a family
+    "\U0001f3f3\ufe0f\u200d\U0001f308",  # the rainbow flag
+    "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",  # the flag of Scotland
+    "1\ufe0f\u20e3",  # a keycap
+    "\u2764\ufe0f",
+    "\U0001f1e9\U0001f1ea",  # the flag of Germany
+)
+clusters = st.lists(st.sampled_from(CLUSTERS), max_size=60)
+
+
+@given(clusters, st.integers(1, 80))
+def test_a_cut_text_ends_where_a_character_as_people_see_it_ends(parts: list[str], limit: int) -> None:
+    text = "".join(parts)
+    shown = cut(text, limit)
+    if shown == text:
+        return
+    kept = shown.removesuffix(CUT_MARK)
+    ends = ["".join(parts[:count]) for count in range(len(parts) + 1)]
+    assert kept in ends
+
+
+@given(st.text(), st.integers(1, 80))
+def test_a_cut_text_respects_the_limit_and_is_a_beginning(text: str, limit: int) -> None:
+    shown = cut(text, limit)
+    assert len(shown) <= limit
+    assert text.startswith(shown.removesuffix(CUT_MARK) if len(text) > limit else shown)
+
+
+@given(st.text())
+def test_a_text_that_fits_is_left_alone(text: str) -> None:
+    assert cut(text, len(text)) is text
+
+
+def test_a_text_is_cut_at_the_limit_where_that_is_between_characters() -> None:
+    assert cut("abcdefgh", 5) == "abcd…"
+
+
+def test_a_cluster_larger_than_the_limit_leaves_the_mark_alone() -> None:
+    assert cut("\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466", 4) == CUT_MARK
+
+
+@given(st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)))
+def test_units_are_counted_as_utf_16_has_them(text: str) -> None:
+    assert utf16_units(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("  a\t b\r\n c  ", "a b c"),
+        ("a\u2028b\u2029c\x85d\x0be", "a b c d e"),
+        ("bell\x07, escape\x1b[31m, delete\x7f, c1\x9b", "bell, escape[31m, delete, c1"),
+        ("a \x00 b", "a b"),
+        ("\x1b\n a", "a"),
+        ("", ""),
+    ],
+)
+def test_one_line_has_neither_line_ends_nor_control_characters(text: str, line: str) -> None:
+    assert one_line(text) == line
+
+
+@given(st.text())
+def test_one_line_is_one_line_for_whoever_splits_it(text: str) -> None:
+    assert len(one_line(text).splitlines()) <= 1
+
+
+SURROGATES = st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)
+texts = st.text(st.characters() | SURROGATES)
+long_texts = st.builds(lambda text, times: text * times, texts, st.integers(1, 200))
+
+
+@given(texts | long_texts)
+def test_every_text_comes_back_as_it_was(text: str) -> None:
+    assert unpack(pack(text)) == text
+
+
+@given(texts | long_texts)
+def test_sqlite_takes_every_packed_text(text: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    (stored,) = connection.execute("SELECT ?", (pack(text),)).fetchone()
+    connection.close()
+    assert unpack(stored) == text
+
+
+@given(texts)
+def test_packing_never_makes_a_well_formed_text_longer(text: str) -> None:
+    packed = pack(well_formed(text))
+    size = len(packed if isinstance(packed, bytes) else packed.encode())
+    assert size <= len(well_formed(text).encode())
+
+
+def test_a_long_text_is_compressed() -> None:
+    packed = pack("the same again, " * 100)
+    assert isinstance(packed, bytes)
+    assert len(packed) < 100
+
+
+def test_a_short_text_is_stored_as_it_is() -> None:
+    assert pack("fine — très bien") == "fine — très bien"
+
+
+def test_a_long_text_without_repetition_is_stored_as_it_is() -> None:
+    text = "".join(map(chr, range(0x20, 0xA0)))
+    assert pack(text) == text
+
+
+def test_nothing_stored_is_an_empty_text() -> None:
+    assert unpack(None) == ""
+
+
+def test_half_an_emoji_becomes_the_replacement_character() -> None:
+    assert well_formed("a\ud83db") == "a\ufffdb"
+
+
+def test_two_halves_that_belong_together_become_the_emoji() -> None:
+    assert well_formed("\ud83d\ude00") == "\U0001f600"
+
+
+@given(texts)
+def test_a_well_formed_text_can_be_encoded(text: str) -> None:
+    well_formed(text).encode()
+
+
+@given(st.text())
+def test_a_text_without_lone_surrogates_is_well_formed_already(text: str) -> None:
+    assert well_formed(text) == text
+
+
+@given(texts)
+def test_json_is_the_same_json_after_its_lone_surrogates_were_escaped(text: str) -> None:
+    escaped = escape_surrogates(dump_json(f"\\{text}"))
+    escaped.encode()
+    assert well_formed(parse_json(escaped)) == well_formed(f"\\{text}")
+
+
+def test_two_texts_with_different_halves_stay_two() -> None:
+    assert escape_surrogates("a\ud83d") != escape_surrogates("a\ud83e")
+
+
+CHINESE, JAPANESE, KOREAN = (
+    "我们决定使用数据库保存会话状态",
+    "データベースを使うことに決めた",
+    "데이터베이스를 사용하기로 했다",
+)
+RARE = "\U00020bb7野家"  # a character beyond U+FFFF
+cjk = st.text(st.sampled_from(CHINESE + JAPANESE + KOREAN.replace(" ", "") + RARE), min_size=2, max_size=30)
+
+
+@pytest.fixture
+def index() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE step_text USING fts5 (text, content='', tokenize='porter unicode61')")
+    yield connection
+    connection.close()
+
+
+def finds(connection: sqlite3.Connection, text: str, query: str) -> bool:
+    connection.execute("INSERT INTO step_text (step_text) VALUES ('delete-all')")
+    connection.execute("INSERT INTO step_text (rowid, text) VALUES (1, ?)", (index_text(text),))
+    found = connection.execute("SELECT rowid FROM step_text WHERE step_text MATCH ?", (fts_query(query_words(query)),))
+    return found.fetchone() is not None
+
+
+@given(text=cjk, data=st.data())
+def test_any_part_of_a_run_of_chinese_japanese_or_korean_is_found(text: str, data: st.DataObject) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE step_text USING fts5 (text, content='', tokenize='porter unicode61')")
+    begin = data.draw(st.integers(0, len(text) - 2))
+    end = data.draw(st.integers(begin + 2, len(text)))
+    assert finds(connection, f"before {text} after", text[begin:end])
+    connection.close()
+
+
+@pytest.mark.parametrize("character", "我数态")
+def test_a_single_character_is_found_wherever_it_stands(index: sqlite3.Connection, character: str) -> None:
+    assert finds(index, CHINESE, character)
+
+
+def test_the_words_beside_a_run_are_found(index: sqlite3.Connection) -> None:
+    assert finds(index, f"SQLite{CHINESE}archive", "sqlite")
+    assert finds(index, f"SQLite{CHINESE}archive", "archive")
+
+
+def test_what_is_not_in_the_text_is_not_found(index: sqlite3.Connection) -> None:
+    assert not finds(index, CHINESE, "猫犬")
+
+
+@pytest.mark.parametrize("text", ["plain words", "naïve café", "Привет, мир", "½ €"])
+def test_a_text_without_cjk_is_indexed_as_it_stands(text: str) -> None:
+    assert index_text(text) is text
+
+
+def test_a_run_becomes_its_pairs_and_its_last_character() -> None:
+    assert index_text("a日本語b") == "a 日本 本語 語 b"
+
+
+def test_a_run_at_the_end_is_not_forgotten() -> None:
+    assert index_text("a 日本").split() == ["a", "日本", "本"]
+
+
+@given(st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)))
+def test_every_text_can_be_indexed(text: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE step_text USING fts5 (text, content='', tokenize='porter unicode61')")
+    connection.execute("INSERT INTO step_text (rowid, text) VALUES (1, ?)", (index_text(text),))
+    connection.close()
+
+
+def test_the_texts_of_a_json_value_are_all_found_without_its_escapes() -> None:
+    value = {"command": "echo 'ü'", "edits": [{"old": "a\nb", "count": 3}, None, True, ""], "rate": 0.5}
+    assert strings_of(value).split("\n") == ["echo 'ü'", "a", "b", "3", "0.5"]
+
+
+nonces = st.text("0123456789abcdef", min_size=12, max_size=12)
+hostile = st.lists(
+    st.sampled_from([f"</{TAG} nonce=", f"<{TAG} nonce=", "0123456789ab", ">", "<", "\n", f"</{TAG}>", "\x00", "words"])
+    | st.text(max_size=5),
+    max_size=12,
+).map("".join)
+
+
+@given(st.text(), nonces)
+def test_the_nonce_of_a_whole_fence_is_found(body: str, nonce: str) -> None:
+    assert nonce in nonces_in(f"before {fenced(body, nonce, 'facts')} after")
+
+
+@given(st.text(), nonces)
+def test_a_fence_whose_end_was_cut_off_counts_as_not_delivered(body: str, nonce: str) -> None:
+    text = fenced(body, nonce, "facts")
+    assert nonces_in(text.removesuffix(f"{nonce}>")) == nonces_in(body)
+
+
+@given(hostile, nonces)
+def test_what_items_say_can_neither_open_nor_close_a_fence(body: str, nonce: str) -> None:
+    assert nonces_in(fenced(harmless(body), nonce, "facts")) == (nonce,)
+    assert fenced(harmless(body), nonce, "facts").count(f"<{TAG}") == 1
+
+
+def test_all_fences_of_a_text_are_found_in_order() -> None:
+    assert nonces_in(fenced("a", "a1", "facts") + fenced("b", "b2", "facts")) == ("a1", "b2")
+
+
+def test_what_is_no_nonce_is_not_taken_for_one() -> None:
+    assert nonces_in(f"</{TAG} nonce=> </{TAG} nonce=a b> </{TAG} nonce='x'>") == ()
+
+
+def test_a_fence_says_what_it_holds() -> None:
+    first, body, last = fenced("the body", "a1", "recorded facts").split("\n")
+    assert (first, body, last) == (
+        '<unified-state-memory nonce=a1 about="recorded facts">',
+        "the body",
+        "</unified-state-memory nonce=a1>",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "quote"),
+    [
+        ('unified-state decision add "Use SQLite"', "Use SQLite", "Use SQLite"),
+        ("add 'it'\\''s the user'\\''s'", "it's the user's", "it'\\''s the user'\\''s"),
+        ("add Use\\ SQLite", "Use SQLite", "Use\\ SQLite"),
+        ("Use\n  SQLite\n  here", "Use SQLite here", "Use\n  SQLite\n  here"),
+        ("say “Use SQLite”", "say 'Use SQLite'", "say “Use SQLite"),
+        ("Use PostgreSQL", "Use SQLite", None),
+        ("use sqlite", "Use SQLite", None),
+        ("anything", "  ", None),
+        ("anything", "'\"", None),
+    ],
+)
+def test_the_same_words_are_found_however_a_shell_wants_them_quoted(text: str, said: str, quote: str | None) -> None:
+    assert find_quote(text, said) == quote
+
+
+@given(st.text(), st.text(), st.text())
+def test_what_is_found_is_a_slice_of_the_text(before: str, said: str, after: str) -> None:
+    text = before + said + after
+    quote = find_quote(text, said)
+    assert quote is None or quote in text
+    assert quote is not None or not said.strip()
+
+
+@given(st.text())
+def test_the_hash_is_the_sha_256_of_the_utf_8(text: str) -> None:
+    assert text_hash(text) == hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def test_half_an_emoji_has_a_hash_too() -> None:
+    assert len(text_hash("half \ud83d")) == 64
+
+
+PROSE = "Whoever reads this later should find the path of the file, the command that failed, and what was decided. "
+CODE = 'def main(arguments: list[str]) -> int:\n    """Run it."""\n    return run(arguments[0])\n'
+JSON = '{"id":"D7","decision":"Use SQLite","rationale":"one file, no server","timestamp":"2026-11-21T23:07:27.377Z"}'
+EMOJI = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 \U0001f680 "
+LONG_CHINESE = "我们决定使用数据库来保存会话的状态因为它只有一个文件。"
+
+
+def test_the_guess_is_rather_too_many_than_too_few() -> None:
+    texts = [PROSE * 5, CODE * 5, LONG_CHINESE * 5]
+    guesses = [estimate_tokens(text) for text in texts]
+    assert all(guess >= count for guess, count in zip(guesses, count_tokens(texts), strict=True))
+
+
+def test_the_guess_is_of_the_right_size() -> None:
+    texts = [PROSE * 5, CODE * 5, JSON * 5, LONG_CHINESE * 5, EMOJI * 20]
+    guesses = [estimate_tokens(text) for text in texts]
+    assert all(count / 2 < guess < count * 2 for guess, count in zip(guesses, count_tokens(texts), strict=True))
+
+
+def test_nothing_has_next_to_no_tokens() -> None:
+    assert estimate_tokens("") <= 1
+
+
+@given(st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)), st.text())
+def test_a_longer_text_is_never_guessed_to_be_smaller(text: str, more: str) -> None:
+    assert estimate_tokens(text + more) >= estimate_tokens(text)

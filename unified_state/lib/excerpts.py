@@ -1,0 +1,243 @@
+"""Parts of a long text: pages of an answer, lines by their numbers, and the lines in which a pattern was found.
+
+A client cuts a long answer off, or puts it into a file that nobody reads. So an answer is a page: of a list as many
+whole entries as fit, of long texts a window over their characters. Invariant: the pages of a value, one behind the
+other, hold each entry and each character once, and every page holds something.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import repeat
+
+from unified_state.errors import UsageError
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_ascii_json, dump_json, parse_json
+from unified_state.lib.text import CUT_MARK, boundary
+from unified_state.lib.tokens import upper_bound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+ENTRIES, CHARACTERS = "entries", "characters"
+PAGE_TOKENS = 15_500  # o200k tokens at most; the client takes 25,000 of its own, which are up to 1.6 times as many
+_ENTRY_TOKENS = 3_000  # of one entry of a list; whoever wants all of it asks for that entry
+_LONG = 400  # characters from which on a text is shown in a window
+_MOST_PER_TOKEN = 3  # characters: of digits
+
+
+class Page(Record):
+    """Which part of an answer this is: from `offset` on `shown` of `total` entries or characters; `next_offset` is None
+    on the last page.
+    """
+
+    unit: str
+    offset: int
+    shown: int
+    total: int
+    next_offset: int | None
+
+
+def page_of_entries(
+    entries: Sequence[dict[str, Any]], offset: int, tokens: int = PAGE_TOKENS
+) -> tuple[list[dict[str, Any]], Page]:
+    """The entries from `offset` on that fit, each shortened where it alone would fill the page; one always."""
+    _check(offset, len(entries), ENTRIES)
+    shown: list[dict[str, Any]] = []
+    for entry in entries[offset:]:
+        short = shortened(entry)
+        tokens -= _size(short) + 1  # for the comma
+        if shown and tokens < 0:
+            break
+        shown.append(short)
+    return shown, _page(ENTRIES, offset, len(shown), len(entries))
+
+
+def page_of_texts(value: dict[str, Any], offset: int, tokens: int = PAGE_TOKENS) -> tuple[dict[str, Any], Page]:
+    """The value with what its long texts have from `offset` on, counted over all of them, as far as it fits."""
+    value = {name: _unfolded(field) for name, field in value.items()}
+    texts = list(_long_texts(value))
+    total = sum(map(len, texts))
+    _check(offset, total, CHARACTERS)
+    rest = _size(_with_texts(value, repeat("")))
+    pieces = list(_window(texts, offset, max(tokens - rest, tokens // 4)))
+    page = _page(CHARACTERS, offset, sum(map(len, pieces)), total)
+    return _with_texts(value, iter(pieces)), page
+
+
+def fields_that_fit(fields: dict[str, Any], tokens: int) -> tuple[dict[str, Any], list[str]]:
+    """As many of the fields, in order, as fit, and the names of those that do not."""
+    kept: dict[str, Any] = {}
+    for name, value in fields.items():
+        size = _size(value)
+        if size <= tokens:
+            kept[name] = value
+            tokens -= size
+    return kept, [name for name in fields if name not in kept]
+
+
+def shortened(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry, its fields cut where it would be too long; `cut` then says how many characters each of them has."""
+    if _size(entry) <= _ENTRY_TOKENS:
+        return entry
+    texts = {name: value if isinstance(value, str) else dump_json(value) for name, value in entry.items()}
+    long = {name: text for name, text in texts.items() if len(text) > _LONG}
+    ends = {name: _fitting(text, 0, _ENTRY_TOKENS // len(long)) for name, text in long.items()}
+    short = {name: long[name][:end] + CUT_MARK for name, end in ends.items() if end < len(long[name])}
+    return {**entry, **short, "cut": {name: len(long[name]) for name in short}} if short else entry
+
+
+def _unfolded(field: Any) -> Any:
+    """A field as it can be shown in windows: one that is too long without its long texts becomes a text as a whole."""
+    is_long = isinstance(field, dict | list) and _size(_with_texts(field, repeat(""))) > _ENTRY_TOKENS
+    return dump_json(field) if is_long else field
+
+
+def _long_texts(value: Any) -> Iterator[str]:
+    """The long texts of a value, in the order in which they stand there."""
+    if isinstance(value, str):
+        if len(value) > _LONG:
+            yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _long_texts(inner)
+
+
+def _with_texts(value: Any, texts: Iterator[str]) -> Any:
+    """The value with other texts in the places of its long ones."""
+    if isinstance(value, str):
+        return next(texts) if len(value) > _LONG else value
+    if isinstance(value, dict):
+        return {name: _with_texts(inner, texts) for name, inner in value.items()}
+    return [_with_texts(inner, texts) for inner in value] if isinstance(value, list) else value
+
+
+def _window(texts: Sequence[str], offset: int, tokens: int) -> Iterator[str]:
+    """Of each text what stands in the window that begins at `offset` and holds so many tokens."""
+    for text in texts:
+        begin, offset = min(offset, len(text)), max(0, offset - len(text))
+        if begin == len(text) or tokens <= 0:
+            yield ""
+            continue
+        end = _fitting(text, begin, tokens)
+        tokens = tokens - _size(text[begin:end]) if end == len(text) else 0
+        yield text[begin:end]
+
+
+def _fitting(text: str, begin: int, tokens: int) -> int:
+    """Up to where a text may go on from `begin` on within so many tokens; at least by a character."""
+    least, most = begin + 1, min(len(text), begin + max(1, tokens) * _MOST_PER_TOKEN)
+    while least < most:
+        middle = (least + most + 1) // 2
+        if _size(text[begin:middle]) <= tokens:
+            least = middle
+        else:
+            most = middle - 1
+    end = boundary(text, least) if least < len(text) else least
+    return end if end > begin else least
+
+
+def _size(value: Any) -> int:
+    return upper_bound(dump_json(value))
+
+
+def _check(offset: int, total: int, unit: str) -> None:
+    if offset and offset >= total:
+        message = f"offset is {offset}, and there are {total} {unit}"
+        raise UsageError(message, "the `page` of an answer names the next offset")
+
+
+def _page(unit: str, offset: int, shown: int, total: int) -> Page:
+    end = offset + shown
+    return Page(unit=unit, offset=offset, shown=shown, total=total, next_offset=end if end < total else None)
+
+
+MOST_MATCHES = 200
+_LONG_LINE, _AROUND = 600, 250  # characters; of a longer line with a match, what stands around it
+
+
+class Match(Record):
+    """Where a pattern was found first in a line: its number, from 1, and the place in it."""
+
+    line: int
+    start: int
+    end: int
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, without their ends."""
+    return text.removesuffix("\n").split("\n")
+
+
+def parse_range(text: str, count: int) -> tuple[int, int]:
+    """`200:260`, `200:`, `:60` or `200`, of so many lines: the first and the last. Raises UsageError."""
+    first, colon, last = text.replace(",", "").partition(":")
+    parts = [part.strip() for part in (first, last)]
+    if not any(parts) or not all(part == "" or (part.isascii() and part.isdigit()) for part in parts):
+        message = f"{text[:60]!r} is no range of lines"
+        raise UsageError(message, "say 200:260, 200:, :60 or 200")
+    begin = max(1, _number(parts[0] or "1"))
+    end = min(count, _number(parts[1]) if parts[1] else count if colon else begin)
+    if begin > end:
+        message = f"there are no lines {text[:60]}: it has {count:,}"
+        raise UsageError(message, "say 200:260, 200:, :60 or 200")
+    return begin, end
+
+
+def shown_matches(lines: Sequence[str], matches: Sequence[Match]) -> str:
+    """The lines with a match, each behind its number, as `grep -n` prints them."""
+    return "\n".join(f"{match.line}:{_around(lines[match.line - 1], match)}" for match in matches)
+
+
+def _around(line: str, match: Match) -> str:
+    if len(line) <= _LONG_LINE:
+        return line
+    start, end = max(0, match.start - _AROUND), min(len(line), match.start + _AROUND)
+    return f"[… {start:,} characters]{line[start:end]}[… {len(line) - end:,} characters]"
+
+
+def _number(digits: str) -> int:
+    return int(digits[:18])  # more than there are lines anywhere
+
+
+_SECONDS = 5.0
+_LONGEST_PATTERN = 1_000  # characters
+_LOOK = """
+import json, re, sys
+pattern, lines = json.load(sys.stdin)
+try:
+    search = re.compile(pattern).search
+except (re.error, OverflowError, RecursionError) as error:
+    print(json.dumps(str(error)))
+else:
+    found = ((number, search(line)) for number, line in enumerate(lines, 1))
+    print(json.dumps([[number, *match.span()] for number, match in found if match]))
+"""
+_HINT = "it is a regular expression of Python; put a \\ before what stands for itself, such as ( or ["
+
+
+def matches_in(lines: Sequence[str], pattern: str, seconds: float = _SECONDS) -> list[Match]:
+    """The lines in which a pattern is found. Raises UsageError where it is no pattern, or takes too long."""
+    import subprocess  # slow to load
+
+    if len(pattern) > _LONGEST_PATTERN:
+        message = f"a pattern of {len(pattern):,} characters is too long"
+        raise UsageError(message, f"at most {_LONGEST_PATTERN:,}")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _LOOK],
+            input=dump_ascii_json([pattern, list(lines)]).encode(),
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        message = f"the pattern {pattern[:60]!r} was not done in {seconds:g} s"
+        raise UsageError(message, "say it without repeats inside repeats, or look at fewer lines") from None
+    found = parse_json(done.stdout.decode()) if done.returncode == 0 else "no memory for it"
+    if isinstance(found, str):
+        message = f"{pattern[:60]!r} is no pattern: {found}"
+        raise UsageError(message, _HINT)
+    return [Match(*fields) for fields in found]

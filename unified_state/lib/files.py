@@ -1,0 +1,276 @@
+"""Files: written whole, locked between processes, read safely where strangers may have put them.
+
+A reader of a file written here sees the old content or the new, never half, whatever crashes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from stat import S_ISREG
+
+from unified_state.errors import StorageError, UnifiedStateError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from io import BufferedReader
+    from types import TracebackType
+    from typing import Any
+
+PRIVATE = 0o600
+UNFINISHED = ".tmp"  # what the names of files end with that are not in their place yet
+
+
+def write_atomically(path: str, content: bytes, mode: int | None = None) -> None:
+    """Write through a temporary file in the same folder: create, write, fsync, replace, fsync the folder.
+
+    The file keeps its permissions; a new one is private unless `mode` says otherwise. Raises StorageError and leaves
+    the old file alone where the new one cannot be written.
+    """
+    folder = os.path.dirname(path) or "."
+    try:
+        os.makedirs(folder, exist_ok=True)
+        _replace(path, content, _mode_of(path) if mode is None else mode, to_disk=True)
+        sync_folder(folder)
+    except OSError as error:
+        raise _write_error(path, error) from error
+
+
+def write_note(path: str, content: bytes) -> None:
+    """Write a small private file whole, but without waiting for the disk: for what is only a help and can be found out
+    again. Its folder is there. Raises StorageError.
+    """
+    try:
+        _replace(path, content, PRIVATE)
+    except OSError as error:
+        raise _write_error(path, error) from error
+
+
+def create_once(path: str, content: bytes) -> bool:
+    """Create a private file whole; False where there is one already. Of several processes exactly one creates it."""
+    temporary = temporary_name(path)
+    _create(temporary, content, PRIVATE)
+    return publish_once(temporary, path)
+
+
+def publish_once(temporary: str, path: str) -> bool:
+    """Give a finished file its name, unless there is a file of that name; the temporary name is gone in any case."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            return False
+        os.rename(temporary, path)
+    finally:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+    return True
+
+
+def set_aside(path: str) -> str:
+    """Give what lies at a path, whatever it is, another name, which is returned. A file keeps its own name too, until
+    it is replaced. Raises OSError.
+    """
+    number = 1
+    while os.path.lexists(aside := f"{path}.damaged-{number}"):
+        number += 1
+    try:
+        os.link(path, aside)
+    except OSError:  # a folder, or a file system without hard links
+        os.rename(path, aside)
+    return aside
+
+
+def temporary_name(path: str) -> str:
+    """A name beside the file that no other process takes."""
+    return f"{path}.{os.getpid()}.{os.urandom(4).hex()}{UNFINISHED}"
+
+
+def _replace(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:
+    temporary = temporary_name(path)
+    _create(temporary, content, mode, to_disk=to_disk)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _create(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:
+    """A new file with all of the content, or none."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            if to_disk:
+                file.flush()
+                os.fsync(descriptor)
+    except BaseException:
+        os.unlink(path)
+        raise
+
+
+def _write_error(path: str, error: OSError) -> StorageError:
+    message = f"{path} cannot be written: {error.strerror or error}"
+    return StorageError(message, "free some space or check the permissions of the folder")
+
+
+def _mode_of(path: str) -> int:
+    try:
+        return os.stat(path).st_mode & 0o777
+    except OSError:
+        return PRIVATE
+
+
+def sync_folder(folder: str) -> None:
+    """Make the new name durable. Where folders cannot be opened (Windows) the file system does it by itself."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    _HAS_FLOCK = True
+except ImportError:  # Windows
+    _HAS_FLOCK = False
+
+_PAUSE = 0.005  # seconds between two tries; a holder needs about a millisecond
+
+
+class FileLock:
+    """`with FileLock(path, seconds): …`; raises StorageError when the lock does not come free in time, or what `busy`
+    says of its holder.
+    """
+
+    def __init__(self, path: str, seconds: float, busy: UnifiedStateError | None = None) -> None:
+        self._path = path
+        self._seconds = seconds
+        self._busy = busy
+        self._held: Any = None
+
+    def __enter__(self) -> None:
+        os.makedirs(os.path.dirname(self._path) or ".", exist_ok=True)
+        try:
+            self._held = self._flock() if _HAS_FLOCK else self._filelock()
+        except TimeoutError as error:
+            if self._busy is not None:
+                raise self._busy from error
+            message = f"{self._path} stayed locked by another process for {self._seconds:g} seconds"
+            raise StorageError(message, "try again, or look for a process that hangs") from error
+        except OSError as error:
+            message = f"{self._path} cannot be locked: {error.strerror or error}"
+            raise StorageError(
+                message, "check the permissions of the folder and whether its file system knows locks"
+            ) from error
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if isinstance(self._held, int):
+            os.close(self._held)
+        elif self._held is not None:
+            self._held.release()
+        self._held = None
+
+    def _flock(self) -> int:
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        deadline = time.monotonic() + self._seconds
+        while True:
+            try:
+                flock(descriptor, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    os.close(descriptor)
+                    raise TimeoutError from None
+                time.sleep(_PAUSE)
+            except OSError:
+                os.close(descriptor)
+                raise
+            else:
+                return descriptor
+
+    def _filelock(self) -> Any:
+        import filelock
+
+        lock = filelock.FileLock(self._path, timeout=self._seconds, mode=0o600)
+        try:
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise TimeoutError from error
+        return lock
+
+
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+
+
+class IrregularFileError(OSError):
+    """A path leads to something else than a regular file."""
+
+
+def open_regular(path: str) -> BufferedReader:
+    """A regular file, opened for reading. Raises IrregularFileError, and OSError as `open` does."""
+    file = open(path, "rb", opener=_open)  # noqa: SIM115  # the caller closes it
+    if S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    message = f"{path} is not a regular file"
+    raise IrregularFileError(message)
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """The beginning of a regular file, up to a limit in bytes. Raises as `open_regular` does."""
+    with open_regular(path) as file:
+        return file.read(limit)
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | _NO_WAITING)
+
+
+_MOST_FILES = 50
+
+
+def session_file(folder: str, kind: str, session_id: str) -> str:
+    """The file of a session; an id that is no plain word is not trusted to be a name."""
+    from zlib import crc32  # a shared library, which most hooks do without
+
+    plain = session_id.replace("-", "").replace("_", "")
+    is_plain = plain.isascii() and plain.isalnum() and len(session_id) <= 100  # noqa: PLR2004  # what file systems take
+    name = session_id if is_plain else f"{crc32(session_id.encode('utf-8', 'replace')):08x}"
+    return os.path.join(folder, kind, f"{name}.json")
+
+
+def write_session_file(path: str, content: str) -> None:
+    """Write it at once, and never wait for it: half a file counts as none."""
+    if not os.path.exists(path):
+        _make_room(os.path.dirname(path))
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, content.encode())
+    finally:
+        os.close(descriptor)
+
+
+def _make_room(folder: str) -> None:
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with os.scandir(folder) as found:
+        files = sorted(found, key=lambda file: file.stat().st_mtime)
+    for file in files[: max(0, len(files) - _MOST_FILES + 1)]:
+        os.unlink(file.path)
+
+
+def remove_if_empty(folder: str) -> bool:
+    """Remove a folder that holds nothing any more; whether it is gone now by this."""
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return False  # it holds something, or is no folder
+    return True

@@ -1,1 +1,0 @@
-"""Files: atomic writes, locks, edits that keep every other byte."""

@@ -1,0 +1,70 @@
+"""Values as other programs wrote them, in the types that ours have: nothing here raises, whatever is given."""
+
+from __future__ import annotations
+
+from unified_state.lib.stdlib import parse_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_SECONDS_BELOW = 100_000_000_000  # a time with fewer is in seconds: in milliseconds it would be before March 1973
+_LATEST = 253_402_300_799_999  # the end of the year 9999, behind which no calendar goes
+
+
+def clean_text(value: object) -> str:
+    """A text; of anything else nothing."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def time_of(value: object) -> int:
+    """Milliseconds since 1970; 0 where there is no time."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LATEST:
+        return 0
+    return int(value * 1000 if value < _SECONDS_BELOW else value)
+
+
+def json_of(value: object, default: Any) -> Any:
+    """The value of a JSON text, if it is of the default's type."""
+    try:
+        parsed = parse_json(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return default
+    return parsed if isinstance(parsed, type(default)) else default
+
+
+def texts_of(value: object) -> list[str]:
+    """The texts of a list that is given as JSON or as it is."""
+    return [clean_text(entry) for entry in json_of(value, []) if isinstance(entry, str) and entry.strip()]
+
+
+def original(fields: Mapping[str, Any], shown: frozenset[str]) -> dict[str, Any]:
+    """What a record keeps of the fields of its original, beside those that it shows: all that has a value, is no bytes,
+    which would be an embedding, and is not nested deeper than anybody means.
+    """
+    kept = {
+        name: clean_text(value) if isinstance(value, str) else value
+        for name, value in fields.items()
+        if name not in shown and value is not None and not isinstance(value, bytes) and not is_too_deep(value)
+    }
+    return {"original": kept} if kept else {}
+
+
+DEEPEST = 100
+_CONTAINERS = (dict, list, tuple)
+
+
+def is_too_deep(value: object) -> bool:
+    """Whether a JSON value is nested deeper than that."""
+    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(DEEPEST):
+        if not level:
+            return False
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, _CONTAINERS)
+        ]
+    return True

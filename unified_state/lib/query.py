@@ -1,0 +1,167 @@
+"""From a query in anybody's words to what the full-text index understands, and from a text to the part that matters."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import islice
+
+from unified_state.lib.text import cut, index_text, is_cjk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MOST_WORDS = 64
+_LONGEST_PATH, _MOST_FILES = 200, 16
+_MOST = 30  # of one word, among which the best part of a text is looked for
+MARK = "**"
+_FIRST_ACCENT, _LAST_ACCENT = "\u0300", "\u036f"  # combining ones, which the index takes for a part of their word
+_ACCENTS = "".join(map(chr, range(ord(_FIRST_ACCENT), ord(_LAST_ACCENT) + 1)))
+_SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))  # what `translate` makes of ASCII
+# The commonest English words carry nothing; a query of nothing else keeps them.
+_STOP_WORDS = """
+a about after all also am an and any are as at be because been before being but by can could did do
+does doing for from had has have having he her here hers him his how i if in into is it its itself
+just me more most my no nor not now of off on once only or other our out over own same she should so
+some such than that the their them then there these they this those through to too under until up
+very was we were what when where which while who why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+# Words, and what the index makes of `don't`, that a prompt is made of whatever it is about.
+_CHATTER_WORDS = """
+again ahead alright awesome back carry change check close code commit continue cool correct couldn course d
+didn doesn don done even exactly fine finish first fix get go going good got great hadn hasn haven hello help
+hey hi isn keep know last let lets like ll look looks m make maybe need next nice nope ok okay one perfect
+please pls proceed push re really right run s see shouldn show sorry start still stop sure t tell test tests
+thank thanks then thing things think try use using ve want wasn way well weren won work working works wouldn
+yeah yep yes yup
+"""
+CHATTER = frozenset(_CHATTER_WORDS.split())
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as the index has them, before it stems them."""
+    if text.isascii():
+        return text.translate(_SPACED).lower().split()
+    signs = index_text(text).lower()
+    spaced = "".join(sign if sign.isalnum() or _FIRST_ACCENT <= sign <= _LAST_ACCENT else " " for sign in signs)
+    return [word for part in spaced.split() if (word := part.lstrip(_ACCENTS))]
+
+
+def query_words(query: str) -> list[str]:
+    """The words of a query, each once, without stop words; at most 64."""
+    words = list(dict.fromkeys(words_of(query)))
+    telling = [word for word in words if word not in STOP_WORDS]
+    return (telling or words)[:_MOST_WORDS]
+
+
+def file_names(query: str) -> list[str]:
+    """The words of a query that name a file: `hooks.py`, `src/app.ts`; at most 16."""
+    words = (word.strip("`'\"()[]{},;:?!.") for word in query.split())
+    names = (
+        word for word in words if "." in word[1:-1] and word.rpartition(".")[2].isalnum() and len(word) < _LONGEST_PATH
+    )
+    return list(dict.fromkeys(names))[:_MOST_FILES]
+
+
+def names_file(text: str, file: str) -> bool:
+    """Whether a text names a file, by its name or by the end of its path: `src/app.py` names `app.py`, not
+    `my_app.py`.
+    """
+    folded, name = _folded(text), _folded(file)
+    position = folded.find(name)
+    while position >= 0:
+        before, after = folded[max(0, position - 1) : position], folded[position + len(name) :][:1]
+        if not (before.isalnum() or after.isalnum() or before in {"_", "-", "."} or after in {"_", "-"}):
+            return True
+        position = folded.find(name, position + 1)
+    return False
+
+
+def fts_query(words: list[str]) -> str:
+    """An FTS5 expression that matches any of the words. Quoted, so that no word is ever an operator. A single CJK
+    character is what a pair in the index begins with.
+    """
+    return " OR ".join(f'"{word}"*' if is_single_cjk(word) else f'"{word}"' for word in words)
+
+
+def is_single_cjk(word: str) -> bool:
+    """Whether a word is one character of Chinese, Japanese or Korean."""
+    return len(word) == 1 and is_cjk(word)
+
+
+def region(text: str, words: Sequence[str], size: int) -> str:
+    """The text, or of a long one what stands round the first of the words that it has."""
+    if len(text) <= size:
+        return text
+    folded = _folded(text)
+    place = next((place for word in words for place in _places(folded, word)), 0)
+    begin = max(0, place - size // 6)
+    return text[begin : begin + size]
+
+
+def has_any(text: str, words: Sequence[str]) -> bool:
+    """Whether one of the words stands in the text as it is."""
+    folded = _folded(text)
+    return any(True for word in words for _ in _places(folded, word))
+
+
+def snippet(text: str, words: Sequence[str], limit: int) -> str:
+    """The part of a text that has most of the words, with these marked; what stands first counts most."""
+    place = _best_place(_folded(text), words, limit * 2 // 3)
+    begin = max(0, place - limit // 4)
+    if begin:
+        begin = text.find(" ", begin, place) + 1 or begin
+    part = ("…" if begin else "") + cut(text[begin:], limit)
+    return _marked(part, words)
+
+
+def _best_place(folded: str, words: Sequence[str], length: int) -> int:
+    """Where the part of this length begins that has the best words."""
+    places = sorted((place, rank) for rank, word in enumerate(words) for place in islice(_places(folded, word), _MOST))
+    best, best_worth = 0, 0
+    for number, (begin, _) in enumerate(places):
+        end = bisect_right(places, (begin + length, len(words)))
+        worth = sum(len(words) - rank for rank in {rank for _, rank in places[number:end]})
+        if worth > best_worth:
+            best, best_worth = begin, worth
+    return best
+
+
+def _places(folded: str, word: str) -> Iterator[int]:
+    """Where a word stands by itself; a CJK one also inside others."""
+    position = folded.find(word)
+    while position >= 0:
+        end = position + len(word)
+        if is_cjk(word[0]) or not (_goes_on(folded[position - 1 : position]) or _goes_on(folded[end : end + 1])):
+            yield position
+        position = folded.find(word, end)
+
+
+def _goes_on(sign: str) -> bool:
+    """Whether a sign beside a word is a part of it."""
+    return (sign.isalnum() and (sign.isascii() or not is_cjk(sign))) or _FIRST_ACCENT <= sign <= _LAST_ACCENT
+
+
+def _marked(text: str, words: Sequence[str]) -> str:
+    """The text with all the words marked; those that touch have one mark."""
+    folded = _folded(text)
+    spans: list[list[int]] = []
+    for begin, end in sorted((place, place + len(word)) for word in words for place in _places(folded, word)):
+        if spans and begin <= spans[-1][1]:
+            spans[-1][1] = max(end, spans[-1][1])
+        else:
+            spans.append([begin, end])
+    pieces, last = [], 0
+    for begin, end in spans:
+        pieces += [text[last:begin], MARK, text[begin:end], MARK]
+        last = end
+    return "".join([*pieces, text[last:]])
+
+
+def _folded(text: str) -> str:
+    """The text in lower case, each character where it was; one that would become two stays."""
+    folded = text.lower()
+    if len(folded) == len(text):
+        return folded
+    return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)

@@ -1,0 +1,337 @@
+"""A line of the shell as the shell itself reads it: every simple command in it, wherever it stands.
+
+Quotes, escapes, comments, redirections, heredocs, subshells, `$(…)`, backquotes and `<(…)` are read as bash reads them;
+what stands in quotes is a word and no command. What only the running shell knows (variables, globs, aliases) stays as
+it is written. One pass, in a time that grows with the length of the text alone.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_CHARACTERS = 100_000  # half a second at worst
+DEEPEST = 25  # substitutions within each other
+UNKNOWN = "$()"  # what a substitution gives is known to the running shell alone
+_LONGEST_ARITHMETIC = 1_000
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
+
+
+class UnreadableError(ValueError):
+    """A line that is too long or too deep to be read in a hook."""
+
+
+class WordScanner:
+    """Gathers the word that is being read. Who derives from it reads what stands in substitutions."""
+
+    def __init__(self, text: str, depth: int, at: int = 0) -> None:
+        if len(text) > MOST_CHARACTERS or depth > DEEPEST:
+            raise UnreadableError
+        self._text, self.at, self._depth = text, at, depth
+        self._word: list[str] | None = None
+        self._is_quoted = False
+        self._scanned = 0  # characters that were looked at more than once
+
+    def _inside(self, begin: int, closing: str) -> None:
+        """Read the commands of a substitution that begins there."""
+        raise NotImplementedError
+
+    def _backquote(self) -> None:
+        """Read the commands between backquotes."""
+        raise NotImplementedError
+
+    def _add(self, piece: str) -> None:
+        if self._word is None:
+            self._word = []
+        self._word.append(piece)
+
+    def _single(self) -> None:
+        end = self._text.find("'", self.at + 1)
+        end = len(self._text) if end < 0 else end
+        self._add(self._text[self.at + 1 : end])
+        self._is_quoted, self.at = True, end + 1
+
+    def _double(self, closing: str = '"') -> None:
+        """What stands between double quotes, or without a closing sign the body of a heredoc."""
+        self._add("")
+        self._is_quoted, self.at = True, self.at + bool(closing)
+        while self.at < len(self._text) and self._text[self.at] != closing:
+            sign = self._text[self.at]
+            if sign == "\\":
+                following = self._text[self.at + 1 : self.at + 2]
+                self._add(following.replace("\n", "") if following in '$`"\\\n' else sign + following)
+                self.at += 2
+            elif sign == "$":
+                self._dollar(in_quotes=True)
+            elif sign == "`":
+                self._backquote()
+            else:
+                self._add(sign)
+                self.at += 1
+        self.at += 1
+
+    def _escape(self) -> None:
+        following = self._text[self.at + 1 : self.at + 2]
+        if following != "\n":
+            self._add(following)
+            self._is_quoted = True
+        self.at += 2
+
+    def _dollar(self, *, in_quotes: bool = False) -> None:
+        following = self._text[self.at + 1 : self.at + 3]
+        if following == "((" and self._skip_arithmetic(self.at + 1):
+            self._add(UNKNOWN)
+        elif following[:1] == "(":
+            self._add(UNKNOWN)
+            self._inside(self.at + 2, ")")
+        elif following[:1] == "{":
+            self._braces(in_quotes=in_quotes)
+        elif following[:1] == "'" and not in_quotes:
+            self._ansi()
+        elif following[:1] == '"' and not in_quotes:
+            self.at += 1
+        else:
+            self._add("$")
+            self.at += 1
+
+    def _skip_arithmetic(self, begin: int) -> bool:
+        """Go behind `((…))`; False where it is none but a subshell within a subshell."""
+        depth, at = 0, begin
+        while at < min(len(self._text), begin + _LONGEST_ARITHMETIC):
+            depth += {"(": 1, ")": -1}.get(self._text[at], 0)
+            if self._text[at : at + 2] == "$(" and self._text[at + 2 : at + 3] != "(":
+                return False  # a command in it: read as one
+            if depth == 0:
+                break
+            at += 1
+        self._scanned += at - begin
+        if self._scanned > MOST_CHARACTERS:
+            raise UnreadableError
+        if depth or self._text[at - 1 : at + 1] != "))":
+            return False
+        self.at = at + 1
+        return True
+
+    def _braces(self, *, in_quotes: bool) -> None:
+        """`${…}`, which may hold substitutions."""
+        quotes = {"\\": self._escape, "`": self._backquote} | (
+            {} if in_quotes else {"'": self._single, '"': self._double}
+        )
+        self._add("${")
+        self.at += 2
+        while self.at < len(self._text) and self._text[self.at] != "}":
+            sign = self._text[self.at]
+            handler = quotes.get(sign)
+            if sign == "$" and self._text[self.at + 1 : self.at + 2] == "(":
+                self._dollar()
+            elif handler is not None:
+                handler()
+            else:
+                self._add(sign)
+                self.at += 1
+        self._add("}")
+        self.at += 1
+
+    def _ansi(self) -> None:
+        """`$'…'` with its escapes."""
+        self._add("")
+        self._is_quoted, self.at = True, self.at + 2
+        while self.at < len(self._text) and self._text[self.at] != "'":
+            sign = self._text[self.at]
+            if sign == "\\":
+                self.at += 1
+                sign = self._text[self.at : self.at + 1]
+                sign = _ESCAPED.get(sign, sign)
+            self._add(sign)
+            self.at += 1
+        self.at += 1
+
+
+_BLANK, _ENDS = " \t\r", "\n;&|()"
+_WRITES, _READS, _HEREDOC, _HERE_STRING = "writes", "reads", "heredoc", "here-string"
+
+
+class SimpleCommand:
+    """The words of one command, the files that it is redirected to and from, the text on its stdin, and the folder that
+    `cd` led to.
+
+    `stdin` is None where it is not known. `assigned` are the assignments before the program, once the words begin with
+    that.
+    """
+
+    __slots__ = ("assigned", "feeder", "folder", "sources", "stdin", "targets", "words")
+
+    def __init__(self, folder: str = "", words: list[str] | None = None, feeder: SimpleCommand | None = None) -> None:
+        self.folder = folder
+        self.words = [] if words is None else words
+        self.assigned: list[str] = []
+        self.targets: list[str] = []
+        self.sources: list[str] = []
+        self.stdin: str | None = None
+        self.feeder = feeder
+
+
+def read_commands(text: str, folder: str = "", depth: int = 0) -> list[SimpleCommand]:
+    """Every simple command of a text, those inside of substitutions too. Raises UnreadableError."""
+    reader = _Reader(text, folder, depth)
+    reader.run("")
+    return reader.commands
+
+
+class _Reader(WordScanner):
+    def __init__(self, text: str, folder: str, depth: int, at: int = 0) -> None:
+        super().__init__(text, depth, at)
+        self.commands: list[SimpleCommand] = []
+        self._command = SimpleCommand(folder)
+        self._folders = [folder]  # of the subshells that are open
+        self._takes = ""  # what the next word is to the redirection before it
+        self._heredocs: list[tuple[SimpleCommand, str, bool, bool]] = []
+        self._cases = 0  # `case` without its `esac`: a `)` belongs to a pattern
+
+    def run(self, closing: str) -> None:
+        """Read up to the closing sign, which is taken too, or to the end."""
+        text, handlers = self._text, self._handlers()
+        while self.at < len(text):
+            sign = text[self.at]
+            if sign == closing and len(self._folders) == 1:
+                self._end_command()
+                if not self._cases:
+                    self.at += 1
+                    break
+            handler = handlers.get(sign)
+            if handler is not None:
+                handler()
+            else:
+                self._add(sign)
+                self.at += 1
+        self._end_command()
+
+    def _handlers(self) -> dict[str, Callable[[], None]]:
+        special: dict[str, Callable[[], None]] = {
+            "'": self._single, '"': self._double, "\\": self._escape, "$": self._dollar, "`": self._backquote,
+            "#": self._comment, "<": self._redirect, ">": self._redirect,
+        }  # fmt: skip
+        return special | dict.fromkeys(_BLANK, self._blank) | dict.fromkeys(_ENDS, self._operator)
+
+    def _blank(self) -> None:
+        self._end_word()
+        self.at += 1
+
+    def _inside(self, begin: int, closing: str) -> None:
+        """The commands of a substitution that begins there."""
+        reader = _Reader(self._text, self._command.folder, self._depth + 1, begin)
+        reader.run(closing)
+        self.commands += reader.commands
+        self.at = reader.at
+
+    def _backquote(self) -> None:
+        self._add(UNKNOWN)
+        begin = self.at = self.at + 1
+        while self.at < len(self._text) and self._text[self.at] != "`":
+            self.at += 2 if self._text[self.at] == "\\" else 1
+        inner = self._text[begin : self.at].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
+        self.commands += read_commands(inner, self._command.folder, self._depth + 1)
+        self.at += 1
+
+    def _comment(self) -> None:
+        if self._word is not None:
+            self._add("#")
+            self.at += 1
+            return
+        end = self._text.find("\n", self.at)
+        self.at = len(self._text) if end < 0 else end
+
+    def _redirect(self) -> None:
+        sign, following = self._text[self.at], self._text[self.at + 1 : self.at + 3]
+        if following[:1] == "(":
+            self._add(UNKNOWN)
+            self._inside(self.at + 2, ")")
+            return
+        if self._word is not None and not self._is_quoted and "".join(self._word).isdigit():
+            self._word = None  # the number of a descriptor
+        self._end_word()
+        if sign == "<" and following == "<<":
+            self._takes, length = _HERE_STRING, 3
+        elif sign == "<" and following[:1] == "<":
+            length = 3 if following == "<-" else 2
+            self._takes = _HEREDOC + "-" * (length == 3)  # noqa: PLR2004  # `<<-`
+        elif sign == "<" and following[:1] != ">":
+            self._takes, length = _READS, 1 + (following[:1] == "&")
+        else:
+            self._takes, length = _WRITES, 1 + (following[:1] in (">", "|", "&"))
+        self.at += length
+
+    def _operator(self) -> None:
+        sign = self._text[self.at]
+        if sign == "&" and self._text[self.at + 1 : self.at + 2] == ">":
+            self._end_word()
+            self.at += 1
+            return
+        doubled = sign == "(" and self._word is None and self._text[self.at + 1 : self.at + 2] == "("
+        if doubled and self._skip_arithmetic(self.at):
+            return
+        before = self._end_command()
+        self.at += 1
+        if sign == "|" and self._text[self.at : self.at + 1] != "|":
+            self._command.feeder = before
+        elif sign == "|":
+            self.at += 1
+        elif sign == "(":
+            self._folders.append(self._command.folder)
+        elif sign == ")" and len(self._folders) > 1:
+            self._command.folder = self._folders.pop()
+        elif sign == "\n":
+            self._read_heredocs()
+
+    def _end_word(self) -> None:
+        if self._word is None:
+            return
+        word, takes, is_quoted = "".join(self._word), self._takes, self._is_quoted
+        self._word, self._takes, self._is_quoted = None, "", False
+        if not takes:
+            self._command.words.append(word)
+        elif takes == _WRITES and not word.isdigit() and word != "-":
+            self._command.targets.append(word)
+        elif takes == _READS and not word.isdigit() and word != "-":
+            self._command.sources.append(word)
+        elif takes == _HERE_STRING:
+            self._command.stdin = word
+        elif takes.startswith(_HEREDOC):
+            self._heredocs.append((self._command, word, is_quoted, takes.endswith("-")))
+
+    def _end_command(self) -> SimpleCommand:
+        self._end_word()
+        ended = self._command
+        folder = ended.folder
+        if ended.words[:1] == ["[["]:
+            ended.targets.clear()  # `<` and `>` compare there
+        if ended.words or ended.targets:
+            self.commands.append(ended)
+            match ended.words[:2]:
+                case ["cd" | "pushd", to]:
+                    folder = to if to.startswith(("/", "~")) else f"{folder}/{to}" if folder else to
+                case ["case", *_]:
+                    self._cases += 1
+                case ["esac", *_]:
+                    self._cases = max(0, self._cases - 1)
+        self._command = SimpleCommand(folder)
+        return ended
+
+    def _read_heredocs(self) -> None:
+        for command, ending, is_quoted, strips in self._heredocs:
+            lines = []
+            while self.at < len(self._text):
+                end = self._text.find("\n", self.at)
+                end = len(self._text) if end < 0 else end
+                line, self.at = self._text[self.at : end].rstrip("\r"), end + 1
+                line = line.lstrip("\t") if strips else line
+                if line == ending:
+                    break
+                lines.append(line)
+            command.stdin = "\n".join(lines)
+            if not is_quoted and ("$(" in command.stdin or "`" in command.stdin):
+                inner = _Reader(command.stdin, self._command.folder, self._depth + 1)
+                inner._double("")
+                self.commands += inner.commands
+        self._heredocs.clear()

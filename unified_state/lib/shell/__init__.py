@@ -1,1 +1,0 @@
-"""Lines of the shell: words, commands, what they run."""

@@ -1,0 +1,235 @@
+"""The commands in a line of the shell, the programs that they name, and what they run in the end: behind assignments
+and keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`, `eval`, `find -exec` and their like.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.shell import DEEPEST, SimpleCommand, UnreadableError, read_commands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unified_state.lib.shell import SimpleCommand
+
+_LONGEST = 20_000  # characters of a command that are looked at
+_KEY_CHARACTERS = 500
+_NO_MATTER = (" 2>&1",)
+_BEFORE = frozenset(
+    ("sudo", "env", "time", "command", "then", "do", "else", "!", "{")
+)  # that a command may stand behind
+
+
+def simple_commands(line: str) -> Iterator[list[str]]:
+    """The words of each simple command, from its name on; those of its substitutions too."""
+    for pipeline in pipelines(line):
+        yield from pipeline
+
+
+def pipelines(line: str) -> Iterator[list[list[str]]]:
+    """The simple commands of each pipeline: what one prints the next one reads. A file on stdin counts as named."""
+    return chained(_commands(line))
+
+
+def chained(commands: list[SimpleCommand]) -> Iterator[list[list[str]]]:
+    """The same of commands that were read already."""
+    chains: dict[int, list[list[str]]] = {}  # by the command that a chain ends with so far
+    found = []
+    for command in commands:
+        chain = chains.pop(id(command.feeder), None)
+        if chain is None:
+            chain = []
+            found.append(chain)
+        chains[id(command)] = chain
+        words = command.words
+        begin = next((at for at, word in enumerate(words) if word not in _BEFORE and "=" not in word), len(words))
+        if begin < len(words):
+            chain.append(words[begin:] + command.sources)
+    yield from filter(None, found)
+
+
+def _commands(line: str) -> list[SimpleCommand]:
+    try:
+        return read_commands(line[:_LONGEST])
+    except UnreadableError:
+        return []
+
+
+def command_key(command: str) -> str:
+    """The command as it is compared with others: white space and where its errors go do not matter."""
+    key = " ".join(command.split())
+    for ending in _NO_MATTER:
+        key = key.removesuffix(ending)
+    return key[:_KEY_CHARACTERS]
+
+
+_OPENINGS = {"if", "while"}  # what comes behind is what runs
+_NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "set"}
+_SHOWING = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
+_SHOWING |= {"strings", "tail", "tree", "wc"}
+_WORDS_LOOKED_AT = 6
+
+
+def programs(command: str) -> Iterator[str]:
+    """The programs of a command by their first two words: `go test`, `git log`."""
+    for words in _parts(command):
+        if len(words) > 1 and words[1][0].isalpha() and all(map(_is_plain_word, words)):
+            yield " ".join(words)
+
+
+def only_prints(command: str) -> bool:
+    """Whether a command shows what lies somewhere: errors in its output are not its own."""
+    return all(words[0].rsplit("/", 1)[-1] in _SHOWING for words in _parts(command))
+
+
+def _parts(command: str) -> Iterator[list[str]]:
+    """The first two words of each simple command, without keywords and assignments."""
+    for part in simple_commands(command):
+        words = [word for word in part[:_WORDS_LOOKED_AT] if "=" not in word and word not in _OPENINGS]
+        if words and words[0] not in _NO_PROGRAMS:
+            yield words[:2]
+
+
+def _is_plain_word(word: str) -> bool:
+    return word.isascii() and word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum()
+
+
+_KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
+# Programs that run another one, and their options that take the next word.
+_WRAPPERS = {
+    "builtin": "", "busybox": "", "chroot": "", "command": "", "doas": "-u -C", "exec": "-a", "flock": "-w -E",
+    "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "",
+    "parallel": "-a -j --arg-file --jobs", "setsid": "", "stdbuf": "-i -o -e",
+    "sudo": "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --role --type",
+    "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "watch": "-n",
+    "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
+    "env": "-u -C -S --unset --chdir --split-string",
+}  # fmt: skip
+_OPERANDS_FIRST = {"chroot": 1, "flock": 1, "timeout": 1}  # words before the program
+_COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # take it as a text behind `-c`
+_SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
+_SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}
+_PRINTERS = {"cat", "echo", "printf"}
+_EXECUTES = {"-exec", "-execdir", "-ok", "-okdir"}
+
+
+def program_name(word: str) -> str:
+    """The name of a program without the folder it lies in."""
+    return word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
+
+
+def commands_run(text: str, folder: str = "", depth: int = 0) -> Iterator[SimpleCommand]:
+    """Every command that a text makes the shell run. Raises UnreadableError."""
+    for command in read_commands(text, folder, depth):
+        yield from _through(command, depth)
+
+
+def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
+    """The command itself, and what it runs."""
+    if depth > DEEPEST:
+        raise UnreadableError
+    program = _from_program(command.words)
+    before = command.words[: len(command.words) - len(program)]
+    command.words, command.assigned = program, [word for word in before if _is_assignment(word)]
+    yield command
+    if not command.words:
+        return
+    name = program_name(command.words[0])
+    if name in _COMMAND_OPTION and "-c" in command.words[:-1]:
+        yield from commands_run(command.words[command.words.index("-c") + 1], command.folder, depth + 1)
+    elif name in _WRAPPERS:
+        yield from _behind_wrapper(name, command, depth + 1)
+    elif name in _SHELLS:
+        for script in _scripts(command):
+            yield from commands_run(script, command.folder, depth + 1)
+    elif name in ("eval", "trap"):  # of `trap` the last words are signals
+        text = " ".join(command.words[1:]) if name == "eval" else "".join(command.words[1:2])
+        yield from commands_run(text, command.folder, depth + 1)
+    elif name == "find":
+        yield from _executed_by_find(command, depth + 1)
+    elif name == "git":
+        yield from _git_alias(command, depth + 1)
+
+
+def _from_program(words: list[str]) -> list[str]:
+    """The words from the program on."""
+    begin = 0
+    while begin < len(words) and (words[begin] in _KEYWORDS or _is_assignment(words[begin])):
+        begin += 1
+    return words[begin:]
+
+
+def _is_assignment(word: str) -> bool:
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.removesuffix("+").replace("_", "a").isalnum() and not name[0].isdigit()
+
+
+def _behind_wrapper(name: str, command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
+    valued, words, at = _WRAPPERS[name].split(), command.words, 1
+    folder = command.folder
+    while at < len(words) and words[at].startswith("-") and words[at] != "-":
+        option, value = words[at], words[at + 1 : at + 2]
+        if option == "--":
+            at += 1
+            break
+        if name == "command" and option in ("-v", "-V"):
+            return
+        if name == "env" and option.startswith(("-S", "--split-string")):
+            text = option.removeprefix("-S").removeprefix("--split-string").removeprefix("=")
+            rest = words[at + 1 :] if text else words[at + 2 :]
+            yield from commands_run(" ".join([text or " ".join(value), *rest]), folder, depth)
+            return
+        if option in ("-C", "-D", "--chdir") and value and name != "doas":
+            folder = value[0]
+        at += 2 if option in valued else 1
+    inner = SimpleCommand(folder, words[at + _OPERANDS_FIRST.get(name, 0) :], command.feeder)
+    inner.stdin = command.stdin
+    if name == "watch":
+        yield from commands_run(" ".join(inner.words), folder, depth)
+    elif inner.words:
+        yield from _through(inner, depth)
+
+
+def _scripts(shell: SimpleCommand) -> Iterator[str]:
+    """The scripts that stand in the line itself: behind `-c`, on stdin, or printed into a pipe."""
+    words, at = shell.words, 1
+    while at < len(words) and words[at][:1] in ("-", "+") and len(words[at]) > 1:
+        option = words[at]
+        if option[0] == "-" and option[1] != "-" and "c" in option:
+            following = [word for word in words[at + 1 :] if not word.startswith("-")]
+            yield from following[:1]
+            return
+        at += 2 if option in _SHELL_VALUES else 1
+    if at < len(words):
+        return  # a file
+    feeder = shell.feeder
+    if shell.stdin is not None:
+        yield shell.stdin
+    elif feeder is not None and feeder.words and program_name(feeder.words[0]) in _PRINTERS:
+        yield " ".join(feeder.words[1:]) if feeder.stdin is None else feeder.stdin
+
+
+def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
+    words, at = command.words, 0
+    while at < len(words):
+        end = at
+        if words[at] in _EXECUTES:
+            end = next((end for end in range(at, len(words)) if words[end] in (";", "+")), len(words))
+            yield from _through(SimpleCommand(command.folder, words[at + 1 : end]), depth)
+        at = end + 1
+
+
+def _git_alias(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
+    """What `git -c alias.NAME=… NAME` stands for."""
+    words, at = command.words, 1
+    aliases: dict[str, str] = {}
+    while at + 1 < len(words) and words[at] == "-c":
+        name, _, value = words[at + 1].partition("=")
+        if name.lower().startswith("alias."):
+            aliases[name[len("alias.") :]] = value
+        at += 2
+    value = aliases.get("".join(words[at : at + 1]), "")
+    if value:
+        rest = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words[at + 1 :])
+        text = value[1:] if value.startswith("!") else f"git {value}"
+        yield from commands_run(f"{text} {rest}", command.folder, depth)

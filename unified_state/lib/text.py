@@ -1,0 +1,216 @@
+"""Texts: cut to a size, packed for the archive, indexed, fenced for a conversation, quoted, and their tokens estimated.
+
+The client limits a hook's output in UTF-16 units: a character beyond U+FFFF (most emoji) counts two. Lone surrogates
+(half an emoji, cut by the client) are kept: SQLite refuses them in text, a compressed stream holds them.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from zlib import compress, decompress
+from zlib import error as ZlibError  # noqa: N812
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CUT_MARK = "…"
+_JOINER = "\u200d"
+_BEYOND_BMP = "\U00010000"
+# What belongs to the character before it: combining marks, variation selectors, keycaps, skin tones, tags.
+_ATTACHED = ((0x0300, 0x036F), (0x20D0, 0x20FF), (0xFE00, 0xFE0F), (0x1F3FB, 0x1F3FF), (0xE0020, 0xE007F))
+_FLAG_LETTERS = ("\U0001f1e6", "\U0001f1ff")
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, or as much of its beginning as fits with a mark into `limit` characters; never half an emoji."""
+    if len(text) <= limit:
+        return text
+    return text[: boundary(text, max(0, limit - len(CUT_MARK)))] + CUT_MARK
+
+
+def utf16_units(text: str) -> int:
+    """The length of the text in UTF-16 units."""
+    if text.isascii() or max(text) < _BEYOND_BMP:
+        return len(text)
+    return len(text) + sum(character >= _BEYOND_BMP for character in text)
+
+
+def one_line(text: str) -> str:
+    """The text on one line: control characters vanish, runs of white space become one space."""
+    line = " ".join(text.split())
+    if line.isprintable():
+        return line
+    return " ".join("".join(filter(_is_visible, line)).split())
+
+
+def boundary(text: str, position: int) -> int:
+    """The last position not behind `position` at which the text may be cut."""
+    while 0 < position < len(text) and (
+        text[position] == _JOINER
+        or text[position - 1] == _JOINER
+        or any(first <= ord(text[position]) <= last for first, last in _ATTACHED)
+        or (_is_flag(text[position]) and _is_flag(text[position - 1]))
+    ):
+        position -= 1
+    return position
+
+
+def _is_flag(character: str) -> bool:
+    return _FLAG_LETTERS[0] <= character <= _FLAG_LETTERS[1]
+
+
+def _is_visible(character: str) -> bool:
+    return character >= " " and character != "\x7f" and not "\x80" <= character <= "\x9f"
+
+
+UNREADABLE = "[damaged in the archive]"  # what stands for a text whose bytes the disk has changed
+_LEVEL = 4
+_WORTH_COMPRESSING = 100  # bytes; below, the stream's own header eats the gain
+
+
+def pack(text: str) -> str | bytes:
+    """The text as it is stored: itself, or compressed where that is smaller or where it holds lone surrogates."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) >= _WORTH_COMPRESSING:
+        packed = compress(encoded, _LEVEL)
+        if len(packed) < len(encoded):
+            return packed
+    return text if text.isascii() or _is_well_formed(text) else compress(encoded, _LEVEL)
+
+
+def unpack(stored: str | bytes | None) -> str:
+    """The text again, exactly; `UNREADABLE` where its bytes were changed on the disk."""
+    if isinstance(stored, bytes):
+        try:
+            return decompress(stored).decode("utf-8", "surrogatepass")
+        except (ZlibError, UnicodeDecodeError):
+            return UNREADABLE
+    return stored or ""
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates replaced, for whoever refuses them (SQLite, the terminal)."""
+    if text.isascii() or _is_well_formed(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def escape_surrogates(text: str) -> str:
+    """The text with lone surrogates escaped as in JSON: what is JSON stays the same JSON, and two texts stay two."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_well_formed(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_FIRST_CJK = "\u2e80"
+# Radicals to the end of the unified ideographs, Hangul, compatibility ideographs, half-width forms, and the planes 2
+# and 3.
+_CJK_RANGES = ((0x2E80, 0xA4CF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF66, 0xFFDC), (0x20000, 0x3FFFF))
+
+
+def index_text(text: str) -> str:
+    """The text as it is indexed: as it stands where it holds no CJK, else with each CJK run as pairs and its last
+    character.
+    """
+    if text.isascii():
+        return text
+    text = well_formed(text)
+    if max(text) < _FIRST_CJK:
+        return text
+    pieces: list[str] = []
+    run: list[str] = []
+    for character in text:
+        if is_cjk(character):
+            run.append(character)
+            continue
+        if run:
+            pieces.append(_pairs(run))
+            run = []
+        pieces.append(character)
+    if run:
+        pieces.append(_pairs(run))
+    return "".join(pieces)
+
+
+def strings_of(value: Any) -> str:
+    """All texts in a JSON value, one a line, as the index wants them: without the escapes that JSON would put in."""
+    found: list[str] = []
+    waiting = [value]  # not by recursion: JSON may be nested deeper than Python likes to go
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (dict, list)):
+            waiting += reversed(value.values() if isinstance(value, dict) else value)
+        elif value is not None and not isinstance(value, bool) and value != "":
+            found.append(str(value))
+    return "\n".join(found)
+
+
+def _pairs(run: list[str]) -> str:
+    pairs = [first + second for first, second in pairwise(run)]
+    return f" {' '.join([*pairs, run[-1]])} "
+
+
+def is_cjk(character: str) -> bool:
+    """Whether it is a character of Chinese, Japanese or Korean."""
+    return any(first <= ord(character) <= last for first, last in _CJK_RANGES)
+
+
+TAG = "unified-state-memory"
+_CLOSING = f"</{TAG} nonce="
+
+
+def fenced(body: str, nonce: str, about: str) -> str:
+    """The body between an opening and a closing line that carry the nonce; `about` says in a few words what it is."""
+    return f'<{TAG} nonce={nonce} about="{about}">\n{body}\n{_CLOSING}{nonce}>'
+
+
+def nonces_in(text: str) -> tuple[str, ...]:
+    """The nonces of the fences that close in a text."""
+    endings = (part[:64].split(">", 1)[0] for part in text.split(_CLOSING)[1:])
+    return tuple(nonce for nonce in endings if nonce.isalnum())
+
+
+_BETWEEN = " \t\r\n\f\v\"'\\\u2018\u2019\u201c\u201d"  # what a shell, JSON or an editor puts between the same words
+_DROPPED = dict.fromkeys(map(ord, _BETWEEN))
+
+
+def text_hash(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal digits: by it a quote, or a command, is known again."""
+    from hashlib import sha256  # 3 ms that most hooks do without
+
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def find_quote(text: str, said: str) -> str | None:
+    """The words of a text that say the same: as they stand, or with other spaces, quotes and backslashes in them."""
+    said = said.strip()
+    if not said or said in text:
+        return said or None
+    wanted = said.translate(_DROPPED)
+    at = text.translate(_DROPPED).find(wanted) if wanted else -1
+    if at < 0:
+        return None
+    kept = [position for position, character in enumerate(text) if character not in _BETWEEN]
+    return text[kept[at] : kept[at + len(wanted) - 1] + 1]
+
+
+_CHARACTERS_PER_TOKEN = 3.6
+_TOKENS_OF_OTHERS, _TOKENS_BEYOND_BMP = 0.8, 2.0
+
+
+def estimate_tokens(text: str) -> int:
+    """About the number of tokens of a text, rather too many than too few."""
+    if text.isascii():
+        return round(len(text) / _CHARACTERS_PER_TOKEN + 0.5)
+    plain = len(text.encode("ascii", "ignore"))
+    beyond = utf16_units(text) - len(text)
+    others = len(text) - plain - beyond
+    guess = plain / _CHARACTERS_PER_TOKEN + _TOKENS_OF_OTHERS * others + _TOKENS_BEYOND_BMP * beyond
+    return round(guess + 0.5)

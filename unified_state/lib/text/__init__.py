@@ -1,1 +1,0 @@
-"""Texts: truncate, count, quote, compress, page."""

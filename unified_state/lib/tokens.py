@@ -1,0 +1,215 @@
+"""How many o200k tokens a text has: cheap bounds that are proved, and the exact count, offline.
+
+Byte pair encoding joins, within one piece of the text, the neighbouring tokens whose union has the lowest rank, until
+no union is a token. Two things follow, and this module rests on them. Where all pairs over some characters are tokens,
+no two neighbours can both have stayed single characters: that is the upper bound. And only those tokens can ever be
+looked up that occur in the text: an encoding built from them alone counts as the whole one does, and is ready in a
+tenth of the time. What is claimed here of the vocabulary, the tests check against every token of it.
+
+The ranks come as one byte string: the 256 single bytes by rank; for each byte value the length of the longest token
+that starts with it; then all longer tokens by rank, with `SEPARATOR` between them.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import DamagedFileError
+from unified_state.lib.package import package_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tiktoken import Encoding
+
+SEPARATOR = b"\xff"  # no UTF-8 text has this byte, so no token but its own
+LONGEST_TOKEN = 128  # bytes
+PATTERN = (  # how o200k cuts a text into pieces, as tiktoken has it
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+CUTS = (  # where no token goes on
+    rb"(?<=[A-Za-z])(?=[^A-Za-z'\x80-\xff])|"  # after a letter, before ASCII that cannot go on a word
+    rb"(?<=[a-z])(?=[A-Z])|"  # between lower and upper case
+    rb"(?<=[!-~])(?=[ \t])|"  # before a blank that follows something visible
+    rb"(?<=[0-9])(?=[^0-9])|(?<=[^0-9])(?=[0-9])"  # at either end of a number
+)
+LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+DIGITS = b"0123456789"
+PAIRED_LETTERS = b"abcdefghilmnoprstuvwy"  # every two of them are a token, and each with a space before it
+PAIRED_MARKS = b'":,'  # every two of them are a token
+_BEYOND_ASCII = bytes(range(128, 256))
+_MARKED_SPACE = b" \xff"  # parts the words and stands for the space itself
+
+
+def _only(kept: bytes) -> bytes:
+    """A table for `bytes.translate` that turns all other bytes into spaces."""
+    return bytes([byte if byte in kept else 0x20 for byte in range(256)])
+
+
+_LETTERS_ONLY = _only(LETTERS)
+_DIGITS_ONLY = _only(DIGITS)
+_NUMBERS_ONLY = _only(DIGITS + _BEYOND_ASCII)
+_MARKS_ONLY = _only(PAIRED_MARKS)
+_WORDS_ONLY = _only(PAIRED_LETTERS + b"\xff")
+
+_LENGTHS_AT, _TOKENS_AT = 256, 512  # in the ranks
+# What it costs to build the whole encoding, and to pass over all ranks once, in substrings that are looked up.
+_WHOLE_COST, _PASS_COST = 1_000_000, 100_000
+_BLOCK = 1 << 16  # bytes of ranks that are taken apart at once: small blocks stay in the processor's cache
+_LONGEST_BLANK = 900_000  # characters; tiktoken panics at a million
+
+
+def upper_bound(text: str) -> int:
+    """At least the number of tokens: about seven tenths of the UTF-8 bytes in JSON and prose, never more than they.
+
+    A run of n characters that stays in one piece and whose pairs are all tokens has no two single characters side by
+    side. At worst it is single, pair, single, pair: (2n + 1) // 3 tokens, which saves (n + 1) // 3 of its bytes. Such
+    runs are lower-case letters with the space before them (a contraction as in `don't` may cut one of them, once), and
+    the quotes, colons and commas of JSON. A token over two runs holds the whole of one that is a single character, and
+    counts as that one. Digits are cut by threes, and every three are a token; beside characters that are not ASCII
+    they save nothing, since those could be digits too and shift the cuts.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    words = data.replace(b" ", _MARKED_SPACE).translate(_WORDS_ONLY).split()
+    marks = data.translate(_MARKS_ONLY).split()
+    numbers = data.translate(_NUMBERS_ONLY).split()
+    saved = sum([(len(run) + 1) // 3 for run in words]) + sum([(len(run) + 1) // 3 for run in marks])
+    saved += sum([2 * len(run) // 3 for run in numbers if run.isdigit()])
+    return len(data) - max(saved - data.count(b"'"), 0)
+
+
+def lower_bound(text: str) -> int:
+    """At most the number of tokens: about two thirds of it in JSON and prose, next to nothing beyond ASCII.
+
+    No token touches two words, or a word and a number, or more than three digits. Apostrophes and all that is not ASCII
+    can join two words in one token, so they are taken out first.
+    """
+    data = text.encode("utf-8", "replace")
+    words = len(data.translate(_LETTERS_ONLY, b"'" + _BEYOND_ASCII).split())
+    numbers = sum([(len(run) + 2) // 3 for run in data.translate(_DIGITS_ONLY).split()])
+    return max(words + numbers, -(-len(data) // LONGEST_TOKEN))
+
+
+class TokenCounter:
+    """Exact counts, as tiktoken's `encode_ordinary` gives them: special tokens are ordinary text here.
+
+    Each count works with the tokens that occur in its texts. Once that has cost as much as the whole vocabulary would,
+    the whole is built, and kept.
+    """
+
+    def __init__(self, ranks: bytes) -> None:
+        self._ranks = ranks
+        self._spent = 0
+        self._whole: Encoding | None = None
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text. Lone surrogates count as the replacement character."""
+        encodable = [_encodable(text) for text in texts]
+        encode = self._encoding_for(encodable).encode_ordinary
+        return [sum([len(encode(part)) for part in _parts(text)]) for text in encodable]
+
+    def _encoding_for(self, texts: Sequence[str]) -> Encoding:
+        if self._whole is None:
+            self._spent += _PASS_COST + sum(map(len, texts))
+            chunks = _chunks(texts) if self._spent < _WHOLE_COST else set()
+            self._spent += sum([len(chunk) * min(len(chunk), 32) for chunk in chunks])
+            if self._spent < _WHOLE_COST:
+                return _encoding(_tokens_within(chunks, self._ranks))
+            self._whole = _encoding(all_tokens(self._ranks))
+        return self._whole
+
+
+def all_tokens(ranks: bytes) -> list[bytes]:
+    """Every token, by rank."""
+    return [*_single_bytes(ranks), *ranks[_TOKENS_AT:].split(SEPARATOR)]
+
+
+def _single_bytes(ranks: bytes) -> list[bytes]:
+    return [ranks[rank : rank + 1] for rank in range(_LENGTHS_AT)]
+
+
+def _encoding(tokens: Iterable[bytes]) -> Encoding:
+    """The encoding of these tokens. Only the order of ranks decides what is joined, so they are numbered anew."""
+    from tiktoken import Encoding  # costs more to import than a bare interpreter to start
+
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    return Encoding("o200k", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+def _chunks(texts: Iterable[str]) -> set[bytes]:
+    """The texts in chunks that no token reaches across."""
+    import re  # the bounds do without, and tiktoken loads it anyway
+
+    cut = re.compile(CUTS)
+    return {chunk for text in texts for chunk in cut.split(text.encode())}
+
+
+def _tokens_within(chunks: Iterable[bytes], ranks: bytes) -> list[bytes]:
+    """The tokens that occur in the chunks, and all single bytes, by rank."""
+    longest = ranks[_LENGTHS_AT:_TOKENS_AT]
+    parts: set[bytes] = set()
+    for chunk in chunks:
+        for start in range(len(chunk) - 1):
+            stop = min(start + longest[chunk[start]], len(chunk))
+            parts.update([chunk[start:end] for end in range(start + 2, stop + 1)])
+    tokens = _single_bytes(ranks)
+    start = _TOKENS_AT
+    while start < len(ranks):
+        end = ranks.find(SEPARATOR, start + _BLOCK)
+        block = ranks[start : end if end > 0 else len(ranks)]
+        tokens.extend(filter(parts.__contains__, block.split(SEPARATOR)))
+        start += len(block) + 1
+    return tokens
+
+
+def _encodable(text: str) -> str:
+    """The text with its lone surrogates replaced, as tiktoken does it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The text itself, but cut within white space so long that tiktoken would panic."""
+    start = 0
+    if len(text) > _LONGEST_BLANK:
+        import re  # as above
+
+        for blank in re.finditer(r"\s+", text):
+            for end in range(blank.start() + _LONGEST_BLANK, blank.end(), _LONGEST_BLANK):
+                yield text[start:end]
+                start = end
+    yield text[start:]
+
+
+RANKS_PATH = package_path("lib", "o200k_base.ranks")
+RANKS_SHA256 = "b69d8bf0b52245ae26bc2a9ebb40ae79f30e6535270a613c2248886ad6f7916e"
+
+_counters: list[TokenCounter] = []  # at most one; functools.cache would cost 2 ms where nothing is counted
+
+
+def count_tokens(texts: Sequence[str]) -> list[int]:
+    """The number of o200k tokens of each text; `DamagedFileError` where the vocabulary is missing or damaged."""
+    if not _counters:
+        _counters.append(TokenCounter(read_ranks(RANKS_PATH)))
+    return _counters[0].count(texts)
+
+
+def read_ranks(path: str) -> bytes:
+    """The vocabulary in our form; `DamagedFileError` where the file is not the one that was released."""
+    import hashlib  # only where something is counted
+
+    hint = "install unified-state again"
+    try:
+        with open(path, "rb") as file:
+            ranks = file.read()
+    except OSError as error:
+        message = f"{path}: the token vocabulary cannot be read: {error.strerror}"
+        raise DamagedFileError(message, hint) from error
+    if hashlib.sha256(ranks).hexdigest() != RANKS_SHA256:
+        message = f"{path}: the token vocabulary is damaged"
+        raise DamagedFileError(message, hint)
+    return ranks

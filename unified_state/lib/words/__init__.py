@@ -1,1 +1,0 @@
-"""Words of texts and of code, for the index and for comparisons."""
