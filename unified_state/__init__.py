@@ -5,7 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.context.messages.message_archive import MessageArchive
-    from unified_state.context.messages.rules.prune_messages import prune_messages
+    from unified_state.context.messages.prune_messages import prune_messages
     from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
     from unified_state.lib.package import __version__
     from unified_state.memory.manager.manager import UnifiedStateManager
@@ -32,7 +32,7 @@ def __getattr__(name: str) -> object:
 
         return AgentMemory
     if name == "prune_messages":
-        from unified_state.context.messages.rules.prune_messages import prune_messages
+        from unified_state.context.messages.prune_messages import prune_messages
 
         return prune_messages
     message = f"module {__name__!r} has no attribute {name!r}"

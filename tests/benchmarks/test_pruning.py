@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from benchmarks.pruning import Sent, conversation, play
-from unified_state.context.messages.rules.message_texts import message_tokens
+from unified_state.context.messages.prune_messages import message_tokens
 
 
 def message(role: str, text: str) -> dict[str, Any]:

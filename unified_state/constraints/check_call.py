@@ -77,7 +77,7 @@ class ToolCheck:
     def _recovered(self) -> Sequence[Enforced]:
         """What is enforced, where the table does not tell. Raises ConstraintsLostError where nothing does."""
         from unified_state.constraints.compile_constraints import enforced, lost_error
-        from unified_state.constraints.constraint_hook import has_hook
+        from unified_state.constraints.constraint_table import has_hook
 
         is_called = has_hook(self.place)
         if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_folder(self.place))))):

@@ -106,14 +106,14 @@ def _is_known(archive: Archive, entry: Enforced) -> bool:
 
 def _is_lost(archive: Archive, place: Place) -> bool:
     """Whether the settings hold the hook, and the ledger knows no constraint that it could have been put there for."""
-    from unified_state.constraints.constraint_hook import has_hook
+    from unified_state.constraints.constraint_table import has_hook
 
     return has_hook(place) and not _ever_bound(archive)
 
 
 def _has_stale_hook(archive: Archive, place: Place) -> bool:
     """Whether the settings still hold the hook for constraints of which the ledger knows that they hold no more."""
-    from unified_state.constraints.constraint_hook import has_hook
+    from unified_state.constraints.constraint_table import has_hook
 
     return _ever_bound(archive) and has_hook(place)
 
@@ -126,7 +126,7 @@ def _ever_bound(archive: Archive) -> bool:
 
 def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
     """What is said where constraints were enforced, and nothing that is left says what they were."""
-    from unified_state.constraints.constraint_hook import settings_path
+    from unified_state.constraints.constraint_table import settings_path
     from unified_state.memory.repository.rejoin import former_archive
 
     former = former_archive(place)
@@ -145,7 +145,7 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
     try:
         if table is None or table.stamp != stamp:
             _, table = compile_table(archive, place)
-        from unified_state.constraints.constraint_hook import has_hook
+        from unified_state.constraints.constraint_table import has_hook
 
         if bool(table.constraints) != has_hook(place):
             put_hook(workspace, wanted=bool(table.constraints))
@@ -160,7 +160,7 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
 
 def put_hook(workspace: Workspace, *, wanted: bool) -> None:
     """Put the hook into the settings of every worktree, or take it out."""
-    from unified_state.constraints.constraint_hook import set_hook
+    from unified_state.constraints.constraint_table import set_hook
     from unified_state.memory.state_file.state_file import written_state_files
 
     place = workspace.place
@@ -168,7 +168,7 @@ def put_hook(workspace: Workspace, *, wanted: bool) -> None:
     others = {os.path.dirname(os.path.dirname(path)) for path in written_state_files(place.folder)}
     for worktree in sorted({own, *filter(os.path.isdir, others)}):
         try:
-            set_hook(worktree, workspace, wanted=wanted)
+            set_hook(worktree, place, workspace.settings.data_dir, wanted=wanted)
         except (UnifiedStateError, OSError) as error:
             told = error if isinstance(error, UnifiedStateError) else StorageError(str(error))
             what = "constraints are not enforced" if wanted else "a hook of ours stays"
@@ -185,7 +185,7 @@ def check_may_take_away(workspace: Workspace, deed: str) -> None:
 
 
 def _rules(workspace: Workspace) -> list[str]:
-    from unified_state.constraints.constraint_hook import has_hook
+    from unified_state.constraints.constraint_table import has_hook
 
     path = table_path(workspace.place.folder)
     table = read_table(workspace.place.folder)
@@ -210,7 +210,7 @@ def end_lost(workspace: Workspace, ref: str) -> bool:
     """Whether a constraint that the ledger does not know was enforced, or nobody knows what was; it is no more then.
     Raises NotAtGateError.
     """
-    from unified_state.constraints.constraint_hook import has_hook
+    from unified_state.constraints.constraint_table import has_hook
 
     place = workspace.place
     table = read_table(place.folder)

@@ -1,7 +1,8 @@
-"""The table of enforced constraints: a small file beside the archive that the hook reads before each tool call.
+"""The table of enforced constraints, and the hook in a worktree's settings that reads it before each tool call.
 
-It is written whole, with a checksum and the stamp that the archive has too: so it is known whether it is damaged, and
-whether it is as the ledger is.
+The table is a small file beside the archive. It is written whole, with a checksum and the stamp that the archive has
+too, so damage shows and a stale table shows. The hook's entry stands in `.claude/settings.local.json` only while a
+constraint is enforced; every other byte of that file stays.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from unified_state.model.constraint import MODES, Enforced
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.place import Place
+
 
 TABLE = "enforced.json"
 _STAMP_BYTES = 8
@@ -80,3 +83,32 @@ def set_stamp(archive: Archive, changed: int, stamp: str) -> None:
 
 def _checksum(content: bytes) -> bytes:
     return f"{crc32(content):08x}".encode()
+
+
+_SETTINGS = os.path.join(".claude", "settings.local.json")
+
+
+def settings_path(worktree: str) -> str:
+    """The settings that the entry stands in."""
+    return os.path.join(worktree, _SETTINGS)
+
+
+def has_hook(place: Place) -> bool:
+    """Whether the entry is there: a look that is cheap enough for every session start."""
+    try:
+        with open(settings_path(place.repository.worktree), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return False
+    from unified_state.agents.install.hook_table import TOOL_HOOK_MODULE  # most worktrees have no such settings
+
+    return f"from {TOOL_HOOK_MODULE} import" in text
+
+
+def set_hook(worktree: str, place: Place, data_dir: str, *, wanted: bool) -> None:
+    """Put the entry in, or take it out. Raises UnifiedStateError where the settings cannot be read or written."""
+    from unified_state.agents.install.install_claude_code import put_tool_hook
+    from unified_state.memory.repository.git_exclude import exclude_from_git
+
+    if put_tool_hook(settings_path(worktree), data_dir, wanted=wanted):
+        exclude_from_git(place, [os.path.basename(_SETTINGS)])

@@ -61,8 +61,7 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
 
 
 def _answer(hook: ToolHookRun, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
-    from unified_state.context.lean.long_output import Leaning
-    from unified_state.context.lean.shorten_output import answer_to
+    from unified_state.context.lean.long_output import Leaning, answer_to
     from unified_state.memory.repository.place import locate
     from unified_state.settings import load_hook_settings
 

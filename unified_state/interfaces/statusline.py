@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from unified_state.context.window.status_input import StatusInput, parse_status
+from unified_state.context.window.rules.context_text import StatusInput, parse_status
 from unified_state.interfaces.tool_hook import read_stdin
 from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir, environment, load_hook_settings
@@ -78,9 +78,9 @@ def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, 
 
 
 def _own_line(given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str], now: int) -> str:
-    from unified_state.context.window.rules.status_line_text import status_line
+    from unified_state.context.window.read_context import keep_usage
+    from unified_state.context.window.rules.context_text import status_line
     from unified_state.context.window.status_line_data import glance_at
-    from unified_state.context.window.usage_file import keep_usage
 
     cache = os.path.join(place.folder, "settings.json")
     settings = load_hook_settings(place.repository.worktree, cache, data_dir, environ)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.processes import run_at_once
 from unified_state import MessageArchive, prune_messages
-from unified_state.context.messages.rules.message_texts import CutText
+from unified_state.context.messages.prune_messages import CutText
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_step

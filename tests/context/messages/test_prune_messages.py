@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.context.messages.messages_api import Message, conversations, problems
 from unified_state import prune_messages
-from unified_state.context.messages.rules.message_texts import CutText, message_tokens
+from unified_state.context.messages.prune_messages import CutText, message_tokens
 from unified_state.errors import UsageError
 
 OPTIONS = st.fixed_dictionaries(

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from unified_state.interfaces.mcp import read_tools
+from unified_state.interfaces.mcp import tools as mcp_tools
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
 from unified_state.interfaces.mcp.server_project import Project
 
@@ -103,7 +103,7 @@ def test_a_bug_is_one_line_and_a_report(
 ) -> None:
     call(repository, "add_decision", decision="Use SQLite", rationale="one file")
     (archive,) = home.rglob("archive.db")
-    monkeypatch.setattr(read_tools, "current_time", None)  # the bug
+    monkeypatch.setattr(mcp_tools, "current_time", None)  # the bug
     assert refused(repository, "recall", ref="D1").startswith("a bug: TypeError")
     assert "Traceback" in next(home.rglob("bug-report.txt")).read_text(encoding="utf-8")
     assert archive.exists()

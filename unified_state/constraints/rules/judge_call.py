@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from unified_state.constraints.rules.invocations import Invocation
-    from unified_state.constraints.rules.touched_files import Touched
+    from unified_state.constraints.rules.invocations import Invocation, Touched
     from unified_state.lib.shell import SimpleCommand
     from unified_state.model.constraint import Enforced
 
@@ -79,7 +78,7 @@ class Judge:
 
     def _matched(self, constraint: Enforced) -> str | None:
         """What in the line the constraint is about."""
-        from unified_state.constraints.rules.touched_files import changed_files, named_files
+        from unified_state.constraints.rules.invocations import changed_files, named_files
         from unified_state.lib.shell import UnreadableError
 
         left = _MOST_FILES

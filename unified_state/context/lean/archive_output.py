@@ -21,18 +21,15 @@ from unified_state.memory.archive.cut_outputs import (
 )
 from unified_state.memory.archive.rules.cut_marks import with_handle
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.workspace.own_program import own_program
-from unified_state.memory.workspace.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.context.lean.long_output import Leaning, LongOutput
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.hook_event import HookEvent
     from unified_state.model.step import Shortened
 
 EVENT = "PostToolUse"
-_LOCK_SECONDS = 2.0
 _HOW_TO = (
     "[LEAN CONTEXT] Long tool outputs are shortened from here on. The first line of such an output has its ref: "
     "`{program} recall {ref} --lines 200:260` or `--grep REGEX` prints parts of the whole, without either all of it. "
@@ -40,26 +37,27 @@ _HOW_TO = (
 )
 
 
-def archive_and_shorten(output: LongOutput, short: Shortened, level: int, leaning: Leaning) -> str:
-    """Archive the output; the answer that puts the short form in its place. Empty where it goes on as it is."""
-    event, workspace = output.event, _workspace(leaning, output.event)
-    program = own_program(leaning.environ)
-    kept = workspace.masker.text(output.text)
-    is_as_long = kept is output.text or kept.count("\n") == output.text.count("\n")
-    if program is None or not is_as_long:
-        return ""  # no way to recall it; or a secret of several lines, so that its lines would be counted otherwise
+def archive_and_shorten(
+    workspace: Workspace, event: HookEvent, whole: str, short: Shortened, *, level: int, now: int, program: str
+) -> str:
+    """Archive an output, and return the answer that puts the short form in its place. Return "" where the output passes
+    unchanged: it was shown short before, or a masked secret of several lines would shift its line numbers.
+    """
+    kept = workspace.masker.text(whole)
+    if kept is not whole and kept.count("\n") != whole.count("\n"):
+        return ""
     made = Output(
         tool_use_id=event.text("tool_use_id"),
         agent=event.agent_id or None,
-        at=leaning.now,
+        at=now,
         text=kept,
-        digest=_digest(event, output.text),
+        digest=_digest(event, whole),
     )
 
     def action(archive: Archive) -> str:
         with archive.transaction():
-            worktree = leaning.place.repository.worktree
-            session = touch_session(archive, event.session_id, leaning.now, worktree=worktree)
+            worktree = workspace.place.repository.worktree
+            session = touch_session(archive, event.session_id, now, worktree=worktree)
             if was_shortened(archive, session, made.digest):
                 return ""
             is_told = shortened_since(archive, session, made.agent, newest_cut(archive, session)[1])
@@ -69,12 +67,6 @@ def archive_and_shorten(output: LongOutput, short: Shortened, level: int, leanin
         return _answer(event, text, "" if is_told else _HOW_TO.format(program=program, ref=f"S{step}"))
 
     return workspace.use(action)
-
-
-def _workspace(leaning: Leaning, event: HookEvent) -> Workspace:
-    return Workspace(
-        leaning.place, leaning.settings, report=leaning.report, session_id=event.session_id, seconds=_LOCK_SECONDS
-    )
 
 
 def _answer(event: HookEvent, text: str, told: str) -> str:

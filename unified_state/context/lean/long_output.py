@@ -1,15 +1,13 @@
-"""Lean context: the output of a tool, before the model reads it.
+"""Decide whether a long tool output is shortened before the model reads it.
 
-The whole is archived durably, then the model is given a short form with its ref. Most outputs go on as they are, and
-cost hardly more than to read them: neither settings nor archive are opened for those. On any doubt an output goes on as
-it is.
+Most outputs pass unchanged, for hardly more than the cost of reading them: neither settings nor archive are opened for
+those. In doubt an output passes unchanged.
 """
 
 from __future__ import annotations
 
 from unified_state.context.lean.rules.answer_shapes import text_of
-from unified_state.context.lean.rules.levels import TIGHT, is_short
-from unified_state.context.lean.rules.untouched import call_to_shorten
+from unified_state.context.lean.rules.levels import TIGHT, call_to_shorten, is_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +19,9 @@ if TYPE_CHECKING:
     from unified_state.model.step import Shortened
     from unified_state.settings import Settings
 
+
 _SHELL = "Bash"
+_LOCK_SECONDS = 2.0
 
 
 class LongOutput:
@@ -73,3 +73,25 @@ class Leaning:
         from unified_state.context.window.pressure_file import read_pressure
 
         return level_in_force(chosen, read_pressure(self.place.folder, session_id))
+
+
+def answer_to(output: LongOutput, chosen: int, leaning: Leaning) -> str:
+    """What the client is answered; empty where the output goes on as it is."""
+    level = leaning.level(chosen, output.event.session_id)
+    short = output.short_form(level)
+    if short is None:
+        return ""
+    # Most outputs pass unchanged.
+    from unified_state.context.lean.archive_output import archive_and_shorten
+    from unified_state.memory.workspace.own_program import own_program
+    from unified_state.memory.workspace.workspace import Workspace
+
+    program, session_id = own_program(leaning.environ), output.event.session_id
+    if program is None:
+        return ""  # there is no way to recall it
+    workspace = Workspace(
+        leaning.place, leaning.settings, report=leaning.report, session_id=session_id, seconds=_LOCK_SECONDS
+    )
+    return archive_and_shorten(
+        workspace, output.event, output.text, short, level=level, now=leaning.now, program=program
+    )

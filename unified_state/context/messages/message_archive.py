@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from unified_state.context.messages.rules.message_texts import ASSISTANT, TOOL
+from unified_state.context.messages.prune_messages import ASSISTANT, TOOL
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import pack
 from unified_state.lib.times import current_time
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unified_state.context.messages.rules.message_texts import CutText
+    from unified_state.context.messages.prune_messages import CutText
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
 

@@ -1,19 +1,26 @@
-"""How full a session's context is now, by whichever tells the newest: the client's status line, or the transcript."""
+"""Measure how full a session's context is, from the client's status line or from the transcript.
+
+The status line keeps the client's last figures in a small file for each session. A transcript is read from its end, up
+to a message that is known already or a compaction: what stands before a compaction says nothing of the conversation
+after it. The newer of both counts.
+"""
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from itertools import islice
 
+from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of, usage_of
 from unified_state.context.window.context_table import history, newest_cut, seen_limits, turn_starts, watched_context
-from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of
-from unified_state.context.window.transcript_usage import usages
-from unified_state.context.window.usage_file import read_usage
-from unified_state.model.context_usage import OK, Limit, Point, Watched
+from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
+from unified_state.lib.files import session_file, write_session_file
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.model.context_usage import OK, Limit, Point, Reading, Watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.context_usage import Reading
@@ -69,3 +76,76 @@ def watched_now(
     )
     reached = phase if is_higher(phase, before.reached) else before.reached
     return Watched(reading.window, limit, phase, reached, cycle, before.stale)
+
+
+_PIECE = 1 << 18
+_MOST = 1 << 24  # bytes that are looked through
+_USAGE, _BOUNDARY = b'"usage"', b'"compact_boundary"'
+_SYNTHETIC = "<synthetic>"  # the model of messages that the client wrote itself
+
+
+def usages(path: str, since: int) -> Iterator[Reading]:
+    """The usages of the main conversation later than a time, as far as it was not compacted; the newest first."""
+    try:
+        for line in _lines_from_the_end(path):
+            if _BOUNDARY in line and any(entry.get("subtype") == "compact_boundary" for entry in parse_entries(line)):
+                return
+            reading = _reading(line) if _USAGE in line else None
+            if reading is not None and reading.at <= since:
+                return
+            if reading is not None:
+                yield reading
+    except OSError:
+        return
+
+
+def _reading(line: bytes) -> Reading | None:
+    for entry in parse_entries(line):
+        if entry.get("type") != "assistant" or entry.get("isApiErrorMessage"):
+            continue
+        usage, model = usage_of(entry), entry.get("message", {}).get("model")
+        if usage is not None and usage.context_tokens > 0 and model != _SYNTHETIC:
+            model = model if isinstance(model, str) else ""
+            window = window_of(model, usage.context_tokens)
+            return Reading(usage.context_tokens, window, time_of(entry))
+    return None
+
+
+def _lines_from_the_end(path: str) -> Iterator[bytes]:
+    with open(path, "rb", buffering=0) as file:
+        position = file.seek(0, os.SEEK_END)
+        least = max(0, position - _MOST)
+        rest = b""
+        while position > least:
+            size = min(_PIECE, position - least)
+            position -= size
+            file.seek(position)
+            first, *lines = (file.read(size) + rest).split(b"\n")
+            yield from reversed(lines)
+            rest = first
+        yield rest
+
+
+_USAGE_FOLDER = "usage"
+_MOST_BYTES = 1_000
+
+
+def keep_usage(folder: str, session_id: str, reading: Reading) -> None:
+    """Write down what the client said, if it is new."""
+    known = read_usage(folder, session_id)
+    if known is not None and (known.tokens, known.window) == (reading.tokens, reading.window):
+        return
+    line = dump_json([reading.tokens, reading.window, reading.at])
+    write_session_file(session_file(folder, _USAGE_FOLDER, session_id), line)
+
+
+def read_usage(folder: str, session_id: str) -> Reading | None:
+    """What the client last said of a session; None where it has no status line of ours."""
+    try:
+        with open(session_file(folder, _USAGE_FOLDER, session_id), encoding="utf-8") as file:
+            tokens, window, at = parse_json(file.read(_MOST_BYTES))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    if not all(isinstance(value, int) for value in (tokens, window, at)) or tokens < 0 or window <= 0:
+        return None
+    return Reading(tokens, window, at)

@@ -1,5 +1,6 @@
-"""What the status line tells of a session: read at one glance. It waits for nobody and changes nothing of what is
-recorded; what cannot be read now is left out.
+"""Collect what the status line shows of a session.
+
+It never waits for a writer and changes no record. It leaves out what cannot be read now.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 from unified_state.context.window.context_table import history, newest_cut
 from unified_state.context.window.read_context import watched_now
 from unified_state.context.window.rules.context_phase import compaction_limit, phase_of, trend_of
-from unified_state.context.window.rules.status_line_text import Glance
+from unified_state.context.window.rules.context_text import Glance
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack

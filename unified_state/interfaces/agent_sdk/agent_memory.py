@@ -1,7 +1,7 @@
-"""AgentMemory: an SDK agent's options with the memory in them.
+"""AgentMemory: an SDK agent's options with hooks and tools of the memory added.
 
-Invariant: an event is handled once. Where the client loads settings that run the hooks as commands, they are left to
-it.
+Invariant: an event is handled once. Where the options load settings or plugins that run the hooks as commands,
+AgentMemory adds none.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from unified_state.agents.install.hook_table import OUTPUT_EVENT
+from unified_state.agents.install.claude_settings import parsed_settings
+from unified_state.agents.install.find_plugin import PLUGIN, enables
+from unified_state.agents.install.hook_table import OUTPUT_EVENT, TIMEOUTS, our_handlers
+from unified_state.agents.install.install_claude_code import SCOPES, read_settings, target
 from unified_state.context.lean.rules.levels import NAMES
-from unified_state.errors import MissingExtraError, UsageError
-from unified_state.interfaces.agent_sdk.loaded_hooks import run_as_commands
+from unified_state.errors import MissingExtraError, UnifiedStateError, UsageError
 from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS, Hooks
 from unified_state.memory.manager.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
@@ -20,7 +22,7 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any, Self
 
     from claude_agent_sdk import ClaudeAgentOptions
@@ -47,9 +49,10 @@ class AgentMemory:
             message = f"lean is {str(lean)[:60]!r}"
             raise UsageError(message, f"levels are {', '.join(NAMES)}")
         try:
-            from claude_agent_sdk import ClaudeAgentOptions
+            from claude_agent_sdk import ClaudeAgentOptions, McpSdkServerConfig
 
-            from unified_state.interfaces.agent_sdk.sdk_tools import NAME, in_process_server
+            from unified_state.interfaces.mcp.mcp_server import NAME, Server
+            from unified_state.interfaces.mcp.server_project import Project
         except ImportError as error:
             message = "the Claude Agent SDK is not installed"
             raise MissingExtraError(message, "pip install 'unified-state[agent-sdk]'") from error
@@ -60,10 +63,11 @@ class AgentMemory:
         worktree = locate(self._folder, data_dir, create=False).repository.worktree
         theirs = run_as_commands((*EVENTS, OUTPUT_EVENT), given, dict.fromkeys((worktree, self._folder)), environ)
         self._hooks = Hooks(self._folder, environ, data_dir, _source(given))
+        server = Server(Project(self._folder, self._hooks.session_id)).lowlevel
         self.options = replace(
             given,
             hooks=_joined(given.hooks, self._hooks.matchers(theirs, f"mcp__{NAME}__.*", lean)),
-            mcp_servers={**_servers(given), NAME: in_process_server(self._folder, self._hooks.session_id)},
+            mcp_servers={**_servers(given), NAME: McpSdkServerConfig(type="sdk", name=NAME, instance=server)},
             allowed_tools=[*given.allowed_tools, f"mcp__{NAME}"],
         )
 
@@ -108,3 +112,40 @@ def _servers(options: ClaudeAgentOptions) -> dict[str, Any]:
         return options.mcp_servers
     message = f"mcp_servers is {str(options.mcp_servers)[:60]!r}"
     raise UsageError(message, "give the servers as a dict, so that the memory's own can be added")
+
+
+def run_as_commands(
+    events: Iterable[str], options: ClaudeAgentOptions, folders: Iterable[str], environ: Mapping[str, str]
+) -> set[str]:
+    """Those of the events that our installed hooks, or our plugin, handle. `folders` are where the project's settings
+    may lie.
+    """
+    loaded = list(_loaded(options, list(folders), environ))
+    return {event for event in events if _is_run(event, loaded)}
+
+
+def _is_run(event: str, loaded: list[Any]) -> bool:
+    """Whether the client finds our hook of an event as a command, in one of the settings that it loads."""
+    return any(our_handlers(settings, event) or (event in TIMEOUTS and _has_plugin(settings)) for settings in loaded)
+
+
+def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[str, str]) -> Iterator[Any]:
+    """The settings, and the descriptions of plugins, that the client loads with these options."""
+    scopes = SCOPES if options.setting_sources is None else options.setting_sources
+    paths = [target(scope, folder, environ).settings_path for scope in scopes for folder in folders]
+    paths += [os.path.join(plugin["path"], ".claude-plugin", "plugin.json") for plugin in options.plugins]
+    given = (options.settings or "").strip()
+    if given.startswith("{"):
+        yield parsed_settings(given)
+    elif given:
+        paths.append(os.path.join(options.cwd or "", given))
+    for path in dict.fromkeys(paths):
+        try:
+            yield read_settings(path)
+        except UnifiedStateError:
+            continue  # the client says so better than we
+
+
+def _has_plugin(settings: Any) -> bool:
+    """Whether settings switch our plugin on, or are its description."""
+    return isinstance(settings, dict) and (settings.get("name") == PLUGIN or bool(enables(settings)))

@@ -4,8 +4,7 @@ end.
 
 from __future__ import annotations
 
-from unified_state.constraints.constraint_hook import has_hook
-from unified_state.constraints.constraint_table import ever_enforced
+from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.interfaces.hooks.user_prompt_submit import register
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import STAND_IN, cleared_by, end_session, session_number

@@ -19,10 +19,8 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from pydantic import ValidationError
 
 from unified_state.interfaces.mcp import answer_schemas as shapes
-from unified_state.interfaces.mcp.prompt_texts import Texts
-from unified_state.interfaces.mcp.read_tools import ReadingTools
-from unified_state.interfaces.mcp.record_tools import RecordingTools
-from unified_state.interfaces.mcp.tool_answers import answering, giving, refusal
+from unified_state.interfaces.mcp.server_project import answering, giving, refusal
+from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools, Texts
 from unified_state.lib.package import __version__
 
 TYPE_CHECKING = False

@@ -18,8 +18,7 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jso
 from pydantic import ValidationError
 
 from unified_state.interfaces.mcp.mcp_server import Server
-from unified_state.interfaces.mcp.server_project import Project
-from unified_state.interfaces.mcp.tool_answers import json_text
+from unified_state.interfaces.mcp.server_project import Project, json_text
 from unified_state.lib.stdlib import parse_json
 
 TYPE_CHECKING = False

@@ -7,8 +7,7 @@ from __future__ import annotations
 import os
 
 from unified_state.constraints.compile_constraints import enforced
-from unified_state.constraints.constraint_hook import has_hook, settings_path
-from unified_state.constraints.constraint_table import read_stamp, read_table, table_path
+from unified_state.constraints.constraint_table import has_hook, read_stamp, read_table, settings_path, table_path
 from unified_state.errors import UnifiedStateError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import ACTIVE, list_items

@@ -1,9 +1,19 @@
-"""The levels: from which length on an output is shortened, and how much of it is then shown. The longer it is, the
-smaller the share: what is shown grows as the square root of the length, by a factor that each kind names for each
-level.
+"""The levels of lean context: which outputs each one shortens, and how much of them it shows.
+
+What is shown grows as the square root of the length, by a factor that each kind names for each level. Never shortened:
+short outputs, the contents of files, the user's answers, recalled texts, and texts with marks like ours.
 """
 
 from __future__ import annotations
+
+from unified_state.memory.archive.rules.cut_marks import holds_marks, is_recalled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.context.lean.rules.tool_call import Call
+
 
 GENTLE, MIDDLE, TIGHT = LEVELS = (1, 2, 3)
 NAMES = ("gentle", "middle", "tight")
@@ -44,3 +54,26 @@ def pressure_of(percent: float, turns_left: int | None, before: int) -> int:
 def level_in_force(chosen: int, pressure: int) -> int:
     """The level that is shortened at."""
     return min(chosen + pressure, LEVELS[-1])
+
+
+_ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's, or what is to be done
+_OWN = ("unified-state", "unified_state")
+_MODULE = "unified_state."  # `python -m unified_state.interfaces.cli.main`
+
+
+def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Call | None:
+    """The call whose output may be shortened; None where it stays as it is."""
+    if is_short(len(output), level) or tool in _ANSWERS or any(name in tool for name in _OWN):
+        return None
+    if is_recalled(output) or holds_marks(output):
+        return None
+    # Most outputs are short: only the others need to know the command.
+    from unified_state.context.lean.rules.tool_call import call_of, shows_files
+
+    call = call_of(tool, given)
+    return None if shows_files(call) or any(map(_runs_ours, call.commands)) else call
+
+
+def _runs_ours(words: tuple[str, ...]) -> bool:
+    """Whether a command runs ours, also behind `sudo`, `uv run` or `time`."""
+    return any(word.rsplit("/", 1)[-1] in _OWN or word.startswith(_MODULE) for word in words)

@@ -5,23 +5,12 @@ Whatever the output holds, no rule raises, takes more than linear time, or shows
 
 from __future__ import annotations
 
-from unified_state.context.lean.rules.kinds import (
-    builds,
-    diffs,
-    generated,
-    json_output,
-    listings,
-    logs,
-    search_results,
-    subagents,
-    test_runs,
-    unknown,
-)
-from unified_state.context.lean.rules.levels import budget
+from unified_state.context.lean.rules.data_kinds import JSON, LOG, OTHER, REPORT
+from unified_state.context.lean.rules.levels import budget, call_to_shorten
 from unified_state.context.lean.rules.output_view import View
-from unified_state.context.lean.rules.rank import pick, with_troubles
-from unified_state.context.lean.rules.render import write
-from unified_state.context.lean.rules.untouched import call_to_shorten
+from unified_state.context.lean.rules.place_kinds import DIFF, GENERATED, LISTING, SEARCH_RESULTS
+from unified_state.context.lean.rules.run_kinds import BUILD, TEST_RUN
+from unified_state.context.lean.rules.short_form import pick, with_troubles, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,17 +19,8 @@ if TYPE_CHECKING:
     from unified_state.context.lean.rules.tool_call import Call
     from unified_state.model.step import Shortened
 
-_KINDS = (
-    subagents,
-    test_runs,
-    builds,
-    diffs,
-    logs,
-    json_output,
-    search_results,
-    listings,
-    generated,
-)  # the first that fits
+# The first kind that fits an output says what of it is shown.
+_KINDS = (REPORT, TEST_RUN, BUILD, DIFF, LOG, JSON, SEARCH_RESULTS, LISTING, GENERATED, OTHER)
 _LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks
 
 
@@ -55,8 +35,8 @@ def short_form(call: Call, output: str, level: int) -> Shortened | None:
     view = View(output, has_troubles=not call.only_prints)
     if view.is_all_trouble:
         return None
-    kind = next((kind for kind in _KINDS if kind.fits(call, view)), unknown)
+    kind = next(kind for kind in _KINDS if kind.fits(call, view))
     ranking = kind.rank(view)
-    shown = pick(view, with_troubles(view, ranking), budget(len(output), kind.SCALES, level))
-    short = write(kind.KIND, view, shown, ranking)
+    shown = pick(view, with_troubles(view, ranking), budget(len(output), kind.scales, level))
+    short = write(kind.name, view, shown, ranking)
     return short if len(short.text) <= _LARGEST_SHARE * len(output) else None

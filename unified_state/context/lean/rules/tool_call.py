@@ -1,14 +1,18 @@
-"""The tool call whose output may be shortened, as far as rules ask for it."""
+"""Read a tool call: which commands it runs, and whether its output is the content of files.
+
+An agent edits what it reads in a file, so nothing of it is cut. In doubt a command shows a file: one `cat notes.txt`
+among others is enough.
+"""
 
 from __future__ import annotations
 
-from unified_state.context.lean.rules.line_filters import INTERPRETERS
 from unified_state.lib.record import Record
 from unified_state.lib.shell import UnreadableError
 from unified_state.lib.shell_commands import chained, commands_run, only_prints, program_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from unified_state.lib.shell import SimpleCommand
@@ -80,3 +84,219 @@ def _named(words: list[str]) -> tuple[str, ...]:
         if tuple(words[: len(through)]) == through and len(words) > len(through):
             return _named(words[len(through) :])
     return program_name(words[0]), *words[1:]
+
+
+_TOOLS = frozenset(("Read", "Edit", "MultiEdit", "Write", "NotebookRead", "NotebookEdit"))
+_READING = frozenset(("cat", "content", "contents", "fetch", "get", "open", "read", "show", "view"))
+_FILES = frozenset(("file", "files", "document", "notebook", "resource"))
+_PRINTERS = frozenset((
+    "bat", "batcat", "bunzip2", "bzcat", "bzip2", "cat", "expand", "fold", "gcat", "ghead", "glow", "gsed", "gtail",
+    "gunzip", "gzcat", "gzip", "head", "hexdump", "highlight", "iconv", "less", "mdcat", "more", "nl", "od", "pr",
+    "pygmentize", "sed", "tac", "tail", "unxz", "unzip", "unzstd", "xxd", "xz", "xzcat", "zcat", "zless", "zstd",
+    "zstdcat",
+))  # fmt: skip
+_PRINTERS_OF_WINDOWS = frozenset(("get-content", "gc"))  # in whatever case
+_ALSO_OF_BASH = "type"  # which prints files on Windows
+_RUNNERS = frozenset((  # what they run is among their words
+    "adb", "cmd", "conda", "docker", "docker-compose", "fd", "find", "kubectl", "limactl", "lxc", "multipass",
+    "nerdctl", "nix-shell", "nsenter", "oc", "podman", "powershell", "pwsh", "script", "ssh", "vagrant", "wsl",
+    "xargs",
+))  # fmt: skip
+_RUN = _PRINTERS | _PRINTERS_OF_WINDOWS | {_ALSO_OF_BASH}
+_NO_WORDS = str.maketrans("\"'`(){};|", " " * 9)
+
+
+def shows_files(call: Call) -> bool:
+    """Whether a call shows the content of files. What cannot be read for certain may do anything."""
+    return not call.is_read or call.tool in _TOOLS or _is_reader(call.tool) or any(map(_ends_in_file, call.pipelines))
+
+
+def _is_reader(tool: str) -> bool:
+    """Whether the tool of a server reads files, by its name: `mcp__files__read_text_file`,
+    `mcp__x__getFileContents`.
+    """
+    if not tool.startswith("mcp__"):
+        return False
+    name = tool.rsplit("__", 1)[-1]
+    spaced = "".join(f" {sign}" if sign.isupper() else sign if sign.isalnum() else " " for sign in name)
+    words = spaced.lower().split()
+    return not _READING.isdisjoint(words) and not _FILES.isdisjoint(words)
+
+
+def _ends_in_file(pipeline: Sequence[Sequence[str]]) -> bool:
+    """Whether what a pipeline gives is a file's content: it was printed, and no command behind made something else of
+    it.
+    """
+    printed = [at for at, words in enumerate(pipeline) if _prints_files(words)]
+    return bool(printed) and all(map(gives_lines, pipeline[printed[-1] + 1 :]))
+
+
+def _prints_files(words: Sequence[str]) -> bool:
+    program = words[0]
+    if program in _RUNNERS:
+        return not _RUN.isdisjoint(" ".join(words).lower().translate(_NO_WORDS).split())
+    prints = _PRINTING.get(program)
+    if prints is not None:
+        return prints(words)
+    if (program in _PRINTERS or program in FILTERS) and len(operands(words)) > SCRIPTS.get(program, 0):
+        return gives_lines(words)
+    if program in INTERPRETERS:
+        return prints_a_file(words)
+    return program.lower() in _PRINTERS_OF_WINDOWS and len(words) > 1
+
+
+def _prints_blob(words: Sequence[str]) -> bool:
+    """`git show HEAD:a.py`, `git cat-file -p …`, of which nobody knows what it is."""
+    if "cat-file" in words and ("-p" in words or "blob" in words):
+        return True
+    return ("show" in words or "cat-file" in words) and any(map(_is_blob, words[1:]))
+
+
+def _unpacks_to_stdout(words: Sequence[str]) -> bool:
+    return "--to-stdout" in words or any("O" in word for word in words[1:2])
+
+
+def _types_files(words: Sequence[str]) -> bool:
+    return len(words) > 1 and not words[1].startswith("-")
+
+
+def _is_blob(word: str) -> bool:
+    """`HEAD:src/a.py` and `:a.py`, of the index, name a file's content; `--format=%h:%s` and `:!docs` do not."""
+    _, colon, path = word.partition(":")
+    return bool(colon and path) and not word.startswith("-") and not path.startswith(("/", "!", "^", "("))
+
+
+_PRINTING: dict[str, Callable[[Sequence[str]], bool]] = {
+    "git": _prints_blob,
+    "tar": _unpacks_to_stdout,
+    _ALSO_OF_BASH: _types_files,
+}
+
+_AWKS = frozenset(("awk", "gawk", "mawk"))
+_SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
+_QUERIES = frozenset(("jq", "yq"))
+INTERPRETERS = frozenset(("bun", "deno", "node", "perl", "php", "python", "python3", "ruby"))
+_MAKERS = INTERPRETERS | {  # what they print is their own
+    "base64", "comm", "diff", "file", "md5sum", "sha256sum", "sort", "strings", "uniq", "wc", "xargs",
+}  # fmt: skip
+# The words before the files: a script, a pattern, a set of signs.
+SCRIPTS = dict.fromkeys((*_AWKS, *_SEARCHES, *_QUERIES, "gsed", "perl", "sed", "tr"), 1)
+_VALUED = {  # the options of a program behind which a value stands
+    "head": ("-n", "-c", "--lines", "--bytes"),
+    "tail": ("-n", "-c", "--lines", "--bytes"),
+    "sed": ("-e", "-f", "-l"),
+    "awk": ("-F", "-f", "-v"),
+    "bat": ("-r", "-l", "--line-range"),
+    "cut": ("-b", "-c", "-d", "-f"),
+    "fold": ("-w",),
+    "xxd": ("-l", "-s", "-c"),
+    "od": ("-N", "-j", "-t", "-A"),
+}
+_EVERY_LINE = frozenset(("", ".", ".*", "^", "$"))  # patterns
+_MANY_AROUND = 10  # lines around a match: whoever asks for so many reads on
+_AROUND = frozenset(("--context", "--after-context", "--before-context"))
+_READS = ("open(", "read_text(", "readFileSync(", "readTextFile", "file_get_contents(", "File.read", "IO.read")
+_TAKES_APART = ("json", "JSON", "yaml", "csv", "toml", "re.", ".match(", "Counter(", "len(", "subprocess", "ast.")
+_JSON_TOOL = ("-m", "json.tool")
+_PRINTS_LINE = ("print if", "print unless", "print;", "print}", "print }")
+
+
+def gives_lines(words: Sequence[str]) -> bool:
+    """Whether a command gives the lines on that it reads, if not all of them."""
+    program = words[0]
+    gives = _FILTERING.get(program)
+    if gives is not None:
+        return gives(words)
+    return program not in _MAKERS or tuple(words[1:3]) == _JSON_TOOL
+
+
+def operands(words: Sequence[str]) -> list[str]:
+    """What a command is given beside its options; up to where its output goes."""
+    found: list[str] = []
+    valued = _VALUED.get(words[0], ())
+    is_value = False
+    for word in words[1:]:
+        if word.startswith(">"):
+            break
+        if word.startswith("<") and len(word) > 1:
+            found.append(word)
+        elif is_value:
+            is_value = False
+            if words[0] == "sed":
+                found.append(word)  # the script, as without its option
+        elif word.startswith("-") and len(word) > 1:
+            is_value = word in valued
+        elif not word.startswith(("1>", "2>", "&>", "+")) and (words[0] in _AWKS or not word.isdigit()):
+            found.append(word)
+    return found
+
+
+def prints_a_file(words: Sequence[str]) -> bool:
+    """Whether the script of an interpreter reads a file and prints of it, and takes it apart in no way that is seen."""
+    if tuple(words[1:3]) == _JSON_TOOL:
+        return len(operands(words)) > 1
+    script = max(words[1:], key=len, default="")
+    return any(map(script.__contains__, _READS)) and not any(map(script.__contains__, _TAKES_APART))
+
+
+def _prints_lines_of_awk(words: Sequence[str]) -> bool:
+    return any(map(_prints_lines, operands(words)[:1]))
+
+
+def _prints_lines(script: str) -> bool:
+    """Whether a script of awk gives lines as they are: `/^def f/,/^$/`, `NR > 9 {print}`, `/^def/{f=1} f`."""
+    actions = script.replace(" ", "").replace("\n", "")
+    return not actions.endswith("}") or any(words in actions for words in ("NR", "print}", "print;", "$0"))
+
+
+def _prints_lines_of_perl(words: Sequence[str]) -> bool:
+    """Whether it is `perl -pe …` or `perl -ne 'print if …'`."""
+    loops = "".join(word for word in words[1:] if word[:1] == "-" and word[1:].isalpha() and word.endswith("e"))
+    return "p" in loops or ("n" in loops and any(printing in word for word in words[2:] for printing in _PRINTS_LINE))
+
+
+def _gives_most_lines(words: Sequence[str]) -> bool:
+    """Whether a search is none: for what is not a comment, for every line, for a line and the page that follows it."""
+    takes_all = not _EVERY_LINE.isdisjoint(operands(words)[:1])
+    return takes_all or any(map(_is_inverted, words[1:])) or max(_lines_around(words), default=0) >= _MANY_AROUND
+
+
+def _is_inverted(word: str) -> bool:
+    return word in {"--invert-match", "--passthru"} or (
+        word.startswith("-") and not word.startswith("--") and "v" in word
+    )
+
+
+def _lines_around(words: Sequence[str]) -> Iterator[int]:
+    """How many lines around a match are asked for: `-A30`, `-nA 30`, `--context=30`."""
+    for word, following in zip(words[1:], [*words[2:], ""], strict=True):
+        name, _, value = word.partition("=")
+        if not word.startswith("--"):
+            name = word.rstrip("0123456789")
+            value = word[len(name) :]
+        told = value or following
+        if (name in _AROUND or (name.startswith("-") and name[-1] in "ABC-")) and told.isdigit():
+            yield int(told[:4])
+
+
+def _queries_all(words: Sequence[str]) -> bool:
+    return operands(words)[:1] == ["."]
+
+
+def _cuts_lines_off(words: Sequence[str]) -> bool:
+    return any(word.startswith(("-c", "-b", "--characters", "--bytes")) for word in words)
+
+
+def _deletes_signs(words: Sequence[str]) -> bool:
+    return any(word == "--delete" or (word.startswith("-") and "d" in word) for word in words[1:2])
+
+
+_FILTERING: dict[str, Callable[[Sequence[str]], bool]] = {
+    **dict.fromkeys(_AWKS, _prints_lines_of_awk),
+    **dict.fromkeys(_SEARCHES, _gives_most_lines),
+    **dict.fromkeys(_QUERIES, _queries_all),
+    "cut": _cuts_lines_off,
+    "perl": _prints_lines_of_perl,
+    "tr": _deletes_signs,
+}
+FILTERS = frozenset(_FILTERING)  # some of what they print is a file's content

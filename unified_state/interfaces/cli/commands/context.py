@@ -61,7 +61,7 @@ def _fields(report: ContextReport) -> dict[str, Any]:
 
 
 def _lines(report: ContextReport) -> list[str]:
-    from unified_state.context.window.rules.context_picture import draw_context
+    from unified_state.context.window.rules.context_text import draw_context
 
     reading, watched, trend = report.reading, report.watched, report.trend
     lines = [f"session    {report.session_id}"]

@@ -18,8 +18,7 @@ from unified_state.agents.install.install_claude_code import (
     uninstall,
 )
 from unified_state.agents.transcripts.rules.hosts import HOSTS
-from unified_state.constraints.constraint_hook import settings_path
-from unified_state.constraints.constraint_table import read_table
+from unified_state.constraints.constraint_table import read_table, settings_path
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Context

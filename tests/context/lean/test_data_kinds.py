@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.context.lean.rules.kinds.json_shape import shape_of
+from unified_state.context.lean.rules.data_kinds import shape_of
 
 ROOM = 500
 ISSUES = [

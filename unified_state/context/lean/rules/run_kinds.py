@@ -1,21 +1,17 @@
-"""Of a test run: failures whole with their output, the summary; what passed is counted.
-
-A runner's lines are known by how they begin or end. What stands between `=== RUN` and `--- PASS` belongs to a test that
-passed, and goes with it.
-"""
+"""Test runs and builds: output of programs that check code."""
 
 from __future__ import annotations
 
-from unified_state.context.lean.rules.rank import Ranking, ends_first
+from unified_state.context.lean.rules.place_kinds import place
+from unified_state.context.lean.rules.short_form import Kind, Ranking, ends_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.context.lean.rules.output_view import View
     from unified_state.context.lean.rules.tool_call import Call
 
-KIND = "test run"
-SCALES = (30, 3, 2)  # by level
-_PROGRAMS = frozenset((
+
+_TEST_PROGRAMS = frozenset((
     "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test",
     "yarn test", "pnpm test", "rspec", "phpunit", "ctest", "dotnet test", "mvn test",
     "gradle test", "gradlew test", "make test", "make check", "tox", "nox", "mise run test", "deno test", "bun test",
@@ -44,16 +40,16 @@ _FEW_MARKERS, _LOOKED_AT = 3, 400
 _SUMMARY = 4  # last lines
 
 
-def fits(call: Call, view: View) -> bool:
+def _is_test_run(call: Call, view: View) -> bool:
     """Whether an output is a test run's: by its command, or by its lines."""
-    if call.runs(_PROGRAMS):
+    if call.runs(_TEST_PROGRAMS):
         return True
     markers = ("--- PASS", "--- FAIL", "=== RUN", "\u2713", "\u2714")
     lines = view.pieces[:_LOOKED_AT]
     return not call.only_prints and sum(line.lstrip().startswith(markers) for line in lines) >= _FEW_MARKERS
 
 
-def rank(view: View) -> Ranking:
+def _rank_test_run(view: View) -> Ranking:
     """Failures, what else is no pass, and the summary."""
     pieces = view.pieces
     count = len(pieces)
@@ -154,3 +150,41 @@ def _has_passed(line: str) -> bool:
     before, _, _ = line.rpartition(" [")
     outcomes = before.rstrip().rpartition(" ")[2]
     return outcomes == "PASSED" or not outcomes.strip(".sx")
+
+
+_BUILD_PROGRAMS = frozenset((
+    "go build", "go vet", "go install", "go run", "cargo build", "cargo check", "cargo clippy", "cargo run", "rustc",
+    "gcc", "g++", "cc", "c++", "clang", "clang++", "make", "cmake", "ninja", "bazel build", "tsc", "npm run",
+    "npm install", "npm ci", "yarn", "pnpm install", "pnpm build", "pnpm run", "webpack", "vite build", "next build",
+    "mvn", "gradle", "./gradlew", "gradlew", "javac", "dotnet build", "msbuild", "swift build", "xcodebuild",
+    "docker build", "docker compose", "pip install", "uv sync", "uv pip", "poetry install", "apt-get", "apt", "brew",
+    "ruff", "mypy", "pyright", "eslint", "golangci-lint", "pylint", "flake8", "shellcheck", "terraform",
+    "mise run",
+))  # fmt: skip
+_WARNING = ("warning", "WARN", "Warning")
+_MOST_FINDINGS = 200  # that are never cut: nobody mends more at once
+_NO_FINDING = (*_WARNING, "note:", "info:", "In file included from")
+
+
+def _is_build(call: Call, _view: View) -> bool:
+    """Whether an output is a build's: by its command."""
+    return call.runs(_BUILD_PROGRAMS)
+
+
+def _rank_build(view: View) -> Ranking:
+    """What is found at a place in a file, also by a linter that does not call it an error; warnings, then the end
+    before the beginning.
+    """
+    warnings = [number for number, piece in enumerate(view.pieces) if any(word in piece for word in _WARNING)]
+    findings = [number for number, piece in enumerate(view.pieces) if _is_finding(piece)]
+    return Ranking(set(findings[:_MOST_FINDINGS]), findings + warnings + ends_first(len(view.pieces), head=1, tail=3))
+
+
+def _is_finding(line: str) -> bool:
+    """`src/a.py:12:5: F401 …`, `a.go:3: …`."""
+    file, is_found = (":" in line and place(line)) or ("", False)
+    return is_found and "." in file and " " not in file and not any(word in line for word in _NO_FINDING)
+
+
+TEST_RUN = Kind("test run", (30, 3, 2), _is_test_run, _rank_test_run)
+BUILD = Kind("build", (30, 5, 3), _is_build, _rank_build)

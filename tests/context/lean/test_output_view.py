@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.context.lean.rules.trouble_lines import trouble_places
+from unified_state.context.lean.rules.output_view import trouble_places
 
 REPEATED = "".join(f"{number} handled request {number} of many\n" for number in range(10_000))
 VARIOUS = "".join(f"{'abcdefgh'[number % 8] * (number % 90)} {number}\n" for number in range(10_000))

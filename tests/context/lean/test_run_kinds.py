@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from unified_state.context.lean.rules.levels import TIGHT
+from unified_state.context.lean.rules.output_view import as_read
 from unified_state.context.lean.rules.shorten import shorten
-from unified_state.context.lean.rules.terminal import as_read
 
 SAID = "".join(f"      row {number} of what it was given\n" for number in range(12))
 FLUSH = SAID.replace("      ", "")

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.context.lean.rules.kinds.file_contents import shows_files
 from unified_state.context.lean.rules.levels import LEVELS
 from unified_state.context.lean.rules.shorten import shorten
-from unified_state.context.lean.rules.tool_call import call_of
+from unified_state.context.lean.rules.tool_call import call_of, shows_files
 
 LONG = "def f(x):\n    return x\n" * 4_000
 

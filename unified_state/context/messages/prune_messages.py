@@ -1,24 +1,16 @@
-"""Pruning: old texts of a Messages-API conversation are cut to their beginning and a marker that says how to get them
-back.
+"""Prune a conversation of the Messages API: cut old texts to their beginning and a marker that names a ref.
 
-Invariants: what is cut was handed over first, whole, to who keeps it; no block is added, dropped or moved, so that
-every call keeps its result; and what is decided for a conversation depends on its beginning alone, so that in steps the
-part that was sent before stays as it was sent.
+Invariants: `keep` gets every text whole before it is cut. No block is added, dropped or moved, so every call keeps its
+result. Only plain `text` blocks and tool results change; thinking, calls, images, documents and cited text pass as they
+are. The cut depends on the conversation's beginning alone, so with `step_tokens` the part that was sent before stays as
+it was sent.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import accumulate, compress
 
-from unified_state.context.messages.rules.message_texts import (
-    ASSISTANT,
-    USER,
-    CutText,
-    answers_a_call,
-    field,
-    map_texts,
-    message_tokens,
-)
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.text import cut, estimate_tokens
@@ -28,8 +20,90 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
+    Change = Callable[["CutText"], str]
     Message = TypeVar("Message", bound=Mapping[str, Any])
-    Keep = Callable[[Sequence[CutText]], Sequence[str]]
+    Keep = Callable[[Sequence["CutText"]], Sequence[str]]
+
+USER, ASSISTANT, TOOL = "user", "assistant", "tool"
+_MESSAGE_TOKENS = 4  # its role and its frame
+_MEDIUM_TOKENS = 1_600  # an image at the size that the API scales it to; of a document it is a guess
+_WEIGHTLESS = {"type", "cache_control", "signature"}
+
+
+class CutText(Record):
+    """A text that may be cut. `said_by` is user, assistant or tool; a tool's output names the call it answers."""
+
+    text: str
+    said_by: str
+    tool_use_id: str | None = None
+
+
+def map_texts(message: Any, change: Change) -> Any:
+    """The message with each text that may be cut as `change` gives it; the same object if nothing changes."""
+    role = field(message, "role")
+    if role not in {USER, ASSISTANT} or not isinstance(message, Mapping):
+        return message
+    content = message.get("content")
+    changed = _content(content, lambda text: change(CutText(text, role)), lambda block: _tool_result(block, change))
+    return message if changed is content else {**message, "content": changed}
+
+
+def answers_a_call(message: Any) -> bool:
+    """Whether a message holds a tool's result."""
+    content = field(message, "content")
+    return isinstance(content, list | tuple) and any(field(block, "type") == "tool_result" for block in content)
+
+
+def message_tokens(message: Any) -> int:
+    """About the number of tokens of a message, rather too many than too few."""
+    tokens, left = _MESSAGE_TOKENS, [field(message, "content")]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            tokens += estimate_tokens(value)
+        elif isinstance(value, Mapping):
+            if value.get("type") == "base64":
+                tokens += _MEDIUM_TOKENS
+            else:
+                left += [part for name, part in value.items() if name not in _WEIGHTLESS]
+        elif isinstance(value, list | tuple):
+            left += value
+        elif hasattr(value, "model_dump"):
+            left.append(vars(value))
+    return tokens
+
+
+def field(value: Any, name: str) -> Any:
+    """A field of a message or block, which may be an object of the API's own library."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _content(content: Any, change: Callable[[str], str], other: Callable[[Any], Any]) -> Any:
+    if isinstance(content, str):
+        return change(content)
+    if not isinstance(content, list | tuple):
+        return content
+    blocks = [_text_block(block, change) if field(block, "type") == "text" else other(block) for block in content]
+    return content if all(new is old for new, old in zip(blocks, content, strict=True)) else blocks
+
+
+def _text_block(block: Any, change: Callable[[str], str]) -> Any:
+    text = field(block, "text")
+    if not isinstance(text, str) or field(block, "citations"):
+        return block
+    changed = change(text)
+    if changed is text:
+        return block
+    return {**block, "text": changed} if isinstance(block, Mapping) else {"type": "text", "text": changed}
+
+
+def _tool_result(block: Any, change: Change) -> Any:
+    if field(block, "type") != "tool_result" or not isinstance(block, Mapping):
+        return block
+    content, call = block.get("content"), block.get("tool_use_id")
+    changed = _content(content, lambda text: change(CutText(text, TOOL, call)), lambda part: part)
+    return block if changed is content else {**block, "content": changed}
+
 
 KEEP_TURNS, START_TOKENS, CHARACTERS = 4, 20_000, 80  # the seed's
 MARKER = "[earlier context pruned: {characters} characters, recall {ref}]"

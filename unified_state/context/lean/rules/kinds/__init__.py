@@ -1,1 +1,0 @@
-"""Kinds of tool output: one a file."""

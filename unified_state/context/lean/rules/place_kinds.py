@@ -1,0 +1,214 @@
+"""Search results, listings, diffs and generated files: output that names places in files."""
+
+from __future__ import annotations
+
+from unified_state.context.lean.rules.short_form import Kind, Ranking, ends_first, newest_first
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.context.lean.rules.output_view import View
+    from unified_state.context.lean.rules.tool_call import Call
+
+
+_MOST_FILES = 25  # whose first matches are never cut
+_SEARCH_PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))
+_BETWEEN = ("--\n", "\n")
+_LOOKED_AT = 60
+_LEAST_RESULTS = 0.6
+_LONGEST_PLACE = 300
+
+
+def _are_results(call: Call, view: View) -> bool:
+    """Whether most lines of an output name a place: `a.go:12: …`, `12: …`."""
+    if call.tool != "Grep" and not call.runs(_SEARCH_PROGRAMS):
+        return False
+    lines = [piece for piece in view.pieces[:_LOOKED_AT] if piece not in _BETWEEN]
+    results = [place(line) is not None for line in lines]
+    begun = sum(is_result and not results[at] for at, is_result in enumerate(results[1:]))  # below the name of a file
+    return sum(results) + begun >= _LEAST_RESULTS * len(lines)
+
+
+def _rank_results(view: View) -> Ranking:
+    """The first match of each file, those of generated files only where there is room; then the lines, matches or not,
+    that bring new names.
+    """
+    places, headings = _places(view.pieces)
+    matches = [number for number, found in enumerate(places) if found and found[1]]
+    firsts: dict[str, int] = {}
+    for number in matches:
+        firsts.setdefault((places[number] or ("",))[0], number)
+    by_person = [number for file, number in firsts.items() if not is_generated(file)]
+    made = [number for file, number in firsts.items() if is_generated(file)]
+    others = [number for number, found in enumerate(places) if found and not is_generated(found[0])]
+    order = by_person + made + newest_first(view.pieces, others)
+    must = set(by_person[:_MOST_FILES])
+    named = {headings[file] for file, number in firsts.items() if number in must and file in headings}
+    return Ranking(must | named, order, dict.fromkeys(matches, "matching"))
+
+
+def _places(pieces: list[str]) -> tuple[list[tuple[str, bool] | None], dict[str, int]]:
+    """The place that each line names, and where the files stand that are named once, above their matches."""
+    found: list[tuple[str, bool] | None] = []
+    headings: dict[str, int] = {}
+    heading, before = "", ""
+    for number, piece in enumerate(pieces):
+        at = place(piece)
+        line = piece.strip()
+        if at is None and line and not before:
+            heading = line
+            headings.setdefault(line, number)
+        found.append((heading, at[1]) if at and not at[0] else at)
+        before = line
+    return found, headings
+
+
+def place(line: str) -> tuple[str, bool] | None:
+    """The file that a line of results names, empty where it gives the line number alone, and whether it is a match;
+    None where it is no such line.
+    """
+    head = line[:_LONGEST_PLACE]
+    for sign, is_match in ((":", True), ("-", False)):
+        number = head.partition(sign)[0]
+        if number.isdigit():
+            return "", is_match
+        start = head.find(sign)
+        while start >= 0:
+            end = head.find(sign, start + 1)
+            if end > start + 1 and head[start + 1 : end].isdigit():
+                return head[:start], is_match
+            start = end
+    file = head.partition(":")[0]
+    return (file, True) if "/" in file and " " not in file and len(file) < len(head) else None
+
+
+_LISTING_PROGRAMS = frozenset(("ls", "find", "fd", "tree", "git ls-files", "du", "locate"))
+_LOOKED_AT_PATHS = 60
+_LEAST_PATHS = 0.8
+_LONGEST_NAME = 240
+
+
+def _is_listing(call: Call, view: View) -> bool:
+    """Whether an output lists files: by its tool or command, or as most lines are one path."""
+    lines = view.pieces[:_LOOKED_AT_PATHS]
+    if call.tool in {"Glob", "LS"} or (call.runs(_LISTING_PROGRAMS) and call.only_prints):
+        return True
+    return sum(map(_is_path, lines)) >= _LEAST_PATHS * len(lines)
+
+
+def _rank_listing(view: View) -> Ranking:
+    """The first names, then the first of each folder, then the others."""
+    folders: set[str] = set()
+    firsts: list[int] = []
+    for number, piece in enumerate(view.pieces):
+        folder = piece.strip().rpartition("/")[0]
+        if folder not in folders:
+            firsts.append(number)
+            folders.add(folder)
+    return Ranking(set(), list(dict.fromkeys([*range(min(3, len(view.pieces))), *firsts, *range(len(view.pieces))])))
+
+
+def _is_path(line: str) -> bool:
+    name = line.strip()
+    return (
+        bool(name)
+        and len(name) <= _LONGEST_NAME
+        and " " not in name
+        and ("/" in name or "." in name)
+        and ":" not in name
+    )
+
+
+_HEADS = ("diff --git ", "diff --cc ", "Index: ")
+_LOOKED_AT_FOR_HUNKS = 120
+_SMALL_HUNK = 1_500  # characters
+_AROUND = 3  # lines that git shows around a change
+
+
+def _is_diff(_call: Call, view: View) -> bool:
+    """Whether there are hunks."""
+    return any(piece.startswith("@@ ") for piece in view.pieces[:_LOOKED_AT_FOR_HUNKS])
+
+
+def _rank_diff(view: View) -> Ranking:
+    """Heads of files; what is said of a commit; where each hunk is; small hunks whole, the smallest first; then
+    changes, from both ends; the rest likewise.
+    """
+    heads: set[int] = set()
+    told: list[int] = []
+    places: list[int] = []
+    hunks: list[list[int]] = []
+    changes: dict[int, bool] = {}  # and whether a program made them
+    hunk: list[int] = []
+    is_told, is_made = True, False
+    for number, piece in enumerate(view.pieces):
+        if piece.startswith(_HEADS):
+            is_told, is_made = False, is_generated(piece.strip())
+            hunk = []
+            heads.add(number)
+        elif piece.startswith("@@ "):
+            is_told = False
+            hunk = [number]
+            places.append(number)
+            if not is_made:
+                hunks.append(hunk)
+        elif is_told or piece.startswith("commit "):
+            is_told = True
+            told.append(number)
+        else:
+            hunk.append(number)
+            if piece[:1] in {"+", "-"} and not piece.startswith(("+++ ", "--- ")):
+                changes[number] = is_made
+    ends = ends_first(len(view.pieces))
+    changed = sorted((number for number in ends if number in changes), key=changes.__getitem__)
+    return Ranking(
+        heads, told + places + _small(hunks, changes, view) + changed + ends, dict.fromkeys(changes, "changed")
+    )
+
+
+def _small(hunks: list[list[int]], changes: dict[int, bool], view: View) -> list[int]:
+    """The units of small hunks, which change what was there before: the changes and a few lines around each. An agent
+    takes those up as often as the changes themselves; a large hunk is mostly something new.
+    """
+    near = {at for number in changes for at in range(number - _AROUND, number + _AROUND + 1)}
+    found: list[tuple[int, list[int]]] = []
+    for hunk in hunks:
+        units = [number for number in hunk if number in near]
+        size = sum(len(view.pieces[number]) for number in units)
+        if size <= _SMALL_HUNK and view.blocks.isdisjoint(hunk):
+            found.append((size, units))
+    return [number for _, units in sorted(found) for number in units]
+
+
+_ENDINGS = (
+    ".lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", ".min.js", ".min.css", ".map",
+    ".snap", ".pb.go", "_pb2.py",
+    ".g.dart", ".generated.ts", ".svg",
+)  # fmt: skip
+_FOLDERS = ("/dist/", "/node_modules/", "/vendor/", "/__snapshots__/", "/target/", "/.next/", "/build/generated/")
+_LEAST_CHARACTERS = 2_000
+_BLANK_SHARE = 0.02
+_SAMPLE = 4_000
+
+
+def _is_encoded(_call: Call, view: View) -> bool:
+    """Whether it is all but without blanks: encoded data, a bundle."""
+    sample = view.text[:_SAMPLE]
+    if len(view.text) < _LEAST_CHARACTERS or not sample.isascii():
+        return False
+    return len(sample) - sum(map(len, sample.split())) < _BLANK_SHARE * len(sample) and '"' not in sample
+
+
+def _rank_encoded(view: View) -> Ranking:
+    """The beginning, and a little of the end."""
+    return Ranking(set(), ends_first(len(view.pieces), head=3, tail=1))
+
+
+def is_generated(path: str) -> bool:
+    """Whether a file's path says that a program wrote it."""
+    return path.endswith(_ENDINGS) or any(folder in path for folder in _FOLDERS)
+
+
+SEARCH_RESULTS = Kind("search results", (40, 12, 4), _are_results, _rank_results)
+LISTING = Kind("listing", (150, 80, 40), _is_listing, _rank_listing)
+DIFF = Kind("diff", (150, 45, 7), _is_diff, _rank_diff)
+GENERATED = Kind("generated", (20, 12, 6), _is_encoded, _rank_encoded)

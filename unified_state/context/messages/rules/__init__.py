@@ -1,1 +1,0 @@
-"""Pure rules of conversations of the Messages API."""
