@@ -129,7 +129,7 @@ def _give_vectors(place: Path, steps: int) -> float:
     """
     import psycopg
 
-    from unified_state.memory.archive.vectors.vector_table import full_name
+    from unified_state.memory.archive.vector_table import full_name
     from unified_state.search.vectors.models import open_model
     from unified_state.search.vectors.nearest_vectors import matrix
 

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from benchmarks.passages import read_passages, read_prompts
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.vectors.derived_file import SCAN
-from unified_state.memory.archive.vectors.vector_table import add_vectors, model_number
+from unified_state.memory.archive.derived_file import SCAN
+from unified_state.memory.archive.vector_table import add_vectors, model_number
 from unified_state.search.vectors.models import open_model
 from unified_state.setting_table import MINILM, STATIC
 

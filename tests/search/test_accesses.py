@@ -10,7 +10,7 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, Step
-from unified_state.search.accesses import HALF_LIFE, access_weights, note_accesses
+from unified_state.search.search_archive import HALF_LIFE, access_weights, note_accesses
 
 WEEK = int(HALF_LIFE)
 

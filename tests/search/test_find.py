@@ -18,8 +18,8 @@ from unified_state.memory.repository.place import locate
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.step import KINDS
-from unified_state.search.accesses import access_weights
 from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
+from unified_state.search.search_archive import access_weights
 from unified_state.settings import Settings
 
 Keep = Callable[..., None]

@@ -2,10 +2,28 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.search.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
+from tests.builders import NOW
+from unified_state.lib.query import query_words, words_of
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
+from unified_state.search.rules.relevance import (
+    MOST,
+    MOST_FUSED,
+    MOST_MEANT,
+    MOST_RAISED,
+    Looked,
+    Raising,
+    coverage,
+    fused,
+    inverse_frequency,
+    lowered,
+    nearness,
+    relevance,
+    without,
+)
 
 WEIGHTS = {"parser": 3.0, "cache": 1.0}
 
@@ -112,3 +130,189 @@ def test_no_step_at_all_has_no_score() -> None:
 def test_coverage_is_the_weight_of_the_words_in_a_step_and_beside_it() -> None:
     steps = looked((1, 1, {"cache": 1.0}), (2, 1, {"parser": 2.0}), (3, 1, {}), (9, 1, {}))
     assert [coverage(step, steps, WEIGHTS) for step in steps.values()] == [1.0, 1.0, 0.75, 0.0]
+
+
+def steps(*sessions: int) -> dict[int, Looked]:
+    """Steps 1, 2 … of these sessions, each a neighbour of the one before it in the same session."""
+    numbered = dict(enumerate(sessions, 1))
+    return {
+        number: Looked(
+            number=number,
+            session=session,
+            before=number - 1 if numbered.get(number - 1) == session else None,
+            after=number + 1 if numbered.get(number + 1) == session else None,
+            counts={},
+            length=1,
+        )
+        for number, session in numbered.items()
+    }
+
+
+def test_the_nearest_step_is_first() -> None:
+    near = nearness(steps(1, 2, 3), {1: 0.1, 2: 0.7, 3: 0.3})
+    assert near[2] > near[3] > near[1]
+    assert near[2] == pytest.approx(MOST_MEANT)
+    assert near[1] == 0
+
+
+def test_a_step_beside_a_near_one_is_nearer_than_one_that_stands_alone() -> None:
+    near = nearness(steps(1, 1, 2, 3), {1: 0.9, 2: 0.2, 3: 0.2, 4: 0.0})
+    assert near[2] > near[3]
+
+
+def test_a_step_counts_for_the_one_behind_it_more_than_for_the_one_before_it() -> None:
+    near = nearness(steps(1, 1, 1), {1: 0.2, 2: 0.9, 3: 0.2})
+    assert near[3] > near[1]
+
+
+def test_the_session_of_a_near_step_counts_for_its_others() -> None:
+    looked = {number: step.replace(before=None, after=None) for number, step in steps(1, 1, 2, 3).items()}
+    near = nearness(looked, {1: 0.9, 2: 0.2, 3: 0.2, 4: 0.0})
+    assert near[2] > near[3]
+
+
+def test_a_step_without_a_vector_counts_for_none_beside_it() -> None:
+    assert nearness(steps(1, 1, 2), {1: 0.9, 3: 0.1}) == {1: pytest.approx(MOST_MEANT), 3: 0}
+
+
+def test_without_any_vector_words_decide() -> None:
+    scores = fused({1: 0.4, 2: 0.8}, steps(1, 2), {}, 1.0)
+    assert scores[2] == pytest.approx(2 * scores[1])
+
+
+def test_a_step_that_has_no_vector_yet_loses_nothing_to_others_that_have() -> None:
+    scores = fused({1: 1.6, 2: 0.4, 3: 0.0}, steps(1, 2, 3), {2: 0.4, 3: 0.1}, 1.0)
+    assert scores[1] > scores[2] > scores[3]
+
+
+def test_a_model_that_is_trusted_less_counts_less() -> None:
+    relevances, cosines = {1: 1.0, 2: 0.5}, {1: 0.1, 2: 0.7}
+    assert fused(relevances, steps(1, 2), cosines, 1.0)[2] > 1.0 > fused(relevances, steps(1, 2), cosines, 0.2)[2]
+
+
+def test_two_that_count_alike_spread_no_wider_than_one_so_that_what_raises_a_step_counts_as_much() -> None:
+    alone, beside = {1: MOST, 2: 0.0}, {1: 0.9, 2: 0.1}
+    assert fused(alone, steps(1, 2), beside, MOST / MOST_MEANT)[1] == pytest.approx(MOST_FUSED)
+    apart = fused({1: MOST, 2: 0.0}, steps(1, 2), {1: 0.1, 2: 0.9}, MOST / MOST_MEANT)
+    assert apart[1] == pytest.approx(apart[2]) == pytest.approx(MOST_FUSED / 2)
+
+
+@given(st.lists(st.tuples(st.floats(0, MOST), st.none() | st.floats(-1, 1))), st.floats(0, 1))
+def test_what_is_fused_has_bounds(drawn: list[tuple[float, float | None]], trust: float) -> None:
+    relevances = {number: relevant for number, (relevant, _) in enumerate(drawn, 1)}
+    cosines = {number: cosine for number, (_, cosine) in enumerate(drawn, 1) if cosine is not None}
+    found = fused(relevances, steps(*(1 for _ in drawn)), cosines, trust)
+    assert all(0 <= value <= MOST_FUSED + 1e-9 for value in found.values())
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.none() | st.floats(-1, 1))))
+def test_nearness_has_bounds(drawn: list[tuple[int, float | None]]) -> None:
+    cosines = {number: cosine for number, (_, cosine) in enumerate(drawn, 1) if cosine is not None}
+    near = nearness(steps(*(session for session, _ in drawn)), cosines)
+    assert all(0 <= value <= MOST_MEANT + 1e-9 for value in near.values())
+
+
+@pytest.mark.parametrize(
+    ("query", "common", "left"),
+    [
+        ("When did Ada run the race?", {"ada"}, "When did run the race?"),
+        ("Ada's parrot", {"ada"}, "parrot"),
+        ("Ada? (Ada!)", {"ada"}, "Ada? (Ada!)"),
+        ("the parser", set(), "the parser"),
+        ("", {"ada"}, ""),
+    ],
+)
+def test_a_query_is_read_without_the_words_that_tell_nothing_apart(query: str, common: set[str], left: str) -> None:
+    assert without(query, common) == left
+
+
+DAY = 86_400_000
+
+
+def raised(query: str, text: str, at: int = NOW, accessed: float = 0.0) -> float:
+    step = Step(uuid="u", block=0, kind=PROMPT, at=at, text=text)
+    return Raising(query, weights(query), NOW, {7: accessed}, [said(query, text)]).of(7, step, text)
+
+
+def weights(query: str) -> dict[str, float]:
+    return dict.fromkeys(query_words(query), 1.0)
+
+
+def said(query: str, text: str) -> tuple[str, set[str]]:
+    return text, set(words_of(text)).intersection(query_words(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("what did Ada say of the parser?", "Ada: it fails"),
+        ("the error in src/app.py", "edited src/app.py"),
+        ("When did we deploy?", "We deployed it last Friday."),
+    ],
+)
+def test_what_fits_the_query_is_raised(query: str, text: str) -> None:
+    assert raised(query, text) > raised(query, "something else") == 0
+
+
+def test_what_was_said_at_the_time_of_the_query_is_raised() -> None:
+    assert raised("the parser yesterday", "x", at=NOW - DAY) > raised("the parser yesterday", "x", at=NOW) == 0
+
+
+@pytest.mark.parametrize("text", [":", "a: b", f"{'x' * 50} ada: it fails", "Ada says it fails"])
+def test_only_a_name_at_the_beginning_is_a_speaker_s(text: str) -> None:
+    assert raised("what did Ada say?", text) == 0
+
+
+@pytest.mark.parametrize(
+    ("other", "is_less"),
+    [
+        ("Ben: the parser failed on Monday", True),
+        ("the parser failed on Monday", True),
+        ("Ben: the lexer failed", False),
+    ],
+)
+def test_a_named_speaker_is_raised_less_where_another_said_more_of_what_is_asked(other: str, *, is_less: bool) -> None:
+    query, own = "did the parser of Ada fail? it failed on Monday", "Ada: it failed again"
+    step = Step(uuid="u", block=0, kind=PROMPT, at=NOW, text=own)
+    alone, beside = (
+        Raising(query, weights(query), NOW, {}, [said(query, text) for text in texts]).of(1, step, own)
+        for texts in ([own], [own, other])
+    )
+    assert 0 < beside <= alone
+    assert (beside < alone) == is_less
+
+
+def test_of_two_named_speakers_neither_is_raised_less() -> None:
+    query = "Ada and Ben on the parser"
+    texts = [said(query, "Ada: yes"), said(query, "Ben: the parser")]
+    raising = Raising(query, weights(query), NOW, {}, texts)
+    step = Step(uuid="u", block=0, kind=PROMPT, at=NOW, text="")
+    assert raising.of(1, step, "Ada: yes") == raising.of(2, step, "Ben: the parser") > 0
+
+
+def test_what_was_asked_for_is_raised_less_than_by_anything_else() -> None:
+    assert 0 < raised("parser", "x", accessed=1.0) < raised("the error in app.py", "app.py")
+
+
+@given(st.text(), st.text(), st.integers(), st.floats(0, 1))
+def test_nothing_is_raised_beyond_the_bound(query: str, text: str, at: int, accessed: float) -> None:
+    assert 0 <= raised(query, text, at, accessed) <= MOST_RAISED
+
+
+def test_what_an_agent_looked_up_is_lowered_with_its_result() -> None:
+    steps = [
+        (_call("t1"), "Bash\nunified-state search parser"),
+        (_call("t2"), "Bash\ncd src; unified-state recall S7 | head"),
+        (_call("t3"), "Bash\nunified-state status"),
+        (_call(None), "Bash\nunified-state search parser"),
+        (_call("t5").replace(kind=TEXT), "`unified-state search ` finds it"),
+    ]
+    by_server = [(_call("t6").replace(tool="mcp__unified-state__recall"), "S7")]
+    by_server.append((_call("t7").replace(tool="mcp__unified-state__add_decision"), "recall"))
+    low = lowered(steps + by_server)
+    assert low.keys() == {"t1", "t2", "t6"}
+    assert all(value < 0 for value in low.values())
+
+
+def _call(identity: str | None) -> Step:
+    return Step(uuid="u", block=0, kind=TOOL_CALL, at=NOW, text="{}", tool="Bash", tool_use_id=identity)

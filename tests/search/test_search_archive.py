@@ -14,8 +14,7 @@ from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.ledger.item_table import insert_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION
 from unified_state.model.step import Hit
-from unified_state.search.accesses import HALF_LIFE, note_accesses
-from unified_state.search.search_archive import MOST_HITS, search
+from unified_state.search.search_archive import HALF_LIFE, MOST_HITS, note_accesses, search
 
 Keep = Callable[..., None]
 DAY = 86_400_000

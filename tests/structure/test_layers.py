@@ -22,7 +22,7 @@ KNOWN_CIRCLES = [
         *("constraints/compile_constraints", "memory/manager/archive_writer"),
         *("memory/manager/projection", "memory/manager/state_writer", "memory/manager/worktree_states"),
         *("memory/workspace/open_workspace", "memory/workspace/workspace", "restore/rules_file"),
-        *("upkeep/forget/apply_tombstones", "upkeep/forget/forget_refs", "upkeep/stand_in/merge_back"),
+        *("upkeep/forget/forget_refs", "upkeep/stand_in/merge_back"),
         "upkeep/stand_in/stand_in",
     },
 ]

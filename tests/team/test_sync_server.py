@@ -27,7 +27,6 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import AlreadyRunningError, StorageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Output, archive_output, note_shortened
-from unified_state.memory.archive.pruned_steps import choose_older, prune_some
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import HistoryStore, everything
@@ -39,6 +38,7 @@ from unified_state.settings import Settings
 from unified_state.team.start_sync import is_run_due
 from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
 from unified_state.upkeep.forget.forget_refs import forget
+from unified_state.upkeep.forget.prune_steps import choose_older, prune_some
 from unified_state.upkeep.forget.scan_secrets import scan
 
 FORK = "f0f0f0f0-0000-4000-8000-00000000cafe"

@@ -11,7 +11,7 @@ from tests.builders import NOW, prompt, uuid_of
 from tests.postgres_server import PostgresServer
 from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.vectors.vector_table import add_vectors, model_number
+from unified_state.memory.archive.vector_table import add_vectors, model_number
 from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.workspace.workspace import Workspace

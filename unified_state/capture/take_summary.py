@@ -13,7 +13,8 @@ from unified_state.capture.survival_table import keep_survival
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.sessions import read_work, replace_next_steps
+from unified_state.memory.archive.session_notes import replace_next_steps
+from unified_state.memory.archive.sessions import read_work
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     DISMISSED,

@@ -14,8 +14,8 @@ from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import fenced
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
-from unified_state.memory.archive.session_notes import pending_actions
-from unified_state.memory.archive.sessions import LOCAL_SESSION, STAND_IN, open_notes, read_work, session_number
+from unified_state.memory.archive.session_notes import open_notes, pending_actions
+from unified_state.memory.archive.sessions import LOCAL_SESSION, STAND_IN, read_work, session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_in_file, paged_out_refs

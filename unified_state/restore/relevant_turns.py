@@ -10,12 +10,11 @@ from __future__ import annotations
 from unified_state.lib.query import MARK, words_of
 from unified_state.lib.text import cut, is_cjk, utf16_units
 from unified_state.lib.times import age_text, to_milliseconds
-from unified_state.memory.archive.full_text import Filters
+from unified_state.memory.archive.full_text import Filters, telling_words
 from unified_state.memory.archive.steps import turn_of_step
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.refs import STEP, parse_ref
 from unified_state.model.step import NOTICE, PROMPT
-from unified_state.search.salient_words import telling_words
 from unified_state.search.search_archive import search
 
 TYPE_CHECKING = False

@@ -6,14 +6,13 @@ from unified_state.lib.identifiers import identifiers, mentioned_files
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text
-from unified_state.memory.archive.full_text import count_words
+from unified_state.memory.archive.full_text import count_words, telling_words
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, list_items, newest_items
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION
 from unified_state.model.known import Known, WorkingSet
 from unified_state.restore.rules.compose import compose
-from unified_state.search.salient_words import telling_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from unified_state.memory.archive.steps import index_left, is_any_unindexed, ste
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
-from unified_state.search.accesses import note_accesses
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.search.search_archive import search
+from unified_state.search.search_archive import note_accesses, search
 from unified_state.setting_table import OFF
 
 TYPE_CHECKING = False

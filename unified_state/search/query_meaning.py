@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from heapq import nlargest
 
-from unified_state.memory.archive.full_text import Filters, those_passing
+from unified_state.memory.archive.full_text import Filters, tells_something, those_passing
 from unified_state.memory.archive.steps import step_numbers
-from unified_state.memory.archive.vectors.vector_table import find_model, full_name, read_vectors
-from unified_state.search.rules.fusion import without
-from unified_state.search.salient_words import tells_something
+from unified_state.memory.archive.vector_table import find_model, full_name, read_vectors
+from unified_state.search.rules.relevance import without
 from unified_state.search.vectors.models import open_model
 from unified_state.search.vectors.nearest_vectors import Numbers, matrix, nearest, unit
 

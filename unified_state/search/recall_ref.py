@@ -8,7 +8,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.compactions import find_compaction, restores_of
 from unified_state.memory.archive.export_steps import export_line
-from unified_state.memory.archive.pruned_steps import is_pruned, is_turn_pruned
 from unified_state.memory.archive.steps import find_step, steps_of_turn, turn_of_step
 from unified_state.memory.ledger.item_table import find_item, items_called, list_items
 from unified_state.memory.ledger.source_table import links_of
@@ -88,9 +87,8 @@ def _turn(archive: Archive, number: int) -> dict[str, Any]:
 
 
 def _nothing(archive: Archive, kind: str, number: int) -> NotFoundError:
-    was_pruned, letter = (is_turn_pruned, "T") if kind == TURN else (is_pruned, "S")
-    name = f"{kind} {letter}{number}"
-    if was_pruned(archive, number):
+    name, column = (f"turn T{number}", "turn") if kind == TURN else (f"step S{number}", "step.id")
+    if archive.row(f"SELECT 1 FROM step JOIN pruned ON pruned.step = step.id WHERE {column} = ?", number):
         return NotFoundError(f"{name} was pruned", "its transcript may still have it, where the client kept that")
     return NotFoundError(f"there is no {name}", _HINT)
 

@@ -1,12 +1,11 @@
-"""Search: the steps and items that answer a query best, in anybody's words.
-
-The full-text index names candidates; they and their neighbours are scored by `search.rules.relevance`. What the query
-says of time, of a speaker or of a file raises what fits, and so does, a little, what was asked for before.
+"""How often and how lately steps were asked for, by `recall` and `search`: it raises them a little in later
+searches.
 """
 
 from __future__ import annotations
 
 from unified_state.errors import NotFoundError
+from unified_state.lib.decay import raised, score
 from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text, one_line
@@ -17,10 +16,18 @@ from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, re
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
-from unified_state.search.accesses import access_weights
-from unified_state.search.rules.boosts import MOST_RAISED, Raising, lowered
-from unified_state.search.rules.fusion import MOST_FUSED, fused
-from unified_state.search.rules.relevance import MOST, Looked, coverage, inverse_frequency, relevance
+from unified_state.search.rules.relevance import (
+    MOST,
+    MOST_FUSED,
+    MOST_RAISED,
+    Looked,
+    Raising,
+    coverage,
+    fused,
+    inverse_frequency,
+    lowered,
+    relevance,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +36,32 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import LedgerItem
     from unified_state.search.query_meaning import Meant, Reader
+
+
+HALF_LIFE = 7 * 86_400_000.0  # milliseconds, the seed's
+_PATIENCE = 250  # milliseconds
+
+
+def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
+    """Note that steps were asked for, in a transaction of its own. It hardly waits for other writers, nor for the disk:
+    losing it loses nothing.
+    """
+    archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
+    with archive.transaction(durable=False):
+        levels = _levels(archive, steps)
+        for step in steps:
+            level = raised(levels.get(step), weight, now, HALF_LIFE)
+            archive.run("INSERT OR REPLACE INTO access VALUES (?, ?)", step, level)
+
+
+def access_weights(archive: Archive, steps: Iterable[int], now: int) -> dict[int, float]:
+    """How much each of those steps was asked for that ever was: above 0, and 1 at most."""
+    return {step: min(1.0, score(level, now, HALF_LIFE)) for step, level in _levels(archive, steps).items()}
+
+
+def _levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
+    return dict(archive.rows(f"SELECT step, level FROM access WHERE step IN ({', '.join(map(str, steps))})"))
+
 
 MOST_HITS = 1_000
 _CANDIDATES = 100

@@ -15,7 +15,7 @@ from unified_state.lib.stdlib import dump_json
 from unified_state.memory.archive.schema.outbox_triggers import LINK_KEY, make_triggers, note_everything
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import uuid_text
-from unified_state.memory.archive.vectors.vector_table import full_name
+from unified_state.memory.archive.vector_table import full_name
 from unified_state.memory.history.archive_rows import as_stored, read_compactions, read_sessions, read_steps
 from unified_state.memory.ledger.item_table import items_called
 from unified_state.model.history_records import COMPACTION, ITEM, STEP, StoredLink, Tombstone

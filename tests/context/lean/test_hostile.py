@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from unified_state.context.lean.rules.cut_marks import MARK, holds_marks, with_handle
 from unified_state.context.lean.rules.levels import LEVELS
 from unified_state.context.lean.rules.shorten import shorten
-from unified_state.memory.archive.rules.cut_marks import MARK, holds_marks, with_handle
 from unified_state.model.step import Shortened
 
 COMMANDS = ("./run.sh", "go test -v ./...", "pytest", "make", "git diff", "rg x", "ls -R", "curl x", "kubectl logs a")

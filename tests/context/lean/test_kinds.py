@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from unified_state.context.lean.rules.cut_marks import with_handle
 from unified_state.context.lean.rules.levels import MIDDLE, TIGHT
 from unified_state.context.lean.rules.shorten import shorten
-from unified_state.memory.archive.rules.cut_marks import with_handle
 from unified_state.model.step import Shortened
 
 PASSED_TESTS = "".join(

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from unified_state.context.lean.rules.cut_marks import repeat_handle, with_handle
 from unified_state.context.lean.rules.levels import LEVELS, MIDDLE
 from unified_state.context.lean.rules.shorten import shorten
-from unified_state.memory.archive.rules.cut_marks import repeat_handle, with_handle
 from unified_state.model.step import Shortened
 
 LONG = "".join(f"step {number} of the long way\n" for number in range(3_000))

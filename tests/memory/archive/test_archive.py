@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.processes import run_at_once
-from unified_state.errors import ArchiveUnavailableError, DamagedFileError, NewerVersionError, StorageError
+from unified_state.errors import (
+    ArchiveUnavailableError,
+    DamagedFileError,
+    NewerVersionError,
+    StorageError,
+    UnifiedStateError,
+)
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive, storage_error
 
@@ -225,3 +231,40 @@ def test_damage_is_known_as_such(code: int) -> None:
     error = sqlite3.DatabaseError("malformed")
     error.sqlite_errorcode = code
     assert isinstance(storage_error(error, "a.db"), DamagedFileError)
+
+
+def test_it_reads_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "odd %41 ?name#.db"
+    with Archive(str(path)) as archive:
+        archive.set_meta("a", "b")
+    with Archive(str(path), read_only=True) as reader:
+        assert reader.meta("a") == "b"
+
+
+def test_it_writes_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "archive.db")
+    Archive(path).connection.close()
+    with pytest.raises(StorageError), Archive(path, read_only=True) as reader:
+        reader.set_meta("a", "b")
+
+
+def test_it_makes_no_archive(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    with pytest.raises(StorageError):
+        Archive(str(path), read_only=True)
+    assert not path.exists()
+
+
+def test_a_writer_is_not_waited_for(tmp_path: Path) -> None:
+    path = str(tmp_path / "archive.db")
+    with Archive(path) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageError), Archive(path, seconds=0, read_only=True) as reader:
+            reader.meta("a")
+
+
+def test_what_is_no_archive_is_an_error_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    path.write_bytes(b"no database" * 1_000)
+    with pytest.raises(UnifiedStateError), Archive(str(path), read_only=True) as reader:
+        reader.meta("a")

@@ -13,6 +13,7 @@ from unified_state.memory.archive.cut_outputs import (
     note_shortened,
     read_savings,
     was_shortened,
+    whole_of,
 )
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step, step_numbers, steps_of_turn
@@ -114,3 +115,24 @@ def test_savings_are_of_one_session_or_of_all(archive: Archive) -> None:
     assert was_shortened(archive, session, 7)
     assert not was_shortened(archive, session, 8)
     assert not was_shortened(archive, session + 1, 7)
+
+
+SHORT = "[S7: 9 lines, shown 1; recall S7]\nline 1"
+
+
+def test_of_a_short_form_the_whole() -> None:
+    assert whole_of(SHORT, "line 1\nline 2\n", "S7", len(SHORT)) == "line 1\nline 2\n"
+
+
+def test_what_the_client_says_beside_it_stands_behind_so_that_lines_keep_their_numbers() -> None:
+    seen = f"Found 2 files\n{SHORT}\n\nShell cwd was reset"
+    assert whole_of(seen, "a\nb", "S7", len(SHORT)) == "a\nb\n\nShell cwd was reset\n\nFound 2 files"
+
+
+def test_without_a_handle_what_the_model_read_if_it_holds_the_whole() -> None:
+    assert whole_of("a\nb\nmore", "a\nb\n", "S7", 9) == "a\nb\nmore"
+
+
+def test_another_text_or_another_handle_is_none_of_it() -> None:
+    assert whole_of("another", "a\nb", "S7", 9) is None
+    assert whole_of("[S77: 9 lines, shown 1]\nx", "a\nb", "S7", 9) is None

@@ -16,7 +16,8 @@ from unified_state.memory.archive.compactions import (
     restores_of,
 )
 from unified_state.memory.archive.free_texts import FreeText, forget_free_text, free_texts, replace_free_text
-from unified_state.memory.archive.sessions import add_notes, change_work, open_notes, read_work, touch_session
+from unified_state.memory.archive.session_notes import add_notes, open_notes
+from unified_state.memory.archive.sessions import change_work, read_work, touch_session
 from unified_state.memory.history.archive_rows import carried, carry
 
 LONG = "summed up " * 50  # so long that it is stored compressed

@@ -4,16 +4,14 @@ import pytest
 
 from tests.builders import HOUR, NOW
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.session_notes import add_notes, close_notes, open_notes
 from unified_state.memory.archive.sessions import (
     Cursor,
-    add_notes,
     change_work,
     cleared_by,
-    close_notes,
     count_tool_calls,
     end_session,
     move_cursor,
-    open_notes,
     read_cursor,
     read_work,
     recent_transcripts,

@@ -11,7 +11,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.vectors.vector_table import (
+from unified_state.memory.archive.vector_table import (
     VectorCount,
     add_vectors,
     model_number,

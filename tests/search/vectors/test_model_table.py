@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, those_passing
-from unified_state.memory.archive.vectors.vector_table import (
+from unified_state.memory.archive.vector_table import (
     VectorCount,
     add_vectors,
     count_embeddable,

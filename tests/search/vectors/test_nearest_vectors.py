@@ -20,14 +20,14 @@ from tests.processes import ROOT, run_at_once, start
 from tests.search.vectors.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
 from unified_state.errors import StorageError, UsageError
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.vectors.derived_file import (
+from unified_state.memory.archive.derived_file import (
     SCAN,
     derived_folder,
     derived_lock,
     derived_path,
     remove_stale,
 )
-from unified_state.memory.archive.vectors.vector_table import model_number, read_model
+from unified_state.memory.archive.vector_table import model_number, read_model
 from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.model.history_records import STEP, Tombstone
@@ -351,7 +351,7 @@ root, path, query = sys.argv[1:]
 sys.path.insert(0, root)
 from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.vectors.derived_file import derived_folder
+from unified_state.memory.archive.derived_file import derived_folder
 from unified_state.search.vectors.nearest_vectors import nearest, refresh
 with Archive(path) as archive:
     told = ""

@@ -10,7 +10,7 @@ import pytest
 from tests.builders import prompt
 from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.vectors.vector_table import vector_counts
+from unified_state.memory.archive.vector_table import vector_counts
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.search.vectors.embed_steps import embed
 from unified_state.search.vectors.remove_vectors import remove_vectors, vector_lock

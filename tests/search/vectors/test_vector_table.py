@@ -11,7 +11,7 @@ from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.vectors.vector_table import (
+from unified_state.memory.archive.vector_table import (
     add_vectors,
     count_vectors,
     model_number,

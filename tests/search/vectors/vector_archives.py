@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.builders import uuid_of
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import uuid_key
-from unified_state.memory.archive.vectors.vector_table import add_vectors, model_number
+from unified_state.memory.archive.vector_table import add_vectors, model_number
 
 DIMENSIONS = 72  # no multiple of a machine word's bits
 _CLUSTERS = 40

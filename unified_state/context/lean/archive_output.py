@@ -10,6 +10,7 @@ from __future__ import annotations
 from zlib import adler32, crc32
 
 from unified_state.context.lean.rules.answer_shapes import with_text
+from unified_state.context.lean.rules.cut_marks import with_handle
 from unified_state.context.window.context_table import newest_cut
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.memory.archive.cut_outputs import (
@@ -19,7 +20,6 @@ from unified_state.memory.archive.cut_outputs import (
     shortened_since,
     was_shortened,
 )
-from unified_state.memory.archive.rules.cut_marks import with_handle
 from unified_state.memory.archive.sessions import touch_session
 
 TYPE_CHECKING = False

@@ -15,7 +15,7 @@ from unified_state.errors import UnifiedStateError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack
 from unified_state.lib.times import age_text, to_milliseconds
-from unified_state.memory.archive.schema.archive_reader import ArchiveReader
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
 from unified_state.memory.repository.place import journal_folder
@@ -47,7 +47,7 @@ def glance_at(
     if path is None or not os.path.exists(path):
         return glance
     try:
-        with ArchiveReader(path, seconds=_PATIENCE) as archive:
+        with Archive(path, seconds=_PATIENCE, read_only=True) as archive:
             glance = glance.replace(**_recorded(archive, place.state_path, now))
             if reading is not None:
                 session = session_number(archive, session_id) or 0  # of one that is new the others tell

@@ -37,16 +37,23 @@ _LOOK_SECONDS = 2.0  # for finding out whether an unexpected error comes of dama
 class Archive:
     """An open archive: `with Archive(path) as archive: …`. SQLite's errors leave it as errors of ours.
 
-    `mask` is the gate for short texts that are written as they come: a branch, a title, the name of a tool.
+    `mask` is applied to short texts that are written unchanged: a branch, a title, the name of a tool. With `read_only`
+    a missing archive is not created and an older one is not migrated.
     """
 
-    def __init__(self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str, read_only: bool = False
+    ) -> None:
         self.path = path
         self._mask = mask
+        self._is_read_only = read_only
         self.connection = self._open(seconds)
 
     def _open(self, seconds: float) -> Connection:
         try:
+            if self._is_read_only:  # the three characters have a meaning of their own in the URI of a file
+                path = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+                return connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
             _ensure_file(self.path)
             return connect_archive(self.path, seconds)
         except UnifiedStateError:

@@ -1,4 +1,5 @@
-"""Compactions in the archive: when the client cut a conversation, what it put in its place, and what we gave back.
+"""Compactions and rewinds in the archive: when the client cut a conversation, its summary, what we gave back, and which
+parts the user took back.
 
 A compaction is heard of several times and not always in this order: PreCompact, the raw summary at its SubagentStop,
 SessionStart(compact), PostCompact, and at last the boundary and the summary in the transcript. One that has no boundary

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from unified_state.lib.query import fts_query, is_single_cjk, names_file, words_of
+from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import connect
 from unified_state.memory.archive.steps import KIND_NUMBERS, find_step, readable
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unified_state.memory.archive.archive import Archive
+
 
 _SAMPLE = 20_000  # newest steps, in which words are counted
 _MOST_MATCHES = 50_000  # that are ranked
@@ -157,3 +158,19 @@ def _conditions(filters: Filters) -> tuple[list[str], list[object]]:
         conditions.append("step.kind = ?")
         values.append(KIND_NUMBERS[filters.kind])
     return conditions, values
+
+
+_FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a word which tells something
+
+
+def tells_something(having: int, steps: int) -> bool:
+    """Whether a word that so many of all steps have tells one from another."""
+    return having <= max(_FEW, steps * _COMMON)
+
+
+def telling_words(archive: Archive, text: str) -> list[str]:
+    """The words of a text that tell what it is about, in order."""
+    words = [word for word in query_words(text) if word not in CHATTER]
+    steps = count_steps(archive)
+    having = count_having(archive, words, steps)
+    return [word for word in words if tells_something(having[word], steps)]

@@ -1,20 +1,74 @@
-"""The agent's list of what is to be done, as notes of its session that have a key and a state. Only the
-list as it stands now is kept: how it came to be is in the archived steps.
+"""Notes of sessions: highlights, pending actions and the agent's to-do list.
+
+A to-do entry is a note with a key and a state. Only the current list is kept; the archived steps hold its history.
 """
 
 from __future__ import annotations
 
-from unified_state.memory.archive.sessions import open_notes
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import Todo
 
 TODO = "todo"  # the kind of these notes
 _OPEN = ("pending", "in_progress")
+
+
+def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
+    """Keep highlights or pending actions, for ever."""
+    for text in texts:
+        archive.run(
+            "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at
+        )
+
+
+def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
+    """The session's notes of a kind, and those adopted from a file, are done: a newer list follows."""
+    archive.run(
+        "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
+        at,
+        session,
+        kind,
+    )
+
+
+def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
+    """The next steps that the summary of a compaction names, as pending actions, in place of those of summaries before
+    it; what is pending already is not noted twice. A summary that names none leaves them as they are.
+    """
+    steps = {text.casefold(): text for text in map(archive.masked, texts)}
+    if not steps:
+        return
+    rows = archive.rows(
+        "SELECT id, text, compaction FROM note WHERE (session = ? OR session IS NULL) AND kind = 'action' "
+        "AND done_at IS NULL",
+        session,
+    )
+    for number, text, read_from in rows:
+        if steps.pop(text.casefold(), None) is None and read_from is not None:
+            archive.run("UPDATE note SET done_at = ? WHERE id = ?", at, number)
+    for text in steps.values():
+        archive.run(
+            "INSERT INTO note (session, kind, text, at, compaction) VALUES (?, 'action', ?, ?, ?)",
+            session,
+            text,
+            at,
+            compaction,
+        )
+
+
+def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
+    """The newest notes of a session and of no session, in order."""
+    rows = archive.rows(
+        "SELECT text FROM note WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL "
+        "ORDER BY id DESC LIMIT ?",
+        session,
+        kind,
+        limit,
+    )
+    return tuple(row[0] for row in reversed(rows))
 
 
 def replace_todos(archive: Archive, session: int, todos: Sequence[Todo], at: str) -> None:

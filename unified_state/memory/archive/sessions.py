@@ -9,7 +9,6 @@ from unified_state.lib.stdlib import dump_json, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -171,61 +170,6 @@ def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None
     """Change what a session works on; other fields stay."""
     work = archive.masked({**read_work(archive, session), **changes})
     archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
-
-
-def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
-    """Keep highlights or pending actions, for ever."""
-    for text in texts:
-        archive.run(
-            "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at
-        )
-
-
-def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
-    """The session's notes of a kind, and those adopted from a file, are done: a newer list follows."""
-    archive.run(
-        "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
-        at,
-        session,
-        kind,
-    )
-
-
-def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
-    """The next steps that the summary of a compaction names, as pending actions, in place of those of summaries before
-    it; what is pending already is not noted twice. A summary that names none leaves them as they are.
-    """
-    steps = {text.casefold(): text for text in map(archive.masked, texts)}
-    if not steps:
-        return
-    rows = archive.rows(
-        "SELECT id, text, compaction FROM note WHERE (session = ? OR session IS NULL) AND kind = 'action' "
-        "AND done_at IS NULL",
-        session,
-    )
-    for number, text, read_from in rows:
-        if steps.pop(text.casefold(), None) is None and read_from is not None:
-            archive.run("UPDATE note SET done_at = ? WHERE id = ?", at, number)
-    for text in steps.values():
-        archive.run(
-            "INSERT INTO note (session, kind, text, at, compaction) VALUES (?, 'action', ?, ?, ?)",
-            session,
-            text,
-            at,
-            compaction,
-        )
-
-
-def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
-    """The newest notes of a session and of no session, in order."""
-    rows = archive.rows(
-        "SELECT text FROM note WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL "
-        "ORDER BY id DESC LIMIT ?",
-        session,
-        kind,
-        limit,
-    )
-    return tuple(row[0] for row in reversed(rows))
 
 
 def working_sessions(archive: Archive, worktree: str, since: int) -> list[WorkingSession]:

@@ -1,4 +1,4 @@
-"""Steps and turns as they are read from the archive, and the forms in which they are stored."""
+"""Steps and turns: how the archive stores them, how they are read, and the queues of work on them."""
 
 from __future__ import annotations
 

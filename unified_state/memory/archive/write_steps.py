@@ -50,10 +50,10 @@ class StepWriter:
         if self._forgotten_at is not None and step.at <= self._forgotten_at:
             return False
         key = uuid_key(step.uuid)
-        known = self._run("SELECT id, turn, kind FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
+        query = "SELECT id, turn, kind, body FROM step WHERE uuid = ? AND block = ?"
+        known = self._run(query, (key, step.block)).fetchone()
         if known is not None:
-            self.last, self.kept = known[0], self._as_archived(known[0], step)
-            return self._mark_copy(*known)
+            return self._add_known(step, *known)
         if self._forgotten and f"{step.uuid}/{step.block}" in self._forgotten:
             return False
         if step.starts_turn or not self._is_own_turn:
@@ -112,17 +112,6 @@ class StepWriter:
         self._run("DELETE FROM turn WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM step WHERE turn = ?1)", (turn,))
         return True
 
-    def _as_archived(self, number: int, step: Step) -> Step:
-        """A step that is known, with the whole of what a short form shows in its place."""
-        if step.kind != TOOL_RESULT:
-            return step
-        from unified_state.memory.archive.rules.cut_marks import holds_marks  # entries that are read twice are rare
-
-        if not holds_marks(step.text):
-            return step
-        (body,) = self._run("SELECT body FROM step WHERE id = ?", (number,)).fetchone()
-        return step.replace(text=unpack(body))
-
     def _after_last(self, table: str) -> int:
         return int(self._run(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
@@ -136,15 +125,19 @@ class StepWriter:
         self._is_own_turn = True
         self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
 
-    def _mark_copy(self, step: int, turn: int, kind: int | None) -> bool:
-        """The step is known: this session goes on in that turn, and holds the step too if it is another session's. Of a
-        forgotten one there is nothing to hold but its mark.
+    def _add_known(self, step: Step, number: int, turn: int, kind: int | None, body: str | bytes) -> bool:
+        """Go on in the turn of a step that is archived already, and mark the step as this session's too.
+
+        The transcript has only the short form of an output that was shortened; the archive has all of it. A forgotten
+        step leaves nothing but its mark.
         """
+        is_output = kind is not None and step.kind == TOOL_RESULT
+        self.last, self.kept = number, step.replace(text=unpack(body)) if is_output else step
         self.turn = turn
         self._is_own_turn = self._owner(turn) == self._session
         if self._is_own_turn:
             return False
-        self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, step))
+        self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, number))
         (marked,) = self._run("SELECT changes()").fetchone()  # `Archive.run` says why not `rowcount`
         return bool(marked) and kind is not None
 
@@ -197,7 +190,7 @@ def tidy(archive: Archive) -> None:
     """Remove files made of deleted vectors, merge the index so that deleted words leave it, and rewrite the archive
     without its free pages.
     """
-    from unified_state.memory.archive.vectors.derived_file import remove_stale
+    from unified_state.memory.archive.derived_file import remove_stale
 
     remove_stale(archive)
     archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")

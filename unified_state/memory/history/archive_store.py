@@ -68,7 +68,7 @@ class SqliteStore:
         except DatabaseError as error:
             raise explained(error, self._archive.path) from error
         if any(isinstance(record, Tombstone) for record in given):
-            from unified_state.memory.archive.vectors.derived_file import remove_stale  # few records are
+            from unified_state.memory.archive.derived_file import remove_stale  # few records are
 
             remove_stale(self._archive)
         return added

@@ -10,7 +10,6 @@ from unified_state.errors import NewerArchiveError, UnifiedStateError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import ARCHIVE_VERSION, Archive, connect_archive
-from unified_state.memory.archive.schema.archive_reader import ArchiveReader
 from unified_state.memory.journal.journal_rows import all_lines, count_rows, load, read_tables, replay
 from unified_state.memory.journal.scratch_database import find_scratch, remove_scratch
 
@@ -43,7 +42,7 @@ def drop_damaged(folder: str) -> None:
     """Remove what the journal in a folder was replayed into, unless it is whole: another process may have made it."""
     path = find_scratch(folder, ARCHIVE_VERSION)
     try:
-        with ArchiveReader(path or "") as archive:
+        with Archive(path or "", read_only=True) as archive:
             is_whole = archive.row("PRAGMA integrity_check(1)") == ("ok",)
     except (UnifiedStateError, DatabaseError):
         is_whole = False

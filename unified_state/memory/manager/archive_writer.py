@@ -8,7 +8,8 @@ import os
 
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.lib.times import current_time, to_text
-from unified_state.memory.archive.sessions import add_notes, change_work, close_notes, read_work
+from unified_state.memory.archive.session_notes import add_notes, close_notes
+from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.ledger.proposals import accept, dismiss
 from unified_state.memory.ledger.record_item import lift, record_item, resolve, supersede
 from unified_state.memory.ledger.relate_items import hints

@@ -14,8 +14,8 @@ from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.pending_messages import is_running
-from unified_state.memory.archive.session_notes import pending_actions
-from unified_state.memory.archive.sessions import open_notes, working_sessions
+from unified_state.memory.archive.session_notes import open_notes, pending_actions
+from unified_state.memory.archive.sessions import working_sessions
 from unified_state.memory.ledger.item_table import items_in_file
 from unified_state.memory.ledger.rules.short_item import key_decisions, sections_of
 from unified_state.memory.repository.git_exclude import exclude_from_git

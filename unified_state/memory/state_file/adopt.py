@@ -14,7 +14,7 @@ from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.sessions import add_notes
+from unified_state.memory.archive.session_notes import add_notes
 from unified_state.memory.ledger.item_table import (
     PROPOSED,
     insert_item,

@@ -1,31 +1,53 @@
-"""How well a step answers a query: BM25 over the step, over the step with its neighbours, and over its session.
+"""Scores of a search: how well steps answer a query by their words, by their meaning and by what the query asks for.
 
-BM25 is Robertson's and Zaragoza's (Foundations and Trends in Information Retrieval 3(4), 2009) with its usual
-constants. What answers a question often stands beside the words that match it, so the window of neighbours counts most:
-measured on LoCoMo, a window beats the step alone by ten points of recall at 10, and both together with the session are
-best.
+Words count by BM25 (Robertson and Zaragoza, Foundations and Trends in Information Retrieval 3(4), 2009) with its usual
+constants, over the step, over the step with its neighbours, and over its session. The answer to a question often
+stands beside the words that match, so the neighbours count most: on LoCoMo they beat the step alone by ten points of
+recall at 10, and all three together are best. Meaning counts over the same three. Its weights were chosen on LoCoMo by
+cross-validation over the conversations.
 """
 
 from __future__ import annotations
 
-from math import log
+from heapq import nlargest
+from math import hypot, log, sqrt
 
+from unified_state.lib.query import file_names, words_of
 from unified_state.lib.record import Record
+from unified_state.model.step import TOOL_CALL
+from unified_state.search.rules.query_dates import asks_when, tells_when, times_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Container, Iterable, Mapping
+    from typing import TypeVar
 
-_SATURATION, _LENGTH = 1.2, 0.75  # k1 and b
+    from unified_state.model.step import Step
+
+    T = TypeVar("T")
+    Text = tuple[str, Collection[str]]  # the text of a step, and the words of the query in it
+
+_SATURATION, _LENGTH = 1.2, 0.75  # k1 and b of BM25
 _LEAST_IDF = 0.05  # of a word that nearly every step has
 _STEP, _WINDOW, _SESSION = 0.25, 1.0, 0.35
 MOST = _STEP + _WINDOW + _SESSION
-_BEFORE, _AFTER = 1.0, 0.5  # what the neighbours' words count in a window
+_BEFORE, _AFTER = 1.0, 0.5  # weights of the two neighbours in a window
 _WINDOW_LENGTH = 2.5  # of the usual step
+
+_STEP_MEANT, _WINDOW_MEANT, _SESSION_MEANT = 0.8, 1.0, 0.3
+MOST_MEANT = _STEP_MEANT + _WINDOW_MEANT + _SESSION_MEANT
+MOST_FUSED = sqrt(2) * MOST  # where meaning counts as much as words
+_BEST = 3  # steps of a session that say how near it is
+
+_SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED, _LOOKUP = 0.5, 0.5, 0.3, 0.2, 0.1, -1.0
+MOST_RAISED = _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED
+_LOOKUPS = ("unified-state search ", "unified-state recall ")
+_LOOKUP_TOOLS = ("archive_search", "archive_get_turn", "recall", "state_get", "why")  # of the MCP server
+_LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 
 
 class Looked(Record):
-    """A step that was looked at: its session, its neighbours, how often it has each word, how many words it has."""
+    """A candidate step: its session, its neighbours, the counts of the query's words, and its length in words."""
 
     number: int
     session: int
@@ -34,15 +56,21 @@ class Looked(Record):
     counts: Mapping[str, float]
     length: int
 
+    @property
+    def neighbours(self) -> tuple[tuple[int, float], ...]:
+        """The steps beside it in its session, each with its weight in a window."""
+        beside = (self.before, _BEFORE), (self.after, _AFTER)
+        return tuple((number, weight) for number, weight in beside if number is not None)
+
 
 def inverse_frequency(steps: int, having: int) -> float:
-    """The weight of a word that so many of all steps have. Others may add steps between the two counts."""
+    """Return the weight of a word that `having` of all steps have. Others may add steps between the two counts."""
     others = max(0, steps - having)
     return max(_LEAST_IDF, log((others + 0.5) / (having + 0.5)))
 
 
 def relevance(looked: Mapping[int, Looked], weights: Mapping[str, float]) -> dict[int, float]:
-    """How well each step answers, between 0 and `MOST`; `weights` are the inverse frequencies of the query's words."""
+    """Return the score of each step by its words, from 0 to `MOST`. `weights` are those of the query's words."""
     usual = sum(step.length for step in looked.values()) / (len(looked) or 1) or 1.0
     steps = {number: _bm25(step.counts, step.length / usual, weights) for number, step in looked.items()}
     windows = {}
@@ -60,7 +88,7 @@ def relevance(looked: Mapping[int, Looked], weights: Mapping[str, float]) -> dic
 
 
 def coverage(step: Looked, looked: Mapping[int, Looked], weights: Mapping[str, float]) -> float:
-    """How much of the query's weight stands in a step and its neighbours, between 0 and 1."""
+    """Return the share of the query's weight that a step and its neighbours have, from 0 to 1."""
     counts, _ = _window(step, looked)
     return sum(weights[word] for word in counts) / (sum(weights.values()) or 1.0)
 
@@ -73,17 +101,16 @@ def _bm25(counts: Mapping[str, float], length: float, weights: Mapping[str, floa
 
 def _window(step: Looked, looked: Mapping[int, Looked]) -> tuple[dict[str, float], int]:
     counts, length = dict(step.counts), step.length
-    for neighbour, weight in ((step.before, _BEFORE), (step.after, _AFTER)):
-        beside = looked.get(neighbour) if neighbour is not None else None
-        if beside is not None:
-            length += beside.length
-            for word, count in beside.counts.items():
+    for neighbour, weight in step.neighbours:
+        if neighbour in looked:
+            length += looked[neighbour].length
+            for word, count in looked[neighbour].counts.items():
                 counts[word] = counts.get(word, 0.0) + weight * count
     return counts, length
 
 
 def _sessions(looked: Iterable[Looked], weights: Mapping[str, float]) -> dict[int, float]:
-    """How well each session answers, by the words of all its steps that were looked at."""
+    """Return the score of each session by the words of all its candidates."""
     counts: dict[int, dict[str, float]] = {}
     for step in looked:
         words = counts.setdefault(step.session, {})
@@ -93,3 +120,122 @@ def _sessions(looked: Iterable[Looked], weights: Mapping[str, float]) -> dict[in
         session: sum(weights[word] * count / (count + _SATURATION) for word, count in words.items())
         for session, words in counts.items()
     }
+
+
+def fused(
+    relevances: Mapping[int, float], looked: Mapping[int, Looked], cosines: Mapping[int, float], trust: float
+) -> dict[int, float]:
+    """Return the score of each step by its words and its meaning, from 0 to `MOST_FUSED`.
+
+    `cosines` holds the steps that have a vector, and `trust` is the weight of meaning, up to 1. A step without a vector
+    counts as near as its words are relevant. The sum is scaled to the spread of words alone, so that what `Raising`
+    adds weighs the same.
+    """
+    near = nearness(looked, cosines)
+    wider = hypot(MOST, trust * MOST_MEANT) / MOST  # the spread of the sum of two independent errors
+    return {
+        number: (relevant + trust * near.get(number, relevant * MOST_MEANT / MOST)) / wider
+        for number, relevant in relevances.items()
+    }
+
+
+def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float]) -> dict[int, float]:
+    """Return how near in meaning each step with a vector is, from 0 to `MOST_MEANT`."""
+    steps = _stretched(cosines)
+    windows = _stretched({number: _mean_of_window(looked[number], cosines) for number in cosines})
+    of_sessions: dict[int, list[float]] = {}
+    for number, step in looked.items():
+        if number in cosines:
+            of_sessions.setdefault(step.session, []).append(cosines[number])
+    best = {session: nlargest(_BEST, values) for session, values in of_sessions.items()}
+    sessions = _stretched({session: sum(values) / len(values) for session, values in best.items()})
+    return {
+        number: _STEP_MEANT * steps[number]
+        + _WINDOW_MEANT * windows[number]
+        + _SESSION_MEANT * sessions[looked[number].session]
+        for number in cosines
+    }
+
+
+def _mean_of_window(step: Looked, cosines: Mapping[int, float]) -> float:
+    beside = [(number, weight) for number, weight in step.neighbours if number in cosines]
+    total = cosines[step.number] + sum(weight * cosines[number] for number, weight in beside)
+    return total / (1.0 + sum(weight for _, weight in beside))
+
+
+def _stretched(values: Mapping[T, float]) -> dict[T, float]:
+    """Return the values scaled to the range from 0 to 1."""
+    least, greatest = min(values.values(), default=0.0), max(values.values(), default=0.0)
+    breadth = (greatest - least) or 1.0
+    return {key: (value - least) / breadth for key, value in values.items()}
+
+
+def without(query: str, common: Container[str]) -> str:
+    """Return the query without its common words; all of it where it has no others."""
+    parts = (part for part in query.split() if not any(word in common for word in words_of(part)))
+    return " ".join(parts) or query
+
+
+class Raising:
+    """Raises steps for the time, the speaker or the file that a query names, and a little for earlier accesses.
+
+    `weights` are those of the query's words; `accessed` is how much each step was asked for before, from 0 to 1;
+    `texts` are those of all candidates.
+    """
+
+    def __init__(
+        self, query: str, weights: Mapping[str, float], now: int, accessed: Mapping[int, float], texts: Collection[Text]
+    ) -> None:
+        self._speakers = {speaker for text, _ in texts if (speaker := _speaker(text)) in weights}
+        self._speaker = _SPEAKER * _likeness(self._speakers, weights, texts)
+        self._times = times_of(query, now)
+        self._asks_when = asks_when(query)
+        self._files = file_names(query)
+        self._accessed = accessed
+
+    def of(self, number: int, step: Step, text: str) -> float:
+        """Return by how much to raise a step: at most `MOST_RAISED`."""
+        total = _TIME if self._times.holds(step.at) else 0.0
+        total += self._speaker if _speaker(text) in self._speakers else 0.0
+        total += _FILE if any(name in text for name in self._files) else 0.0
+        total += _WHEN if self._asks_when and tells_when(text[:_LOOKED_AT]) else 0.0
+        return total + _ACCESSED * self._accessed.get(number, 0.0)
+
+
+def _speaker(text: str) -> str | None:
+    """Return the name before the colon that a text begins with."""
+    name, colon, _ = text[:_LONGEST_NAME].partition(":")
+    return name.lower() if colon else None
+
+
+def _likeness(speakers: Collection[str | None], weights: Mapping[str, float], texts: Iterable[Text]) -> float:
+    """Return how likely the named speakers said what the query asks for, from 0 to 1.
+
+    People err: where somebody else said much more of the query's words, the named speaker hardly said it.
+    """
+    named = others = 0.0
+    for text, words in texts:
+        said = sum(weights[word] for word in words if word not in speakers)
+        if _speaker(text) in speakers:
+            named = max(named, said)
+        else:
+            others = max(others, said)
+    return (named / others) ** 2 if named < others else 1.0
+
+
+def lowered(steps: Iterable[tuple[Step, str]]) -> dict[str | None, float]:
+    """Return by how much to lower the agent's own searches and recalls, with their results, by the ids of the calls.
+
+    They only repeat what they found.
+    """
+    return {
+        step.tool_use_id: _LOOKUP
+        for step, text in steps
+        if step.kind == TOOL_CALL and step.tool_use_id and _looks_up(step.tool or "", text)
+    }
+
+
+def _looks_up(tool: str, text: str) -> bool:
+    if tool.startswith("mcp__"):
+        return tool.rpartition("__")[2] in _LOOKUP_TOOLS
+    return any(name in text[:_LONGEST_COMMAND] for name in _LOOKUPS)

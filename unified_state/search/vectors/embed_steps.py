@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from unified_state.lib.record import Record
-from unified_state.memory.archive.vectors.vector_table import (
+from unified_state.memory.archive.vector_table import (
     add_vectors,
     count_embeddable,
     count_vectors,

@@ -13,7 +13,7 @@ from itertools import chain
 
 from unified_state.errors import MissingExtraError, StorageError, UsageError
 from unified_state.lib.record import Record
-from unified_state.memory.archive.vectors.derived_file import (
+from unified_state.memory.archive.derived_file import (
     Made,
     derived_lock,
     derived_path,
@@ -22,7 +22,7 @@ from unified_state.memory.archive.vectors.derived_file import (
     publish,
     remove_stale,
 )
-from unified_state.memory.archive.vectors.vector_table import (
+from unified_state.memory.archive.vector_table import (
     Last,
     VectorModel,
     last_vector,

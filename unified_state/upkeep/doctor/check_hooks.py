@@ -1,8 +1,4 @@
-"""Who runs the hooks: those of the settings, the plugin, or nobody; whether they start, and with which program.
-
-A program of another version is a problem wherever the client or the agent would start it: what the newer one has
-written, the older one may refuse.
-"""
+"""One check of `doctor`."""
 
 from __future__ import annotations
 
@@ -28,14 +24,24 @@ from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.processes import find_program
+from unified_state.lib.record import Record
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.workspace.own_program import own_program
-from unified_state.upkeep.doctor.doctor_check import Check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
+
+
+class Check(Record):
+    """What a check found: `ok` is False for what needs mending; `hint` says how."""
+
+    name: str
+    ok: bool
+    message: str
+    hint: str = ""
+
 
 _AGAIN = "run `unified-state install` again"
 _SECONDS = 30  # that a program may take to tell its version

@@ -1,4 +1,6 @@
-"""Diagnosis: does everything that has to be in place for nothing to be lost stand where it should?"""
+"""Whether the constraints of a repository are enforced: the table is whole and as the ledger says, and the hook that
+reads it stands in the worktree's settings.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,8 @@ import shutil
 import subprocess
 import sys
 
+from unified_state.constraints.compile_constraints import enforced
+from unified_state.constraints.constraint_table import has_hook, read_stamp, read_table, settings_path, table_path
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.stdlib import NO_SQLITE, DatabaseError, has_sqlite, sqlite_version_info
@@ -17,15 +21,16 @@ from unified_state.memory.archive.schema.archive_check import problem_in
 from unified_state.memory.archive.schema.archive_owner import check_owner
 from unified_state.memory.journal.journal_places import waiting_journals
 from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.memory.ledger.item_table import ACTIVE, list_items
 from unified_state.memory.repository.git_command import find_git
 from unified_state.memory.repository.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
 from unified_state.memory.repository.place import journal_folder
 from unified_state.memory.workspace.workspace import JSON_TIER
-from unified_state.upkeep.doctor.check_constraints import check_enforcement
-from unified_state.upkeep.doctor.check_hooks import check_hooks
-from unified_state.upkeep.doctor.check_server import check_servers
-from unified_state.upkeep.doctor.check_vectors import check_meaning
-from unified_state.upkeep.doctor.doctor_check import Check
+from unified_state.model.item import CONSTRAINT
+from unified_state.setting_table import OFF
+from unified_state.team.sync_server import ServerState, server_states
+from unified_state.team.team_server import server_problem
+from unified_state.upkeep.doctor.check_hooks import Check, check_hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +38,112 @@ if TYPE_CHECKING:
 
     from unified_state.memory.repository.place import Place
     from unified_state.settings import Settings
+
+
+_ENFORCED = "enforced constraints"
+_MENDS = "the next session start mends it"
+
+
+def check_enforcement(place: Place) -> Iterator[Check]:
+    """One check where anything is enforced; none where nothing is."""
+    if not os.path.exists(place.archive_path):
+        return
+    try:
+        with Archive(place.archive_path) as archive:
+            wanted, (_, stamp) = enforced(list_items(archive, CONSTRAINT, [ACTIVE])), read_stamp(archive)
+    except UnifiedStateError:
+        return  # the check of the archive tells
+    table, settings = read_table(place.folder), settings_path(place.repository.worktree)
+    if not wanted and not has_hook(place):
+        return
+    if wanted and table is None:
+        path = table_path(place.folder)
+        yield Check(
+            _ENFORCED, ok=False, message=f"{path} is missing or damaged", hint=f"the next tool call or {_MENDS[4:]}"
+        )
+    elif table is not None and table.stamp != stamp:
+        yield Check(_ENFORCED, ok=False, message="the table is not as the ledger says", hint=_MENDS)
+    elif bool(wanted) != has_hook(place):
+        what = f"{settings} lacks the hook" if wanted else f"{settings} has a hook with nothing to enforce"
+        yield Check(_ENFORCED, ok=False, message=what, hint=f"{_MENDS}, if the file is valid JSON")
+    else:
+        told = ", ".join(f"{entry.ref} ({entry.mode})" for entry in wanted)
+        yield Check(_ENFORCED, ok=True, message=f"{told}; hook in {settings}")
+
+
+_MEANING = "search by meaning"
+
+
+def check_meaning(place: Place, settings: Settings) -> Iterator[Check]:
+    """One check where it is turned on; none where it is not."""
+    if settings.search_vectors == OFF or not os.path.exists(place.archive_path):
+        return
+    try:
+        from unified_state.search.query_meaning import open_reader
+
+        reader = open_reader(settings.search_vectors)
+        with Archive(place.archive_path) as archive:
+            has_vectors = reader.knows(archive)
+    except UnifiedStateError as error:
+        yield Check(_MEANING, ok=False, message=error.message, hint=error.hint)
+        return
+    if has_vectors:
+        yield Check(_MEANING, ok=True, message=f"by the model {settings.search_vectors}")
+    else:
+        message = f"no step has a vector of the model {settings.search_vectors} as it is now"
+        yield Check(_MEANING, ok=False, message=message, hint="`unified-state embed` makes them")
+
+
+_SERVER = "server"
+
+
+def check_servers(place: Place, settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """One check for each server that this archive ever met; and one for a server that it has still to meet, or that
+    cannot be one.
+    """
+    problem = server_problem(settings, environ)
+    if problem is not None:
+        yield Check(_SERVER, ok=False, message=f"nothing is synced: {problem.message}", hint=problem.hint)
+    if not os.path.exists(place.archive_path):
+        return
+    try:
+        with Archive(place.archive_path) as archive:
+            states = server_states(archive)
+    except UnifiedStateError:
+        return  # the check of the archive tells
+    if settings.sync_in_background and not settings.postgres_enabled:
+        yield Check(
+            _SERVER,
+            ok=False,
+            message="sync_in_background has no server",
+            hint="set postgres_enabled and postgres_dsn",
+        )
+    is_named = settings.postgres_enabled and problem is None
+    if is_named and not states:
+        yield Check(_SERVER, ok=True, message="nothing was sent yet; `unified-state sync` begins")
+    newest = max((state.began_at or 0 for state in states), default=0)
+    for state in states:
+        is_in_use = is_named and (state.began_at or 0) == newest
+        yield _check(state) if is_in_use else _left_behind(state)
+
+
+def _check(state: ServerState) -> Check:
+    waiting = state.waiting_steps + state.waiting_changes + state.waiting_vectors
+    if state.error is None:
+        message = f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}"
+        return Check(_SERVER, ok=True, message=message)
+    message = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"
+    return Check(_SERVER, ok=False, message=message, hint="nothing is lost; `unified-state sync` tries again")
+
+
+def _left_behind(state: ServerState) -> Check:
+    """Of a server that was in use. That it has what was forgotten since then is no fault, but the user's to know."""
+    message = f"{state.name}: not in use any more"
+    if state.waiting_forgotten:
+        message += f", but it still has what was forgotten here since ({state.waiting_forgotten:,}): a sync under the "
+        message += "settings and the `origin` of then takes it back"
+    return Check(_SERVER, ok=True, message=message)
+
 
 _LEAST_FREE = 200 * 1024 * 1024  # bytes
 _NETWORK_FILE_SYSTEMS = {

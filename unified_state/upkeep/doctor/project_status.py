@@ -7,7 +7,7 @@ import os
 from unified_state.lib.record import Record
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import STAND_IN
-from unified_state.memory.archive.vectors.vector_table import VectorCount, vector_counts
+from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.repository.health import health_line
 from unified_state.team.sync_server import ServerState, server_states

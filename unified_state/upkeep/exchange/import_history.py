@@ -21,7 +21,7 @@ from unified_state.restore.news_table import last_news, take_back_news
 from unified_state.upkeep.exchange.export_history import use_store
 from unified_state.upkeep.exchange.import_formats import HISTORY, is_exported_from, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
-from unified_state.upkeep.forget.apply_tombstones import forget_told
+from unified_state.upkeep.forget.forget_refs import forget_told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

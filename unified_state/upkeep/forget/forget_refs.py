@@ -1,45 +1,97 @@
-"""Forgetting: what the user wants gone leaves every file of ours for good, and does not come back with a later ingest.
-
-The rows of steps stay without their content, as tombstones; the index is merged and the archive written anew, so that
-the bytes are gone too; what was given back since is taken away, as it may quote what is gone; then the state files of
-all worktrees follow. The client's own transcript is the client's: it is not touched.
+"""Forgetting what was captured: facts that were taken from forgotten steps go with them, and leave no trace in the
+session's list or work item.
 """
 
 from __future__ import annotations
 
 import os
 
+from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text import unpack
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.compactions import find_compaction, forget_restores, forget_summary
+from unified_state.memory.archive.compactions import FORGOTTEN, find_compaction, forget_restores, forget_summary
 from unified_state.memory.archive.free_texts import FreeText, forget_free_text, forget_texts_of_session, free_texts
 from unified_state.memory.archive.pending_messages import forget_messages, write_pending
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.steps import find_step, step_numbers, uuid_of_step
+from unified_state.memory.archive.session_notes import forget_todos
+from unified_state.memory.archive.sessions import change_work, read_work, session_number
+from unified_state.memory.archive.steps import (
+    find_step,
+    sessions_of_step,
+    step_numbers,
+    uuid_key,
+    uuid_of_step,
+    uuids_of_turns_with,
+)
 from unified_state.memory.archive.write_steps import forget_step, tidy
 from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.gate import is_in_force, pass_gate_for
-from unified_state.memory.ledger.item_table import find_item, forget_item, list_items
+from unified_state.memory.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.memory.manager.worktree_states import rewrite_state_files
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
 from unified_state.model.constraint import USER_SAID
+from unified_state.model.history_records import SESSION
+from unified_state.model.item import ATTEMPT
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
-from unified_state.upkeep.forget.forget_facts import captured_from, forget_lists, forget_titles, work_texts
+from unified_state.model.step import TEXT, TOOL_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.history_records import Tombstone
     from unified_state.model.item import LedgerItem
 
     Holds = Callable[[str], bool]
+
+
+_QUOTED = 60  # characters of a text by which an attempt that repeats it is known
+
+
+def captured_from(archive: Archive, steps: Sequence[int]) -> list[LedgerItem]:
+    """The items captured from the turns of some steps, and the attempts that repeat what one of the steps says."""
+    uuids = uuids_of_turns_with(archive, steps)
+    found = [find_step(archive, number) for number in steps]
+    said = [one_line(step.text)[:_QUOTED] for step in found if step is not None and step.kind == TEXT]
+    return [
+        item
+        for item in captured_items(archive)
+        if item.source_uuid in uuids
+        or (item.kind == ATTEMPT and any(text and text in item.body["attempt"] for text in said))
+    ]
+
+
+def forget_lists(archive: Archive, steps: Sequence[int]) -> None:
+    """Take the entries of a list that some steps wrote out of it; call it before the steps are forgotten."""
+    for number in steps:
+        step = find_step(archive, number)
+        if step is not None and step.kind == TOOL_CALL and step.tool in TODO_TOOLS:
+            written = set(strings_of(parse_json(step.text)).split("\n"))
+            for session in sessions_of_step(archive, number):
+                forget_todos(archive, session, written)
+
+
+def work_texts(archive: Archive) -> set[str]:
+    """What the sessions work on, as the state file may tell it, and the titles of their plans."""
+    works = [read_work(archive, session) for (session,) in archive.rows("SELECT id FROM session WHERE work NOT NULL")]
+    told = [value for work in works for value in (work.get("planTitle"), *work.get("workItem", {}).values())]
+    return {value for value in told if isinstance(value, str)}
+
+
+def forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
+    """Take the titles of forgotten plans out of what the sessions work on."""
+    titles = {title for item in items if isinstance(title := item.body.get("title"), str)}
+    for (session,) in archive.rows("SELECT id FROM session WHERE work NOT NULL") if titles else ():
+        work = read_work(archive, session)
+        if work.get("planTitle") in titles:
+            kept = {name: value for name, value in work.get("workItem", {}).items() if value not in titles}
+            change_work(archive, session, {"planTitle": None, "workItem": kept})
 
 
 class Forgotten(Record):
@@ -193,3 +245,61 @@ def _forget_problems(workspace: Workspace, leaves: Holds) -> None:
             quotes = leaves(file.read())
         if quotes:
             os.unlink(path)
+
+
+def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
+    """Forget what tombstones name; what the state files may still tell of it."""
+    before = work_texts(archive)
+    _forget(archive, tombstones)
+    return before - work_texts(archive)
+
+
+def _forget(archive: Archive, tombstones: Iterable[Tombstone]) -> None:
+    steps: list[int] = []
+    summaries: list[int] = []
+    items = []
+    for told in tombstones:
+        if told.what == STEP:
+            steps += _step(archive, told.key)
+        elif told.what == ITEM:
+            items += selected_items(archive, "WHERE uuid = ?", told.key)
+        elif told.what == COMPACTION:
+            rows = archive.rows(
+                "SELECT id FROM compaction WHERE boundary_uuid = ? AND summary IS NOT ?", told.key, FORGOTTEN
+            )
+            summaries += [number for (number,) in rows]
+        elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
+            if not _is_known(archive, told):  # what was said since then is not forgotten by it once more
+                write_pending(archive, told.key, [])
+                with archive.transaction():
+                    forget_texts_of_session(archive, session, told.at)
+            steps += _steps_until(archive, session, told.at)
+            summaries += _summaries_until(archive, session, told.at)
+    if steps or items or summaries:
+        forget_found(archive, list(dict.fromkeys(steps)), items, list(dict.fromkeys(summaries)))
+
+
+def _step(archive: Archive, key: str) -> list[int]:
+    uuid, _, block = key.rpartition("/")
+    rows = archive.rows(
+        "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL", uuid_key(uuid), int(block)
+    )
+    return [number for (number,) in rows]
+
+
+def _steps_until(archive: Archive, session: int, at: int) -> list[int]:
+    numbers = step_numbers(archive, session)
+    left = "SELECT 1 FROM step WHERE id = ? AND at <= ? AND kind NOT NULL"
+    return [number for number in numbers if archive.row(left, number, at)]
+
+
+def _summaries_until(archive: Archive, session: int, at: int) -> list[int]:
+    rows = archive.rows(
+        "SELECT id FROM compaction WHERE session = ? AND started_at <= ? AND summary IS NOT ?", session, at, FORGOTTEN
+    )
+    return [number for (number,) in rows]
+
+
+def _is_known(archive: Archive, told: Tombstone) -> bool:
+    row = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", told.what, told.key)
+    return row is not None and row[0] >= told.at

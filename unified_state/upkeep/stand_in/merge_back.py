@@ -29,7 +29,7 @@ from unified_state.memory.journal.scratch_database import remove_scratch, remove
 from unified_state.memory.ledger.item_table import raise_counter, selected_items
 from unified_state.memory.repository.place import digest_path_of, journal_folder
 from unified_state.memory.state_file.state_file import StateFile, written_state_files
-from unified_state.upkeep.forget.apply_tombstones import forget_told
+from unified_state.upkeep.forget.forget_refs import forget_told
 from unified_state.upkeep.stand_in.carry_items import is_carried
 from unified_state.upkeep.stand_in.former_files import FormerFiles, former_files
 from unified_state.upkeep.stand_in.merge_notes import take_notes

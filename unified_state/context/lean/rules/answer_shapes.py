@@ -6,7 +6,7 @@ known, and it stays as it is.
 
 from __future__ import annotations
 
-from unified_state.memory.archive.rules.cut_marks import holds_marks
+from unified_state.context.lean.rules.cut_marks import holds_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ short outputs, the contents of files, the user's answers, recalled texts, and te
 
 from __future__ import annotations
 
-from unified_state.memory.archive.rules.cut_marks import holds_marks, is_recalled
+from unified_state.context.lean.rules.cut_marks import holds_marks, is_recalled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

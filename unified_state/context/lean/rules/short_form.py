@@ -5,8 +5,8 @@ A short form holds each shown piece as it was, and a mark for each gap that coun
 
 from __future__ import annotations
 
+from unified_state.context.lean.rules.cut_marks import characters_mark, lines_mark
 from unified_state.lib.record import Record
-from unified_state.memory.archive.rules.cut_marks import characters_mark, lines_mark
 from unified_state.model.step import Shortened
 
 TYPE_CHECKING = False

@@ -5,15 +5,20 @@ them.
 from __future__ import annotations
 
 from unified_state.errors import DamagedArchiveError, NewerArchiveError
-from unified_state.memory.archive.schema.history_schema import LEAN, OUTBOX, PRUNED, TIERS, UNINDEXED, VECTORS
-from unified_state.memory.archive.schema.item_schema import (
+from unified_state.memory.archive.schema.added_tables import (
     CAPTURE,
     CONTEXT,
     ENFORCEMENT,
+    LEAN,
     NEWS,
+    OUTBOX,
     PROVENANCE,
+    PRUNED,
     SOURCES,
     SURVIVAL,
+    TIERS,
+    UNINDEXED,
+    VECTORS,
 )
 
 TYPE_CHECKING = False

@@ -1,7 +1,7 @@
 """The vectors of steps, one a step and model, for a search by meaning.
 
 They are made away from the hooks, so any step may be without one. What is stored is whole: of its model's dimensions,
-of unit length, and of a step whose text is still there. A vector goes with its step's text (see `step_writing`).
+of unit length, and of a step whose text is still there. A vector goes with its step's text (see `write_steps`).
 """
 
 from __future__ import annotations

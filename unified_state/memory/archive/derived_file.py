@@ -15,14 +15,15 @@ from struct import error as StructError  # noqa: N812
 from unified_state.errors import StorageError
 from unified_state.lib.files import PRIVATE, FileLock, temporary_name
 from unified_state.lib.record import Record
-from unified_state.memory.archive.vectors.vector_table import Last
+from unified_state.memory.archive.vector_table import Last
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.vectors.vector_table import VectorModel
+    from unified_state.memory.archive.vector_table import VectorModel
+
 
 SCAN = "bits1"  # the kind of the files, with the version of their format
 # Kind, stamp, dimensions, count, number and mark of the last vector, where the checksum begins (0), the length of the

@@ -1,1 +1,0 @@
-"""The vectors of steps, and the files that are made of them."""
