@@ -18,7 +18,7 @@ import pytest
 from tests.builders import SESSION, answer, boundary, call, prompt, result, summary, write_transcript
 from tests.contracts.contract import decision
 from tests.passwd import need_own_passwd, set_home
-from tests.upkeep.exchange.formats.foreign import FLOW, FLOW_JSON, MEM, STATES, database
+from tests.upkeep.exchange.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from unified_state.memory.history.history_file import Header, read_history, write_history
 from unified_state.memory.history.record_fields import to_record
 from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep

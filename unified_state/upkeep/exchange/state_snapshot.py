@@ -1,9 +1,9 @@
 """A state file of the seed's UnifiedStateManager, version 1 or 2, or of ours, from wherever:
 `unified-session-state.json`, or that of one session, `unified-session-state.<session>.json`.
 
-The file is kept whole, as a step; its entries are items, proposals unless they were settled, each with a step that
-says it, so that its source can be shown. That manager gave ids twice; an entry is known by its id, its time, if it has
-one, and its text.
+The whole file becomes a step. Its entries become items, proposals unless they were settled, each with a step that says
+it, so that its source can be shown. That manager gave ids twice, so an entry is known by its id, its time (if it has
+one) and its text.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from hashlib import sha256
 
 from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.lib.stdlib import parse_json
+from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.state_file.rules.state_entries import OTHER_FIELDS, SETTLED, alias_number, read_entries
+from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS
 from unified_state.model.session_state import STATE_VERSION
 from unified_state.model.step import ATTACHMENT, NOTICE
-from unified_state.upkeep.exchange.formats.foreign_items import foreign_item
+from unified_state.upkeep.exchange.foreign_files import damaged, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,32 +37,30 @@ _MOST_BYTES = 16 << 20
 
 
 def read_snapshot(path: str) -> Iterator[HistoryRecord]:
-    """What a state file holds. Raises ForeignFileError, and NewerVersionError for a newer major version."""
+    """The records in a state file. Raises ForeignFileError, and NewerVersionError for a newer major version."""
     raw, modified = _read(path)
     state = _parse(raw, path)
     said_at = to_milliseconds(state.get("timestamp"))
     at = modified if said_at is None else said_at
     session = f"{PROGRAM}:{_scope(path)}"
-    entry = f"{PROGRAM}:{sha256(raw).hexdigest()}"
-    text = raw.decode("utf-8-sig", "replace")
+    uuid = f"{PROGRAM}:{sha256(raw).hexdigest()}"
     yield StoredSession(session, started_at=at, seen_at=at)
-    yield StoredStep(session, entry, 0, ATTACHMENT, at, text, starts_turn=True)
+    yield StoredStep(session, uuid, 0, ATTACHMENT, at, raw.decode("utf-8-sig", "replace"), starts_turn=True)
     entries = list(read_entries(_with_key_decisions(state), max(at, modified)))
-    for block, said in enumerate(entries, 1):
-        yield StoredStep(session, entry, block, NOTICE, at, said.said[MAIN_FIELDS[said.kind]])
-    for said in entries:
-        item = _item(said)
-        yield item.replace(session_id=session, source_uuid=entry)
+    for block, entry in enumerate(entries, 1):
+        yield StoredStep(session, uuid, block, NOTICE, at, entry.said[MAIN_FIELDS[entry.kind]])
+    for entry in entries:
+        yield _item(entry, session, uuid)
 
 
 def _read(path: str) -> tuple[bytes, int]:
+    """The content of a file, and the time of its last change."""
     try:
         with open(path, "rb") as file:
             raw = file.read(_MOST_BYTES + 1)
             modified = int(os.fstat(file.fileno()).st_mtime * 1000)
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise ForeignFileError(message, "name a file that you may read") from error
+        raise unreadable(path, error) from error
     if len(raw) > _MOST_BYTES:
         message = f"{path} is too large for a state file"
         raise ForeignFileError(message, "a state file has some kilobytes")
@@ -71,8 +71,7 @@ def _parse(raw: bytes, path: str) -> dict[str, Any]:
     try:
         state = parse_json(raw.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
-        message = f"{path} is damaged: {error}"
-        raise ForeignFileError(message, "it ends in the middle, or was changed; import a backup of it") from error
+        raise damaged(path, error) from error
     version = state.get("version") if isinstance(state, dict) else None
     major = version.split(".")[0] if isinstance(version, str) else ""
     if not (isinstance(state, dict) and major.isascii() and major.isdigit()):
@@ -94,8 +93,8 @@ def _scope(path: str) -> str:
 
 
 def _with_key_decisions(state: dict[str, Any]) -> dict[str, Any]:
-    """The state; where it has no decisions of its own, as in version 1, the key decisions of its summaries are all
-    there was.
+    """The state; version 1 has no decisions of its own, so there the key decisions of its summaries are the
+    decisions.
     """
     summaries = state.get("summaries")
     texts = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
@@ -108,18 +107,34 @@ def _with_key_decisions(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "decisions": decisions}
 
 
-def _item(entry: StateEntry) -> StoredItem:
+def _item(entry: StateEntry, session: str, source_uuid: str) -> StoredItem:
+    """An entry as an item that is never in force by itself. It is paged out: the state file is for what is recorded
+    here. Its uuid has the time that the entry tells; the time of the file differs in each copy.
+    """
     letter = ALIAS_LETTERS[entry.kind]
     number = alias_number(entry.alias) if entry.alias.startswith(letter) else 0
-    body = {name: value for name, value in entry.said.items() if name not in {"scope", "mode"}}
-    status = entry.status if entry.status in SETTLED else "proposed"
-    item = foreign_item(
-        PROGRAM,
-        entry.kind,
-        {**OTHER_FIELDS[entry.kind], **body},
-        f"{letter}{number or 1}",
-        entry.created_at,
-        timestamp=entry.timestamp,
-        status=status,
+    alias = f"{letter}{number or 1}"
+    main = str(entry.said[MAIN_FIELDS[entry.kind]])
+    said = {name: value for name, value in entry.said.items() if name not in {"scope", "mode"}}
+    return StoredItem(
+        uuid=_uuid(PROGRAM, entry.kind, alias, str(entry.timestamp), main),
+        alias=alias,
+        kind=entry.kind,
+        body={**OTHER_FIELDS[entry.kind], **said},
+        status=entry.status if entry.status in SETTLED else "proposed",
+        origin=INFERRED,
+        created_at=entry.created_at,
+        changed_at=entry.said.get("resolvedAt"),
+        paged_out_at=entry.created_at,
+        session_id=session,
+        source_uuid=source_uuid,
+        quote=main,
+        quote_hash=text_hash(main),
     )
-    return item.replace(changed_at=entry.said.get("resolvedAt"))
+
+
+def _uuid(*names: str) -> str:
+    """The same UUID for the same names, of version 8 (RFC 9562): its other bits are free."""
+    digits = text_hash("\0".join(names))
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"

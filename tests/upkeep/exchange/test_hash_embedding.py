@@ -1,59 +1,17 @@
-"""Items that another program recorded: known again by what they say, and never in force by themselves."""
+"""The vectors in the archives of claude-flow are hashes of their texts: leaving them out loses nothing."""
 
 from __future__ import annotations
 
-from hashlib import sha256
+from collections.abc import Sequence
+from itertools import combinations
 from math import isclose, sin, sqrt
 from struct import pack, unpack
 
-from unified_state.lib.text import text_hash
-from unified_state.model.constraint import INFERRED
-from unified_state.model.history_records import StoredItem
-from unified_state.model.item import MAIN_FIELDS
+import pytest
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-
-_PROPOSED = "proposed"
-_SEPARATOR = "\0"
-
-
-def foreign_item(
-    program: str,
-    kind: str,
-    body: dict[str, Any],
-    alias: str,
-    created_at: str,
-    *,
-    timestamp: int | None,
-    status: str = _PROPOSED,
-) -> StoredItem:
-    """An item of another program. It is paged out: the state file is for what is recorded here. `timestamp` is what the
-    file itself tells; when the file was written is another time in each copy of it.
-    """
-    main = str(body[MAIN_FIELDS[kind]])
-    return StoredItem(
-        uuid=_uuid(program, kind, alias, str(timestamp), main),
-        alias=alias,
-        kind=kind,
-        body=body,
-        status=status,
-        origin=INFERRED,
-        created_at=created_at,
-        paged_out_at=created_at,
-        quote=main,
-        quote_hash=text_hash(main),
-    )
-
-
-def _uuid(*names: str) -> str:
-    """The same UUID for the same names, of version 8 (RFC 9562), whose bits are its maker's own."""
-    digits = sha256(_SEPARATOR.join(names).encode("utf-8", "surrogatepass")).hexdigest()
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
+TEXTS = ("fix the auth login bug", "fix the auth login bug!", "gardening tomatoes", "zzzz 12345")
+# What the seed's own function gives in node for the first text: the first, second and last of 384 dimensions.
+FROM_NODE = {TEXTS[0]: (0.0102444, 0.0004259, 0.0396695), "Größe 😀 ": (0.0307124, 0.0201402, 0.0400486)}
 
 
 _BITS = 32
@@ -88,3 +46,31 @@ def _signed(number: int) -> int:
     """A number as a language with integers of 32 bits has it."""
     number %= 1 << _BITS
     return number - (1 << _BITS) if number >> (_BITS - 1) else number
+
+
+@pytest.mark.parametrize("text", FROM_NODE)
+def test_it_is_what_the_seed_makes_of_a_text(text: str) -> None:
+    made = hash_embedding(text, 384)
+    assert [made[place] for place in (0, 1, -1)] == pytest.approx(FROM_NODE[text], abs=1e-6)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("dimensions", [384, 768])
+def test_one_that_was_stored_is_known_again_by_its_text(text: str, dimensions: int) -> None:
+    stored = read_vector(pack(f"<{dimensions}f", *hash_embedding(text, dimensions)))
+    assert is_hash_embedding(stored, text)
+
+
+def test_a_real_vector_is_none() -> None:
+    assert not is_hash_embedding([0.6, 0.8, *[0.0] * 382], TEXTS[0])
+
+
+def test_any_two_texts_are_as_near_as_any_others() -> None:
+    vectors = [hash_embedding(text, 768) for text in TEXTS]
+    cosines = [sum(map(lambda a, b: a * b, one, other)) for one, other in combinations(vectors, 2)]
+    assert all(0.5 < cosine < 0.85 for cosine in cosines)
+
+
+def test_bytes_that_are_no_vector_give_what_they_hold() -> None:
+    assert read_vector(b"") == ()
+    assert read_vector(pack("<f", 1.0) + b"\x00") == (1.0,)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.upkeep.exchange.formats import json_list
-from unified_state.upkeep.exchange.formats.json_list import list_values
+from unified_state.upkeep.exchange import foreign_files
+from unified_state.upkeep.exchange.foreign_files import list_values
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.integers() | st.text(max_size=30),
@@ -26,7 +26,7 @@ JSON = st.recursive(
 def narrow() -> Iterator[None]:
     """So few characters at once that every kind of value is cut somewhere."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_list, "_AT_ONCE", 3)
+        patch.setattr(foreign_files, "_AT_ONCE", 3)
         yield
 
 
@@ -47,7 +47,7 @@ def test_a_large_file_is_never_all_in_memory(tmp_path: Path, monkeypatch: pytest
     path = tmp_path / "large.json"
     entry = json.dumps({"id": "x", "content": "😀" + "y" * 4000}, indent=2, ensure_ascii=False)
     path.write_text(f"[{','.join([entry] * 10_000)}]", encoding="utf-8")
-    monkeypatch.setattr(json_list, "_AT_ONCE", 1 << 20)
+    monkeypatch.setattr(foreign_files, "_AT_ONCE", 1 << 20)
     tracemalloc.start()
     try:
         with open(path, encoding="utf-8") as file:
@@ -60,6 +60,6 @@ def test_a_large_file_is_never_all_in_memory(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_value_that_has_no_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_list, "_LONGEST_VALUE", 1000)
+    monkeypatch.setattr(foreign_files, "_LONGEST_ENTRY", 1000)
     with pytest.raises(ValueError, match="too long"):
         list(list_values(io.StringIO('["' + "x" * 3_000_000)))

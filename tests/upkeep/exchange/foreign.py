@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-DATA = Path(__file__).parents[3] / "data" / "foreign"
-STATES = Path(__file__).parents[3] / "data" / "golden"
+DATA = Path(__file__).parents[2] / "data" / "foreign"
+STATES = Path(__file__).parents[2] / "data" / "golden"
 FLOW, MEM = "claude-flow-3.43.0", "claude-mem-13.25.3"
 FLOW_JSON = DATA / f"{FLOW}.json"
 PROJECT = "project"  # that claude-mem's rows are of

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
-from unified_state.upkeep.exchange.formats import claude_flow, claude_mem
-from unified_state.upkeep.exchange.formats.state_snapshot import read_snapshot
+from unified_state.upkeep.exchange import claude_flow, claude_mem
+from unified_state.upkeep.exchange.state_snapshot import read_snapshot
 
 from .foreign import FLOW, FLOW_JSON, MEM, OLD_MEM, PROJECT, STATES, database, database_of
 

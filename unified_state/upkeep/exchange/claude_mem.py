@@ -1,0 +1,169 @@
+"""claude-mem's database, `~/.claude-mem/claude-mem.db`: what a model made of each session, for all projects.
+
+The import takes the sessions of one project, with their prompts, tool calls, observations and summaries as steps, in
+sessions of their own. A model wrote all of it, or the opposite cannot be proved, so it counts as no one's word.
+Columns of before and after its migration 17 are known; tables of versions before 4 (`memories`, `overviews`) are not
+read.
+"""
+
+from __future__ import annotations
+
+from heapq import merge
+from operator import attrgetter
+
+from unified_state.errors import ForeignFileError
+from unified_state.lib.foreign_values import clean_text, original, texts_of, time_of
+from unified_state.lib.text import cut, one_line
+from unified_state.model.history_records import StoredSession, StoredStep
+from unified_state.model.step import NOTICE, TEXT, TOOL_CALL, TOOL_RESULT
+from unified_state.upkeep.exchange.foreign_files import foreign_database
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from unified_state.model.history_records import HistoryRecord
+    from unified_state.upkeep.exchange.foreign_files import ForeignDatabase
+
+    Row = dict[str, Any]
+
+PROGRAM = "claude-mem"
+TABLE = "sdk_sessions"
+_MOST_NAMED = 10  # projects, in a message
+_SESSION = frozenset(
+    {"id", "content_session_id", "started_at_epoch", "completed_at_epoch", "worker_port", "user_prompt"}
+)
+_SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+_OF_MEMORY = frozenset({"id", "memory_session_id", "created_at_epoch"})
+_OF_CONTENT = frozenset({"id", "content_session_id", "created_at_epoch"})
+
+
+def _observation(row: Row) -> str:
+    parts = [clean_text(row.get(name)) for name in ("title", "subtitle", "narrative", "text")]
+    return "\n".join(filter(None, [*parts, *(f"- {fact}" for fact in texts_of(row.get("facts")))]))
+
+
+def _summary(row: Row) -> str:
+    parts = [(name, clean_text(row.get(name))) for name in _SUMMARY_PARTS]
+    return "\n".join(f"{name.replace('_', ' ')}: {part}" for name, part in parts if part)
+
+
+def _column(name: str) -> Callable[[Row], str]:
+    return lambda row: clean_text(row.get(name))
+
+
+# A name for the steps of a table, the table, the kind of the steps, their text, and the columns that a step shows.
+_STREAMS: tuple[tuple[str, str, str, Callable[[Row], str], frozenset[str]], ...] = (
+    ("prompt", "user_prompts", NOTICE, _column("prompt_text"), _OF_CONTENT | {"prompt_text"}),
+    ("tool", "tool_uses", TOOL_CALL, _column("tool_input"),
+     _OF_CONTENT | {"tool_name", "tool_input", "tool_response", "tool_use_id"}),
+    ("observation", "observations", TEXT, _observation, _OF_MEMORY | {"title", "subtitle", "narrative", "text"}),
+    ("summary", "session_summaries", TEXT, _summary, _OF_MEMORY | {*_SUMMARY_PARTS}),
+)  # fmt: skip
+
+
+def read_database(path: str, project: str) -> Iterator[HistoryRecord]:
+    """The records of a project: sessions, then steps by their time. Raises ForeignFileError."""
+    with foreign_database(path) as database:
+        reader = _Reader(database, project)
+        reader.check(path)
+        yield from reader.sessions()
+        streams = [reader.openings(), *(reader.steps(*stream) for stream in _STREAMS)]
+        yield from (step for step in merge(*streams, key=attrgetter("at")) if step.text.strip())
+
+
+class _Reader:
+    def __init__(self, database: ForeignDatabase, project: str) -> None:
+        self._database, self._project = database, project
+        is_old = "content_session_id" not in database.columns(TABLE)
+        self._content = "claude_session_id" if is_old else "content_session_id"
+        self._memory = "sdk_session_id" if is_old else "memory_session_id"
+        self._sessions: dict[str, str] = {}
+
+    def check(self, path: str) -> None:
+        """Raise ForeignFileError unless the tables can be read and hold the project."""
+        self._database.require(TABLE, (self._content, self._memory, "project", "started_at_epoch"), PROGRAM)
+        self._database.require("observations", (self._memory, "project", "type", "created_at_epoch"), PROGRAM)
+        found = [
+            clean_text(row["project"])
+            for table in (TABLE, "observations")
+            for row in self._database.rows(f"SELECT DISTINCT project FROM {table} ORDER BY 1")
+        ]
+        names = list(dict.fromkeys(filter(None, found)))
+        if self._project not in names:
+            named = ", ".join(one_line(cut(name, 40)) for name in names[:_MOST_NAMED]) or "none"
+            message = f"{path} holds nothing of a project {self._project!r}; its projects: {named}"
+            raise ForeignFileError(message, "name one with --project")
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """The sessions of the project, and those that observed something of it."""
+        for row in self._rows(
+            f"SELECT * FROM {TABLE} WHERE project = ?1 OR {self._memory} IN "
+            f"(SELECT {self._memory} FROM observations WHERE project = ?1) ORDER BY started_at_epoch, id"
+        ):
+            started, ended = time_of(row.get("started_at_epoch")), time_of(row.get("completed_at_epoch"))
+            session = f"{PROGRAM}:{clean_text(row.get('content_session_id')) or 'unknown'}"
+            self._sessions[clean_text(row.get("memory_session_id"))] = session
+            yield StoredSession(
+                session,
+                started_at=started,
+                seen_at=ended or started,
+                ended_at=ended or None,
+                unknown=original(row, _SESSION),
+            )
+
+    def openings(self) -> Iterator[StoredStep]:
+        """The first prompts of sessions from before there was a table of prompts."""
+        if "user_prompt" not in self._database.columns(TABLE):
+            return
+        has_table = self._content in self._database.columns("user_prompts")
+        unless = f"AND {self._content} NOT IN (SELECT {self._content} FROM user_prompts)" if has_table else ""
+        for row in self._rows(
+            f"SELECT id, {self._content}, {self._memory}, user_prompt, started_at_epoch AS created_at_epoch "
+            f"FROM {TABLE} WHERE project = ?1 {unless} ORDER BY started_at_epoch, id"
+        ):
+            yield self._step("opening", NOTICE, row, clean_text(row.get("user_prompt")), frozenset(row))
+
+    def steps(
+        self, name: str, table: str, kind: str, text_of: Callable[[Row], str], shown: frozenset[str]
+    ) -> Iterator[StoredStep]:
+        """The rows of a table as steps, by their time; none where an old database has no such table."""
+        columns = self._database.columns(table)
+        if "created_at_epoch" not in columns:
+            return
+        where = "project = ?1" + " OR merged_into_project = ?1" * ("merged_into_project" in columns)
+        if "project" not in columns:
+            where = f"{self._content} IN (SELECT {self._content} FROM {TABLE} WHERE project = ?1)"
+        for row in self._rows(f"SELECT * FROM {table} WHERE {where} ORDER BY created_at_epoch, id"):
+            step = self._step(name, kind, row, text_of(row), shown)
+            if kind != TOOL_CALL:
+                yield step
+                continue
+            call_id = clean_text(row.get("tool_use_id")) or None
+            yield step.replace(tool=clean_text(row.get("tool_name")), tool_use_id=call_id)
+            result = clean_text(row.get("tool_response"))
+            yield step.replace(kind=TOOL_RESULT, block=1, tool_use_id=call_id, text=result, unknown={})
+
+    def _rows(self, sql: str) -> Iterator[Row]:
+        """The rows of a query about the project, with the column names of today."""
+        today = {self._content: "content_session_id", self._memory: "memory_session_id"}
+        for row in self._database.rows(sql, self._project):
+            yield {today.get(name, name): value for name, value in row.items()}
+
+    def _step(self, what: str, kind: str, row: Row, text: str, shown: frozenset[str]) -> StoredStep:
+        """A row as a step. Row numbers are unique within one database only, so the client's name of the session is part
+        of the uuid; claude-mem's own name of a session changes.
+        """
+        memory, content = clean_text(row.get("memory_session_id")), clean_text(row.get("content_session_id"))
+        session = self._sessions.get(memory) or f"{PROGRAM}:{content or memory or 'unknown'}"
+        return StoredStep(
+            session_id=session,
+            uuid=f"{PROGRAM}:{what}:{session.removeprefix(f'{PROGRAM}:')}:{row.get('id')}",
+            block=0,
+            kind=kind,
+            at=time_of(row.get("created_at_epoch")),
+            text=text,
+            starts_turn=kind == NOTICE,
+            unknown=original(row, shown),
+        )
