@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from unified_state.context.messages.prune_messages import prune_messages
     from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
     from unified_state.lib.package import __version__
-    from unified_state.memory.manager.manager import UnifiedStateManager
+    from unified_state.memory.manager import UnifiedStateManager
 
 __all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
 
@@ -16,7 +16,7 @@ __all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__"
 def __getattr__(name: str) -> object:
     """Public names load when they are first used: the hooks import this package on every prompt."""
     if name == "UnifiedStateManager":
-        from unified_state.memory.manager.manager import UnifiedStateManager
+        from unified_state.memory.manager import UnifiedStateManager
 
         return UnifiedStateManager
     if name == "__version__":

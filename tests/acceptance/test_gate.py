@@ -149,14 +149,17 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
 from unified_state.upkeep.forget.forget_refs import forget
-from unified_state.memory.manager.state_writer import StateWriter
-from unified_state.memory.workspace.open_workspace import program_workspace
+from unified_state.memory.writer.record_state import add_item, decide_proposal, lift_constraint
+from unified_state.memory.manager import program_workspace
 workspace = program_workspace(None, None)
-writer = StateWriter(workspace)
 body = {"constraint": "Push as you like", "source": "me", "blocking": False}
 for verb in (
-    lambda: writer.lift("C1"), lambda: writer.accept("C2"), lambda: writer.accept("D1"), lambda: writer.dismiss("C2"),
-    lambda: writer.add("constraint", body, supersedes="C1"), lambda: forget(workspace, 0, ref="C1"),
+    lambda: lift_constraint(workspace, "C1"),
+    lambda: decide_proposal(workspace, "C2", accepted=True),
+    lambda: decide_proposal(workspace, "D1", accepted=True),
+    lambda: decide_proposal(workspace, "C2", accepted=False),
+    lambda: add_item(workspace, "constraint", body, supersedes="C1"),
+    lambda: forget(workspace, 0, ref="C1"),
     lambda: forget(workspace, 0, text="force-push"),
 ):
     try:

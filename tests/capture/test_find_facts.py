@@ -21,7 +21,7 @@ from unified_state.memory.archive.session_notes import pending_actions
 from unified_state.memory.archive.sessions import read_work, session_number
 from unified_state.memory.archive.steps import find_step, step_numbers
 from unified_state.memory.ledger.item_table import list_items
-from unified_state.memory.ledger.proposals import dismiss
+from unified_state.memory.ledger.record_item import dismiss
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.item import LedgerItem

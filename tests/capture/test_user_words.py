@@ -9,13 +9,14 @@ from threading import Timer
 import pytest
 
 from tests.builders import NOW, SESSION, answer, append, prompt
-from unified_state.capture.user_words import NOT_FOUND, SAYS_ELSE, check_quote, record_quoted
+from unified_state.capture.user_words import NOT_FOUND, SAYS_ELSE, check_quote, quoted_source
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.pending_messages import Pending, keep_message
 from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
 from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.ledger.source_table import entry_steps
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import CONSTRAINT
 from unified_state.model.step import PROMPT
 
@@ -119,16 +120,16 @@ def test_an_item_with_a_quote_keeps_the_words_and_their_entry(
 ) -> None:
     keep(prompt(1, f"Please, {RULE.lower()}."))
     body = {"constraint": RULE, "source": "the user", "blocking": True}
-    entry = record_quoted(workspace, CONSTRAINT, body, RULE)
+    entry = add_item(workspace, CONSTRAINT, body, source=quoted_source(workspace, CONSTRAINT, body, RULE))
     item = find_item(archive, entry.id)
     assert (item.origin, item.quote) == ("user_said", RULE.lower())
     assert item.source_uuid is not None
 
 
-def test_an_item_whose_quote_is_none_is_recorded_and_told(workspace: Workspace, keep: Keep) -> None:
+def test_a_quote_that_the_user_did_not_say_is_no_source_and_told(workspace: Workspace, keep: Keep) -> None:
     keep(prompt(1, "hello"))
     told: list[str] = []
-    workspace.advise = told.append
+    workspace = workspace.replace(advise=told.append)
     body = {"constraint": RULE, "source": "the user", "blocking": True}
-    assert record_quoted(workspace, CONSTRAINT, body, RULE).origin == "inferred"
+    assert quoted_source(workspace, CONSTRAINT, body, RULE) is None
     assert told == [NOT_FOUND]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from unified_state.memory.manager.manager import UnifiedStateManager
+from unified_state.memory.manager import UnifiedStateManager
 from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
@@ -148,7 +148,7 @@ NOT_ON_THE_COMMON_PATH = {
     "memory.repository.git_config",
     "memory.repository.git_state",
     "memory.workspace.link",
-    "memory.workspace.mend_archive",
+    "memory.workspace.damaged_archive",
     "memory.workspace.salvage",
 }
 NOT_IN_A_TURN = NOT_ON_THE_COMMON_PATH | {

@@ -30,7 +30,7 @@ from unified_state.memory.archive.cut_outputs import Output, archive_output, not
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import HistoryStore, everything
-from unified_state.memory.manager.manager import UnifiedStateManager
+from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredLink, StoredStep, Tombstone
@@ -219,7 +219,7 @@ def test_what_is_forgotten_leaves_the_server(
     keep: Keep, workspace: Workspace, synced: Callable[[], Synced], server_path: str, how: str, is_synced_before: bool
 ) -> None:
     keep(prompt(1, "the launch code is 0000"), answer(2, "noted"), boundary(3), summary(4, "launch code 0000"))
-    workspace.origin = "user_said"
+    workspace = workspace.replace(origin="user_said")
     UnifiedStateManager(workspace=workspace).add_decision("Keep the launch code", "0000 it is")
     if is_synced_before:
         synced()

@@ -15,7 +15,6 @@ from unified_state.capture.capture_transcript import Capture, Captured
 from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.lib.record import Record
 from unified_state.memory.repository.place import locate
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
 
     Report = Callable[[int], None]
 
@@ -128,7 +128,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
     settings = load_settings(place.repository.worktree, environment())
     if not settings.enabled:
         return None
-    return Workspace(place, settings, report=workspace.report, session_id=transcript.session_id)
+    return workspace.replace(place=place, settings=settings, session_id=transcript.session_id)
 
 
 def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:

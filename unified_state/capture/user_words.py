@@ -19,7 +19,6 @@ from unified_state.memory.archive.pending_messages import read_pending
 from unified_state.memory.archive.sessions import session_number, transcripts_of
 from unified_state.memory.archive.steps import find_step, newest_steps
 from unified_state.memory.ledger.find_sources import Source
-from unified_state.memory.manager.state_writer import StateWriter
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import MAIN_FIELDS
 from unified_state.model.step import PROMPT
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Entry
 
 
 _RECENT, _CANDIDATES = 100, 100  # prompts that are looked at: of the session, and by their words
@@ -118,16 +116,13 @@ def _catch_up(archive: Archive, workspace: Workspace, now: int, until: float) ->
     return sum(capture.transcript(path, workspace.session_id).added for path in paths)
 
 
-def record_quoted(
-    workspace: Workspace, kind: str, body: dict[str, Any], quote: str | None, *, supersedes: str | None = None
-) -> Entry:
-    """Record an item; it is `user_said` where the user said the quote and that says the item. Where not, the
-    workspace's `advise` is told why.
+def quoted_source(workspace: Workspace, kind: str, body: dict[str, Any], quote: str | None) -> Source | None:
+    """Return the source of an item where the user said the quote and that says the item. Where not, the workspace's
+    `advise` is told why.
     """
-    source = None
-    if quote is not None:
-        checked = check_quote(workspace, quote, str(body[MAIN_FIELDS[kind]]), current_time())
-        source = checked.source
-        if checked.problem is not None:
-            workspace.advise(checked.problem)
-    return StateWriter(workspace).add(kind, body, supersedes=supersedes, source=source)
+    if quote is None:
+        return None
+    checked = check_quote(workspace, quote, str(body[MAIN_FIELDS[kind]]), current_time())
+    if checked.problem is not None:
+        workspace.advise(checked.problem)
+    return checked.source

@@ -23,8 +23,7 @@ from unified_state.lib.files import FileLock, write_atomically
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
-from unified_state.memory.ledger.rules.binding import enforced_mode
-from unified_state.memory.ledger.rules.short_item import main_text, scope_in
+from unified_state.memory.ledger.rules.short_item import enforced_mode, main_text, scope_in
 from unified_state.model.constraint import SCOPE_KINDS, Enforced
 from unified_state.model.item import CONSTRAINT
 

@@ -17,6 +17,7 @@ from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.model.hook_event import HOST_MARK, UNNAMED_HOST
 from unified_state.settings import default_data_dir, environment, load_hook_settings
+from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Run:
             session_id=event.session_id,
             seconds=_LOCK_SECONDS,
             merge_seconds=_MERGE_SECONDS.get(self.event_name, 0.0),
+            around_use=merge_and_settle,
         )
         call = self._call(event, workspace)
         output = self.kept(handler, call)

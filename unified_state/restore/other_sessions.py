@@ -5,9 +5,8 @@ from __future__ import annotations
 from unified_state.errors import NotFoundError
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, find_item
-from unified_state.memory.ledger.rules.binding import unenforced
-from unified_state.memory.ledger.rules.item_lines import item_line
-from unified_state.memory.ledger.rules.validity_text import with_validity
+from unified_state.memory.ledger.rules.item_lines import item_line, with_validity
+from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.ledger.source_table import links_of
 from unified_state.model.known import ELSEWHERE, Known
 from unified_state.restore.compose_restore import fence_and_remember

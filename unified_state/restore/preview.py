@@ -180,5 +180,5 @@ def _known(workspace: Workspace, now: int) -> str:
     """What a session start would give back now: of this session, or of the newest where this one is not archived."""
     own = workspace.session_id
     if own is not None and workspace.use(lambda archive: session_number(archive, own)) is None:
-        workspace.session_id = None
+        workspace = workspace.replace(session_id=None)
     return preview_restore(workspace, now).text

@@ -23,9 +23,8 @@ from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.write_steps import tidy
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journal import HISTORY
-from unified_state.memory.journal.journal_replay import drop_damaged
 from unified_state.memory.journal.journal_rows import all_lines, read_tables
-from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.memory.journal.journalled_archive import JournalledArchive, drop_damaged
 from unified_state.memory.journal.scratch_database import find_scratch, remove_scratch
 from unified_state.model.history_records import StoredStep, Tombstone
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import item
-from unified_state.memory.ledger.rules.binding import is_binding, may_decide
+from unified_state.memory.ledger.rules.short_item import is_binding, may_decide
 from unified_state.model.constraint import ORIGINS, USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION
 

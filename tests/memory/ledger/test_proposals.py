@@ -10,7 +10,7 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import find_item, insert_item, link_items
-from unified_state.memory.ledger.proposals import accept, dismiss
+from unified_state.memory.ledger.record_item import accept, dismiss
 from unified_state.memory.repository.place import Place
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.model.item import CONSTRAINT

@@ -10,9 +10,9 @@ from unified_state.memory.ledger.item_table import find_item, list_items
 from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.ledger.relate_items import hints
 from unified_state.memory.ledger.source_table import links_of
-from unified_state.memory.manager.state_writer import StateWriter
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION
 
 
@@ -85,7 +85,10 @@ def test_errors_that_resemble_each_other_are_each_worth_a_line(record: Recorder)
 
 def test_a_person_is_told_and_a_program_is_not_warned(workspace: Workspace, reports: list[str]) -> None:
     advice: list[str] = []
-    workspace.advise = advice.append
     for _ in range(2):
-        StateWriter(workspace).add(DECISION, {**BODIES[DECISION], "decision": "Use SQLite for the archive"})
+        add_item(
+            workspace.replace(advise=advice.append),
+            DECISION,
+            {**BODIES[DECISION], "decision": "Use SQLite for the archive"},
+        )
     assert (advice, reports) == (["D2 repeats D1; both are kept"], [])

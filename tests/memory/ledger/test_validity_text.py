@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import NOW, item
-from unified_state.memory.ledger.rules.validity_text import validity_text, went_behind
+from unified_state.memory.ledger.rules.item_lines import validity_text, went_behind
 from unified_state.model.item import VALID, Validity
 from unified_state.model.known import Known
 from unified_state.restore.rules.compose import compose

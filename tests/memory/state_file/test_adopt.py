@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from unified_state.lib.record import disk_value
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.ledger.record_item import Author, record_item, resolve
-from unified_state.memory.manager.inspect_state import inspect_state_file
-from unified_state.memory.manager.projection import Projection
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.writer.inspect_state import inspect_state_file
+from unified_state.memory.writer.refresh_state import refresh_state
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.settings import Settings
 
 BODIES: dict[str, dict[str, Any]] = {
     DECISION: {"decision": "Use SQLite", "rationale": "one file", "reversible": True},
@@ -32,13 +33,20 @@ SECTIONS = {"decisions": "D1", "constraints": "C1", "openQuestions": "Q1", "evid
 
 
 @pytest.fixture
-def projection(place: Place, settings: Settings, masker: Masker, archive: Archive) -> Projection:
-    """The state file of a ledger with an item of every kind."""
+def adopted(workspace: Workspace, masker: Masker, archive: Archive) -> Callable[[], int]:
+    """Write the state file of a ledger with an item of every kind; return a function that writes it again and says how
+    many items the ledger has more.
+    """
     for kind, body in BODIES.items():
         record_item(archive, kind, body, Author(origin=USER_SAID), masker=masker, now=NOW)
-    found = Projection(archive, place, settings, masker, NOW)
-    found.refresh()
-    return found
+
+    def refresh() -> int:
+        before = len(list_items(archive))
+        refresh_state(archive, workspace, NOW)
+        return len(list_items(archive)) - before
+
+    assert refresh() == 0
+    return refresh
 
 
 def rewrite(place: Place, state: object) -> None:
@@ -50,38 +58,38 @@ def read(place: Place) -> dict[str, Any]:
     return state
 
 
-def test_a_file_that_only_looks_different_changes_nothing(projection: Projection, place: Place) -> None:
+def test_a_file_that_only_looks_different_changes_nothing(adopted: Callable[[], int], place: Place) -> None:
     rewrite(place, read(place))
-    assert projection.refresh().adopted == 0
+    assert adopted() == 0
 
 
 @pytest.mark.parametrize(("section", "alias"), SECTIONS.items())
 def test_what_an_entry_does_not_say_is_no_change(
-    projection: Projection, place: Place, section: str, alias: str
+    adopted: Callable[[], int], place: Place, section: str, alias: str
 ) -> None:
     main = {"decisions": "decision", "constraints": "constraint", "openQuestions": "question"}.get(section, "content")
     entry = read(place)[section][0]
     rewrite(place, {**read(place), section: [{"id": alias, main: entry[main]}]})
-    assert projection.refresh().adopted == 0
+    assert adopted() == 0
 
 
 def test_a_file_that_is_older_than_a_resolution_does_not_open_the_question_again(
-    projection: Projection, place: Place, archive: Archive, masker: Masker
+    adopted: Callable[[], int], place: Place, archive: Archive, masker: Masker
 ) -> None:
     older = read(place)
     resolve(archive, "Q1", "8080", masker=masker, now=NOW)
     rewrite(place, {**older, "new": 1})
-    assert projection.refresh().adopted == 0
+    assert adopted() == 0
     assert (read(place)["openQuestions"][0]["resolution"], read(place)["new"]) == ("8080", 1)
 
 
 def test_a_proposal_is_linked_to_the_item_that_it_changes(
-    projection: Projection, place: Place, archive: Archive
+    adopted: Callable[[], int], place: Place, archive: Archive
 ) -> None:
     state = read(place)
     state["decisions"][0]["decision"] = "Use Postgres"
     rewrite(place, state)
-    assert projection.refresh().adopted == 1
+    assert adopted() == 1
     assert archive.rows(
         "SELECT newer.alias, relation, older.alias FROM item_link "
         "JOIN item AS newer ON newer.uuid = from_uuid JOIN item AS older ON older.uuid = to_uuid"
@@ -90,10 +98,10 @@ def test_a_proposal_is_linked_to_the_item_that_it_changes(
 
 @pytest.mark.parametrize(("status", "becomes"), [("active", "proposed"), ("superseded", "superseded")])
 def test_a_new_entry_of_a_stranger_is_a_proposal_unless_it_is_settled_anyway(
-    projection: Projection, place: Place, archive: Archive, status: str, becomes: str
+    adopted: Callable[[], int], place: Place, archive: Archive, status: str, becomes: str
 ) -> None:
     rewrite(place, {"version": "3.0.0", "decisions": [{"decision": "other", "status": status, "origin": "user_said"}]})
-    projection.refresh()
+    adopted()
     item = list_items(archive, DECISION)[-1]
     assert (item.alias, item.status, item.origin) == ("D2", becomes, "inferred")
 
@@ -133,11 +141,11 @@ def edited(state: dict[str, Any], changes: list[tuple[list[str], object]]) -> di
 @with_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=edits())
 def test_whatever_a_stranger_writes_into_the_file_is_a_valid_state_afterwards(
-    projection: Projection, place: Place, archive: Archive, changes: list[tuple[list[str], object]]
+    adopted: Callable[[], int], place: Place, archive: Archive, changes: list[tuple[list[str], object]]
 ) -> None:
     before = [item.body for item in list_items(archive)][: len(BODIES)]
     rewrite(place, edited(read(place), changes))
-    projection.refresh()
+    adopted()
     assert inspect_state_file(place.state_path, archive) == []
-    assert projection.refresh().adopted == 0
+    assert adopted() == 0
     assert disk_value(before) == [item.body for item in list_items(archive)][: len(BODIES)]

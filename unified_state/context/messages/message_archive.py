@@ -15,8 +15,8 @@ from unified_state.lib.text import pack
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.sessions import LOCAL_SESSION
 from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.memory.manager import program_workspace
 from unified_state.memory.secrets.rules.mask import hide_private
-from unified_state.memory.workspace.open_workspace import program_workspace
 from unified_state.model.step import NOTICE, TEXT, TOOL_RESULT, Step
 from unified_state.search.find import recall_and_note
 

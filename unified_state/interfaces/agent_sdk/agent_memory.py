@@ -16,7 +16,7 @@ from unified_state.agents.install.install_claude_code import SCOPES, read_settin
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import MissingExtraError, UnifiedStateError, UsageError
 from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS, Hooks
-from unified_state.memory.manager.manager import UnifiedStateManager
+from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
 from unified_state.settings import environment, load_settings
 

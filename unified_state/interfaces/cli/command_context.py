@@ -17,6 +17,7 @@ from unified_state.memory.workspace.open_workspace import open_workspace
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.settings import environment, load_settings
+from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Context:
             advise=self.say,
             origin=origin_of(environment()),
             create=create,
+            around_use=merge_and_settle,
         )
 
     def reading(self) -> Workspace:

@@ -16,11 +16,12 @@ from unified_state.agents.install.hook_table import hook_groups
 from unified_state.lib.package import package_path
 from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.manager.manager import UnifiedStateManager
+from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import PARTS
 from unified_state.settings import Settings
+from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class _Demo:
         settings = Settings()
         settings.data_dir = self._data_dir
         place = locate(self._project, self._data_dir, create=True)
-        self._workspace = Workspace(place, settings, report=_ignore, session_id=_SESSION)
+        self._workspace = Workspace(place, settings, report=_ignore, session_id=_SESSION, around_use=merge_and_settle)
         self._groups = hook_groups(self._data_dir)
 
     def run(self) -> Demonstration:

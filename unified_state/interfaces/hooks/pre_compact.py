@@ -18,8 +18,8 @@ from unified_state.memory.archive.compactions import (
 )
 from unified_state.memory.archive.sessions import change_work, session_number
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
-from unified_state.memory.manager.projection import Projection
 from unified_state.memory.repository.git_state import start_git
+from unified_state.memory.writer.refresh_state import refresh_state, save_state
 from unified_state.restore.rules.summary_guidance import keep_list
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
     with archive.transaction():
         added = take_in(archive, compaction, text, call.now)
     if added:
-        Projection(archive, call.workspace.place, call.settings, call.workspace.masker, call.now).refresh()
+        refresh_state(archive, call.workspace, call.now)
 
 
 def summary_part(message: str) -> str:
@@ -103,7 +103,4 @@ def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitStat
     workspace = call.workspace
     with archive.transaction():
         change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
-    saved = Projection(archive, workspace.place, call.settings, workspace.masker, call.now).save(trigger, git)
-    for line in saved.problems:
-        workspace.report(line)
-    return saved.state
+    return save_state(archive, workspace, call.now, trigger, git)

@@ -15,7 +15,6 @@ from unified_state.memory.journal.journal_places import writable_journal
 from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.hook_event import BRIEF
 from unified_state.model.step import PROMPT, TEXT
-from unified_state.upkeep.stand_in.stand_in import StandIn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def serve_beside(call: HookCall, error: UnifiedStateError, answer: Callable[[Arc
         return keep_for_later(call)
     if call.workspace.journal is not None:
         raise error
-    beside = call.workspace = StandIn(call.workspace, error.message)
+    beside = call.workspace = call.workspace.stand_in(error.message)
 
     def served(archive: Archive) -> str:
         _begin_near_end(archive, call.event, call.now)

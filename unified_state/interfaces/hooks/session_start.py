@@ -9,7 +9,7 @@ from unified_state.interfaces.hooks.user_prompt_submit import register
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import STAND_IN, cleared_by, end_session, session_number
 from unified_state.memory.archive.steps import last_entry_at
-from unified_state.memory.ledger.rules.binding import unenforced
+from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives
 from unified_state.memory.repository.rejoin import remember

@@ -130,7 +130,7 @@ def _with(output: str, more: str) -> str:
 
 
 def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
-    from unified_state.memory.ledger.rules.binding import unenforced
+    from unified_state.memory.ledger.rules.short_item import unenforced
     from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
 
     known = gather(archive, call.workspace.place, session, "prompt", call.now)

@@ -15,11 +15,11 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextConten
 from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import well_formed
-from unified_state.memory.workspace.client_session import follow_client
-from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.open_workspace import in_session_of_client, open_workspace
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import environment
 from unified_state.upkeep.doctor.bug_report import report_bug
+from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +56,16 @@ class Project:
         return self._open(tell, create=True)
 
     def _open(self, tell: Callable[[str], None], *, create: bool) -> Workspace:
-        workspace = open_workspace(self._folder, self._session_id(), report=tell, advise=tell, create=create)
-        follow_client(workspace)
-        return workspace
+        return in_session_of_client(
+            open_workspace(
+                self._folder,
+                self._session_id(),
+                report=tell,
+                advise=tell,
+                create=create,
+                around_use=merge_and_settle,
+            )
+        )
 
 
 def answering(function: Callable[..., dict[str, Any]]) -> Callable[..., CallToolResult]:

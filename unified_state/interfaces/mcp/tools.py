@@ -10,15 +10,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from unified_state.capture.user_words import record_quoted
+from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.interfaces.mcp.server_project import json_text
 from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.explain_item import explain
-from unified_state.memory.manager.manager import UnifiedStateManager
-from unified_state.memory.manager.state_writer import StateWriter
+from unified_state.memory.manager import UnifiedStateManager
+from unified_state.memory.writer.record_state import add_item, resolve_question
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.step import KINDS
 from unified_state.restore.note_survival import survivals
@@ -71,8 +71,7 @@ class ReadingTools:
         end = offset + limit
         wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
         notes: list[str] = []
-        workspace = self._project.reading()
-        workspace.report = notes.append
+        workspace = self._project.reading().replace(report=notes.append)
         hits = [hit.as_dict() for hit in find(workspace, wanted, current_time())]
         shown, page = page_of_entries(hits[:end], offset)
         if page.next_offset is None and len(hits) > end:
@@ -239,7 +238,7 @@ class RecordingTools:
     ) -> dict[str, Any]:
         """Close an open question with its answer."""
         notes: list[str] = []
-        entry = StateWriter(self._project.recording(notes.append)).resolve(id, resolution)
+        entry = resolve_question(self._project.recording(notes.append), id, resolution)
         return _recorded(entry, notes)
 
     def add_evidence(
@@ -273,7 +272,9 @@ class RecordingTools:
         self, kind: str, body: dict[str, Any], quote: str | None, *, supersedes: str | None = None
     ) -> dict[str, Any]:
         notes: list[str] = []
-        entry = record_quoted(self._project.recording(notes.append), kind, body, quote, supersedes=supersedes)
+        workspace = self._project.recording(notes.append)
+        source = quoted_source(workspace, kind, body, quote)
+        entry = add_item(workspace, kind, body, supersedes=supersedes, source=source)
         return _recorded(entry, notes)
 
 

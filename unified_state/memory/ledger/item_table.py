@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text import pack, unpack
-from unified_state.memory.ledger.rules.item_body import read_body
-from unified_state.model.item import ALIAS_LETTERS, STATUSES, LedgerItem
+from unified_state.lib.text import UNREADABLE, pack, unpack
+from unified_state.model.item import (
+    ALIAS_LETTERS,
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    MAIN_FIELDS,
+    QUESTION,
+    STATUSES,
+    LedgerItem,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +30,13 @@ if TYPE_CHECKING:
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 
+_UNREADABLE_BODIES: dict[str, dict[str, Any]] = {
+    DECISION: {"decision": UNREADABLE, "rationale": "", "reversible": True},
+    CONSTRAINT: {"constraint": UNREADABLE, "source": "", "blocking": False},
+    QUESTION: {"question": UNREADABLE, "context": "", "priority": "medium"},
+    EVIDENCE: {"type": "observation", "content": UNREADABLE, "source": ""},
+    ATTEMPT: {"attempt": UNREADABLE, "outcome": ""},
+}
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
@@ -230,3 +246,13 @@ def _item(row: Any) -> LedgerItem:
     known["quote"] = None if known["quote"] is None else unpack(known["quote"])
     known["file_hashes"] = parse_json(known["file_hashes"]) if known["file_hashes"] else {}
     return LedgerItem(**known)
+
+
+def read_body(kind: str, text: str) -> dict[str, Any]:
+    """The body of an item of that kind; one that says so where the disk has changed it."""
+    unreadable = _UNREADABLE_BODIES[kind]
+    try:
+        body = {**parse_json(text)}
+    except (ValueError, TypeError):
+        return unreadable
+    return body if {MAIN_FIELDS[kind], "type"} & unreadable.keys() <= body.keys() else unreadable | body

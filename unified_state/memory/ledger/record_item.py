@@ -12,6 +12,7 @@ from unified_state.lib.times import to_text
 from unified_state.memory.ledger.gate import NotAtGateError, pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
+    DISMISSED,
     PROPOSED,
     RESOLVED,
     SUPERSEDED,
@@ -22,9 +23,11 @@ from unified_state.memory.ledger.item_table import (
     update_item,
 )
 from unified_state.memory.ledger.relate_items import relate
-from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.memory.ledger.rules.short_item import main_text, may_decide
+from unified_state.memory.ledger.source_table import set_source
 from unified_state.memory.repository.file_versions import file_versions
 from unified_state.memory.working_set.working_set_table import files_named
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 
 TYPE_CHECKING = False
@@ -226,3 +229,50 @@ def new_uuid(now: int) -> str:
     digits = (now.to_bytes(6, "big") + os.urandom(10)).hex()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-7{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+
+def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
+    """A proposal is a fact from now on, and the user's word; an item that it proposed to change is superseded by it."""
+    at = to_text(now)
+    proposal = _proposal(archive, ref, origin)
+    changed = _changed_by(archive, proposal)
+    pass_gate_for([proposal, *changed], origin, f"accepts {proposal.alias}, which confirms or replaces")
+    with archive.transaction():
+        item = _proposal(archive, ref, origin).replace(
+            status=ACTIVE, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None
+        )
+        update_item(archive, item)
+        set_source(archive, item)  # it is the user's word from now on
+        for one in changed:
+            older = find_item(archive, one.uuid)
+            if older.status == ACTIVE:
+                older = older.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at, estimate=None)
+                update_item(archive, older)
+                link_items(archive, item, "supersedes", older, at)
+    return item
+
+
+def dismiss(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
+    """A proposal is none any more, and is not made again."""
+    pass_gate_for([_proposal(archive, ref, origin)], origin, "dismisses")
+    with archive.transaction():
+        item = _proposal(archive, ref, origin).replace(status=DISMISSED, changed_at=to_text(now))
+        update_item(archive, item)
+    return item
+
+
+def _changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
+    """The items that a proposal would change."""
+    rows = archive.rows("SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", proposal.uuid)
+    return [find_item(archive, uuid) for (uuid,) in rows]
+
+
+def _proposal(archive: Archive, ref: str, origin: str) -> LedgerItem:
+    if not may_decide(origin):
+        message = f"only the user accepts or dismisses {ref}"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
+    item = find_item(archive, ref)
+    if item.status != PROPOSED:
+        message = f"{item.alias} is {item.status}, not proposed"
+        raise UsageError(message, "`unified-state proposed` lists what waits for you")
+    return item

@@ -8,8 +8,7 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.steps import KIND_NUMBERS, uuid_key
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item
-from unified_state.memory.ledger.rules.item_body import read_body
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, read_body
 from unified_state.model.item import MAIN_FIELDS
 
 TYPE_CHECKING = False

@@ -1,8 +1,9 @@
-"""Damaged archives: set aside whole, never overwritten, and what can still be read of them goes into the new one.
+"""Damaged archives: set aside whole, never overwritten; a new one begins with what can be read of the damaged one and
+with what the state file shows.
 
 Damage is noticed when a query fails. Several processes may notice it at once: under a lock one sets the file aside, the
-others find a healthy archive and go on. The new archive takes the place of the damaged one only when all that can be
-read is in it, so whoever is killed before leaves everything as it was.
+others find a healthy archive and go on. The new archive takes the place of the damaged one only when all of that is
+in it, so no session meets an empty one, and a process that is killed before leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -11,21 +12,64 @@ import os
 import time
 from contextlib import closing
 
+from unified_state.errors import ArchiveUnavailableError, StorageError, UnifiedStateError
 from unified_state.lib.files import FileLock, sync_folder, temporary_name
 from unified_state.lib.stdlib import DatabaseError, connect
+from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.schema.archive_check import UNREADABLE_ERRORS, problem_in
+from unified_state.memory.repository.health import ARCHIVE, HookRun, note_run
+from unified_state.memory.state_file.adopt import adopt_file
 from unified_state.memory.workspace.salvage import readable, salvage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from unified_state.errors import DamagedArchiveError
     from unified_state.lib.stdlib import Connection
+    from unified_state.memory.repository.place import Place
+    from unified_state.memory.secrets.masker import Masker
+
+    Report = Callable[[str], None]
 
 _LOCK_SECONDS = 10.0
 _BESIDE = ("-journal", "-wal", "-shm")  # a stray one would be read into the new archive
 _STEPS = 10_000  # of SQLite's machine between two looks at the clock
+
+
+def begin_anew(
+    place: Place, masker: Masker, error: DamagedArchiveError, report: Report, salvage_seconds: float | None = None
+) -> None:
+    """Begin a new archive in the place of a damaged one, unless another process just did. Rows of the damaged one are
+    copied for at most `salvage_seconds`. Raises ArchiveUnavailableError where that one cannot be set aside.
+    """
+    try:
+        aside = set_aside_if_damaged(
+            place.archive_path, lambda archive: refill(archive, place, masker, report), salvage_seconds
+        )
+    except (OSError, StorageError) as reason:
+        message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
+        raise ArchiveUnavailableError(message, "make its folder writable") from reason
+    if aside is not None:
+        told = f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
+        _tell_next_sessions(place, told, report)
+        report(told)
+
+
+def refill(archive: Archive, place: Place, masker: Masker, report: Report, *, only_ours: bool = False) -> None:
+    """Take what the state file shows into an archive that has just begun."""
+    try:
+        adopt_file(archive, place, masker, current_time(), only_ours=only_ours)
+    except UnifiedStateError as error:
+        report(f"the new archive does not have what the state file shows: {error}")
+
+
+def _tell_next_sessions(place: Place, told: str, report: Report) -> None:
+    try:
+        note_run(place.folder, HookRun(ARCHIVE, current_time(), 0, told))
+    except OSError as error:
+        report(f"the next sessions are not told of the damage: {error}")
 
 
 def set_aside_if_damaged(

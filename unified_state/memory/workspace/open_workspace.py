@@ -1,15 +1,15 @@
-"""Opening a workspace: which settings count in a folder, and whose session it is."""
+"""Opening a workspace: the settings in force in a folder, and the session that this process belongs to."""
 
 from __future__ import annotations
 
-import os
-
+from unified_state.memory.archive.sessions import session_of_same_client
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import INFERRED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 def open_workspace(
@@ -20,10 +20,11 @@ def open_workspace(
     advise: Callable[[str], None] = lambda _line: None,
     origin: str = INFERRED,
     create: bool = True,
+    around_use: Callable[..., Any] | None = None,
 ) -> Workspace:
-    """The workspace of a folder under the settings in force there. Raises SettingError for a value that cannot be used.
+    """Return the workspace of a folder. Without a session id it is that of the client that started this process.
 
-    Without a session id it is that of the client that started this process, if one did.
+    Raises SettingError where a setting has a value that cannot be used.
     """
     from unified_state.agents.transcripts.rules.hosts import session_in
     from unified_state.errors import SettingError
@@ -38,17 +39,21 @@ def open_workspace(
     for line in (*settings.ignored, *filter(None, [place.notice])):
         report(line)
     return Workspace(
-        place, settings, report=report, session_id=session_id or session_in(environ), origin=origin, advise=advise
+        place,
+        settings,
+        report,
+        session_id=session_id or session_in(environ),
+        origin=origin,
+        advise=advise,
+        around_use=around_use,
     )
 
 
-def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
-    """The workspace of a program, which is told by warnings what a person should know. Without a folder it is that of
-    the current one.
+def in_session_of_client(workspace: Workspace) -> Workspace:
+    """Return the workspace with the session that its client is in now: a client that begins another session keeps its
+    servers running.
     """
-    import warnings
-
-    def warn(line: str) -> None:
-        warnings.warn(line, stacklevel=2)
-
-    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn)
+    began = workspace.session_id
+    if began is None or workspace.is_empty:
+        return workspace
+    return workspace.replace(session_id=workspace.use(lambda archive: session_of_same_client(archive, began)))

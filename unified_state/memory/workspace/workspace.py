@@ -1,10 +1,12 @@
-"""A workspace: what a use case needs in one folder. Opens the archive, and begins a new one where it is damaged."""
+"""A workspace: the repository of a folder with its settings and session, and the way to open its archive.
+
+A workspace is a value. `Workspace.use` opens the archive for one action and begins a new one where it is damaged.
+"""
 
 from __future__ import annotations
 
 import os
 
-from unified_state.constraints.constraint_table import read_stamp
 from unified_state.errors import (
     ArchiveUnavailableError,
     DamagedArchiveError,
@@ -12,22 +14,23 @@ from unified_state.errors import (
     StorageError,
     TierError,
 )
+from unified_state.lib.record import Record
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.memory.archive.archive import OWNER, Archive, damaged
 from unified_state.memory.archive.sessions import LOCAL_SESSION, touch_session
-from unified_state.memory.repository.place import KEY_FILE, journal_folder, may_have_journals
+from unified_state.memory.repository.place import KEY_FILE, digest_path_of, journal_folder, may_have_journals
 from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
 _LEAST_SALVAGE_SECONDS = 3.0
 _PATIENT = 60.0  # seconds for merging: those of commands
-# The archive cannot be used now; whatever else goes wrong is no reason to keep anything elsewhere.
+# The archive cannot be used now. Only these errors are a reason to record in a journal instead.
 UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, DamagedArchiveError)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from unified_state.memory.ledger.record_item import Author
     from unified_state.memory.repository.place import Place
@@ -35,68 +38,61 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
     T = TypeVar("T")
+    Action = Callable[[Archive], Any]
 
 
-class Workspace:
-    """The repository of a folder, its archive and settings, and who is at work there.
+class Workspace(Record):
+    """The repository of a folder, its settings, and the session at work there.
 
-    `origin` is whose word counts: `user_said` in the user's own terminal, `inferred` for a model. `report` is told, in
-    one line, what a person should know: that something was damaged and set aside; `advise` what may help them.
-    `seconds` is how long to wait for another writer, `merge_seconds` how long it may take to merge what was kept
-    elsewhere.
+    `report` is called with one line that a person should know (a damaged file was set aside), `advise` with one that
+    may help them. `origin` is `user_said` in the user's own terminal and `inferred` for a model. `seconds` limits the
+    wait for another writer, `merge_seconds` the time for merging journals and salvaging a damaged archive.
+
+    `around_use(workspace, archive, action)` returns action(archive) and does what has to happen before and after it.
+    `stands_for` is the place whose archive cannot be used now, `health` the line that tells a session so.
     """
 
-    enforces = True  # whether what is recorded here is enforced
-    health: str | None = None  # what a session is to be told of it
-
-    def __init__(
-        self,
-        place: Place,
-        settings: Settings,
-        *,
-        report: Callable[[str], None],
-        session_id: str | None = None,
-        origin: str = INFERRED,
-        seconds: float = 30.0,
-        advise: Callable[[str], None] = lambda _line: None,
-        merge_seconds: float = 60.0,
-    ) -> None:
-        self.place = place
-        self.settings = settings
-        self.session_id = session_id
-        self.origin = origin
-        self.report = report
-        self.advise = advise
-        self.seconds = seconds
-        self._merge_seconds = merge_seconds
-        self._masker: Masker | None = None
+    place: Place
+    settings: Settings
+    report: Callable[[str], None]
+    session_id: str | None = None
+    origin: str = INFERRED
+    seconds: float = 30.0
+    advise: Callable[[str], None] = staticmethod(lambda _line: None)
+    merge_seconds: float = 60.0
+    around_use: Callable[[Workspace, Archive, Action], Any] | None = None
+    stands_for: Place | None = None
+    health: str | None = None
 
     @property
     def masker(self) -> Masker:
-        """What masks secrets here. Loading its rules takes longer than a search, which writes no text."""
-        if self._masker is None:
+        """The masker of secrets. It is loaded when a text is written, since its rules take longer than a search."""
+        if "_masker" not in self.__dict__:
             from unified_state.memory.secrets.masker import Masker
 
-            self._masker = Masker(self.place.key_folder, enabled=self.settings.mask_secrets)
-        return self._masker
+            self.__dict__["_masker"] = Masker(self.place.key_folder, enabled=self.settings.mask_secrets)
+        masker: Masker = self.__dict__["_masker"]
+        return masker
 
     def _mask(self, text: str) -> str:
         return self.masker.text(text)
 
     @property
     def keeps_journal(self) -> bool:
-        """Whether the history is kept as lines of JSON, because the user chose so."""
+        """Whether the user chose to keep the history as lines of JSON."""
         return self.settings.tier == JSON_TIER
 
     @property
     def journal(self) -> str | None:
-        """The folder of the journal that this workspace records in, if it does."""
+        """The folder of the journal that this workspace records in; None where it records in the archive."""
+        if self.stands_for is not None:
+            return self.place.folder
         return journal_folder(self.place) if self.keeps_journal else None
 
     @property
     def waiting(self) -> list[str]:
-        """The folders in which something waits to be merged."""
-        if not may_have_journals(self.place):
+        """The folders of journals that wait to be merged."""
+        if self.stands_for is not None or not may_have_journals(self.place):
             return []
         from unified_state.memory.journal.journal_places import waiting_journals  # hardly ever, and every hook asks
 
@@ -113,8 +109,8 @@ class Workspace:
         return os.path.exists(self.place.digest_path) and os.path.exists(self.place.state_path)
 
     def use(self, action: Callable[[Archive], T]) -> T:
-        """What the action makes of the open archive. A damaged one is set aside, and the action has a new one. Raises
-        TierError where this Python has no SQLite.
+        """Open the archive and return action(archive). Where the archive is damaged, set it aside and run the action
+        in a new one. Raises TierError where this Python has no SQLite.
         """
         if not has_sqlite():
             raise TierError(NO_SQLITE, "run `install` with a Python that has it: it looks for one")
@@ -131,40 +127,38 @@ class Workspace:
 
     def _use(self, action: Callable[[Archive], T]) -> T:
         is_new = not os.path.exists(self.journal or self.place.archive_path)
-        with self.open_archive() as archive:
+        with self._open_archive() as archive:
             self._check(archive)
             if is_new and self.has_written:
-                from unified_state.memory.workspace.mend_archive import refill
+                from unified_state.memory.workspace.damaged_archive import refill
 
                 refill(archive, self.place, self.masker, self.report, only_ours=True)
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            problem = self._merge_back(archive) if self.waiting else None
-            result = self._settled(archive, action(archive))
-        if problem is not None:  # a writer who fails says so anyway
-            self.report(problem)
-        return result
+            result: T = self.around_use(self, archive, action) if self.around_use else action(archive)
+            return result
 
-    def open_archive(self) -> Archive:
-        """The archive, or that of the journal. While an archive is not shown, its items are, as the state file has
-        them.
-        """
+    def _open_archive(self) -> Archive:
+        """Open the archive, or the journal, which then also shows the items of an archive that is not used now."""
         if self.journal is None:
             return Archive(self.place.archive_path, seconds=self.seconds, mask=self._mask)
-        from unified_state.upkeep.stand_in.carry_items import open_journal  # few choose it
+        from unified_state.memory.workspace.carry_items import open_journal  # few need it
 
+        if self.stands_for is not None:
+            trusted = self.stands_for.digest_path
+            return open_journal(self.journal, self.seconds, self.masker, carried=self.place, trusted=trusted)
         place = self.place if os.path.exists(self.place.archive_path) else None
         return open_journal(self.journal, self.seconds, self.masker, carried=place)
 
     def _check(self, archive: Archive) -> None:
-        """Raises ArchiveUnavailableError for another repository's archive, and DamagedArchiveError where items are not
-        found any more that are there. A prompt does not wait for the latter.
+        """Raises ArchiveUnavailableError for another repository's archive, and DamagedArchiveError where an index of
+        items misses some. A prompt does not wait for the latter.
         """
         if self.place.id and archive.meta(OWNER) != self.place.id:
             from unified_state.memory.archive.schema.archive_owner import check_owner
 
             check_owner(archive, self.place.id)
-        if self._merge_seconds and self.journal is None:
+        if self.merge_seconds and self.journal is None:
             from unified_state.memory.archive.schema.ledger_check import ledger_problem
 
             problem = ledger_problem(archive.connection)
@@ -172,46 +166,49 @@ class Workspace:
                 raise damaged(archive.path, problem)
 
     def _make_key(self) -> None:
-        """Have the user's key before the disk is full: what is kept beside the state file is known to be ours by it."""
+        """Make the user's key before the disk is full: it marks a journal beside the state file as ours."""
         try:
             self.masker.ensure_key()
         except StorageError:
-            return  # whoever has something to mask says so
-
-    def _merge_back(self, archive: Archive) -> str | None:
-        """Take in what was kept elsewhere while the archive could not be used; what of it is not shown, if anything."""
-        if not self._merge_seconds:
-            return None
-        from unified_state.upkeep.stand_in.merge_back import merge_back
-
-        return merge_back(self, archive, self._merge_seconds)
+            return  # a text that has to be masked raises it again
 
     def _begin_anew(self, error: DamagedArchiveError) -> None:
-        """Set the archive aside; what was replayed from a journal is only replayed again."""
+        """Set a damaged archive aside. A damaged replay of a journal is only dropped, and replayed again."""
         if self.journal is not None:
-            from unified_state.memory.journal.journal_replay import drop_damaged
+            from unified_state.memory.journal.journalled_archive import drop_damaged
 
             drop_damaged(self.journal)
             return
-        from unified_state.memory.workspace.mend_archive import begin_anew
+        from unified_state.memory.workspace.damaged_archive import begin_anew
 
-        begin_anew(self.place, self.masker, error, self.report, self.salvage_seconds)
+        # A person waits as long as it takes; a hook would be ended by its client.
+        is_hook = self.merge_seconds < _PATIENT
+        seconds = max(self.merge_seconds, _LEAST_SALVAGE_SECONDS) if is_hook else None
+        begin_anew(self.place, self.masker, error, self.report, seconds)
 
-    @property
-    def salvage_seconds(self) -> float | None:
-        """How long it may take to bring what can be read into a new archive: a person waits, a hook is ended."""
-        return max(self._merge_seconds, _LEAST_SALVAGE_SECONDS) if self._merge_seconds < _PATIENT else None
+    def stand_in(self, reason: str) -> Workspace:
+        """Return a workspace that records in a journal while the archive cannot be used; `reason` says why.
 
-    def _settled(self, archive: Archive, result: T) -> T:
-        """The result, and what hooks enforce is as the ledger says now."""
-        if self.enforces and read_stamp(archive)[1] is None:
-            from unified_state.constraints.compile_constraints import settle
+        Its constraints are not enforced: the table of enforced constraints is the archive's.
+        """
+        from unified_state.memory.journal.journal_places import writable_journal
 
-            settle(archive, self)
-        return result
+        folder = writable_journal(self.place)
+        return Workspace(
+            self.place.replace(folder=folder, digest_path=digest_path_of(folder, self.place.state_path)),
+            self.settings,
+            self.report,
+            session_id=self.session_id,
+            origin=self.origin,
+            seconds=self.seconds,
+            advise=self.advise,
+            merge_seconds=0.0,
+            stands_for=self.place,
+            health=f"all is kept in a journal; its records join the archive once it can be used; now {reason}",
+        )
 
     def author(self) -> Author:
-        """Who records something here now, and where HEAD is."""
+        """Return who records an item here now, and the commit and branch of HEAD."""
         from unified_state.memory.ledger.record_item import Author
 
         commit, branch = self.head()
@@ -224,14 +221,14 @@ class Workspace:
         )
 
     def head(self) -> tuple[str | None, str | None]:
-        """Commit and branch of the worktree's HEAD now."""
+        """Return commit and branch of the worktree's HEAD."""
         from unified_state.memory.repository.find_repository import read_head
 
         commit, branch = read_head(self.place.repository)
         return commit, None if branch is None else self.masker.text(branch)
 
     def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
-        """The number of this workspace's session."""
+        """Return the number of this workspace's session in the archive, and note that it is active now."""
         return touch_session(
             archive, self.session_id or LOCAL_SESSION, now, worktree=self.place.repository.worktree, pid=pid
         )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_text
-from unified_state.memory.ledger.rules.binding import is_binding
-from unified_state.memory.ledger.rules.item_lines import harmless, item_line
-from unified_state.memory.ledger.rules.validity_text import ahead_lines, with_validity
+from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
+from unified_state.memory.ledger.rules.short_item import is_binding
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 

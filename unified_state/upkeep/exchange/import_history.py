@@ -13,9 +13,9 @@ from unified_state.lib.record import Record
 from unified_state.memory.archive.sessions import root_at_worktree, session_number
 from unified_state.memory.archive.write_steps import tidy
 from unified_state.memory.ledger.item_table import PROPOSED
-from unified_state.memory.ledger.rules.binding import may_decide
-from unified_state.memory.manager.worktree_states import rewrite_state_files
+from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+from unified_state.memory.writer.record_state import refresh_worktrees
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.restore.news_table import last_news, take_back_news
 from unified_state.upkeep.exchange.export_history import use_store
@@ -110,7 +110,7 @@ def import_file(
 
     done, forgotten = use_store(workspace, action, server)
     if server is None:  # also where nothing is new: what was known may have changed
-        rewrite_state_files(workspace, forgotten.__contains__ if forgotten else None)
+        refresh_worktrees(workspace, forgotten.__contains__ if forgotten else None)
     return done
 
 

@@ -30,9 +30,9 @@ from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.gate import is_in_force, pass_gate_for
 from unified_state.memory.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
-from unified_state.memory.manager.worktree_states import rewrite_state_files
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
+from unified_state.memory.writer.record_state import refresh_worktrees
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.history_records import SESSION
 from unified_state.model.item import ATTEMPT
@@ -125,7 +125,7 @@ def forget(
             return forgotten, (before - work_texts(archive)).__contains__
 
         done, leaves = workspace.use(action)
-    rewrite_state_files(workspace, leaves)
+    refresh_worktrees(workspace, leaves)
     return done
 
 

@@ -14,7 +14,7 @@ from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import strings_of, unpack
 from unified_state.memory.archive.steps import uuid_key
 from unified_state.memory.archive.write_steps import forget_step, tidy
-from unified_state.memory.ledger.rules.binding import may_decide
+from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.model.refs import TURN, step_refs
 from unified_state.search.rules.query_dates import begin_of
 

@@ -17,9 +17,9 @@ from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.memory.ledger.item_table import list_items, update_item
 from unified_state.memory.ledger.source_table import set_source
-from unified_state.memory.manager.worktree_states import existing_state_files, rewrite_state_files
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
+from unified_state.memory.writer.record_state import existing_state_files, refresh_worktrees
 from unified_state.model.history_records import STEP
 from unified_state.model.step import TOOL_CALL
 
@@ -59,7 +59,7 @@ def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], No
     done = workspace.use(action)
     files = list(_files(workspace, fix=fix))
     if fix and (files or done.refs):
-        rewrite_state_files(workspace, lambda _text: False)
+        refresh_worktrees(workspace, lambda _text: False)
     return done.replace(refs=(*done.refs, *files))
 
 

@@ -34,7 +34,7 @@ def configure(_name: str, parser: ArgumentParser) -> None:
 
 def _import(arguments: Namespace) -> int:
     from unified_state.errors import UsageError
-    from unified_state.memory.ledger.rules.binding import may_decide
+    from unified_state.memory.ledger.rules.short_item import may_decide
     from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_format
     from unified_state.upkeep.exchange.import_history import examine
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import os
 
+from unified_state.agents.install.agents_file import add_pointer, remove_pointer
 from unified_state.agents.install.find_plugin import is_enabled
 from unified_state.agents.install.hook_interpreter import told_of_interpreter
 from unified_state.agents.install.install_claude_code import (
@@ -26,7 +27,6 @@ from unified_state.interfaces.cli.install_hosts import install_into, uninstall_f
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.times import current_time
-from unified_state.memory.manager.agents_file import add_pointer, remove_pointer
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.link import candidates, note_about

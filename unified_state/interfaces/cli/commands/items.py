@@ -10,8 +10,8 @@ from unified_state.lib.record import disk_value
 from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.memory.ledger.rules.short_item import short_form
-from unified_state.memory.manager.manager import UnifiedStateManager
-from unified_state.memory.manager.state_writer import StateWriter
+from unified_state.memory.manager import UnifiedStateManager
+from unified_state.memory.writer.record_state import add_item, lift_constraint, supersede_decision
 from unified_state.model.constraint import DENY, MODES, USER_SAID
 from unified_state.model.item import ATTEMPT, EVIDENCE_TYPES, PRIORITIES
 from unified_state.model.scope import scope_of
@@ -106,7 +106,7 @@ def _add(arguments: Namespace) -> int:
             entry = manager.add_open_question(text, arguments.context, arguments.priority)
         case "attempt":
             tried = {"attempt": text, "outcome": arguments.outcome}
-            entry = StateWriter(context.workspace(create=True)).add(ATTEMPT, tried)
+            entry = add_item(context.workspace(create=True), ATTEMPT, tried)
         case _:
             entry = manager.add_evidence(arguments.type, text, arguments.source)
     return _show(context, entry)
@@ -115,7 +115,7 @@ def _add(arguments: Namespace) -> int:
 def _supersede(arguments: Namespace) -> int:
     if arguments.by is not None:
         context = Context(as_json=arguments.json, session_id=arguments.session)
-        return _show(context, StateWriter(context.workspace(create=True)).supersede(arguments.id, arguments.by))
+        return _show(context, supersede_decision(context.workspace(create=True), arguments.id, arguments.by))
     if arguments.rationale is None:
         message = "there is no rationale"
         raise UsageError(message, "give --rationale, or --by with a decision that is recorded already")
@@ -133,7 +133,7 @@ def _resolve(arguments: Namespace) -> int:
 
 def _lift(arguments: Namespace) -> int:
     context = Context(as_json=arguments.json, session_id=arguments.session)
-    return _show(context, StateWriter(context.workspace(create=True)).lift(arguments.id))
+    return _show(context, lift_constraint(context.workspace(create=True), arguments.id))
 
 
 def _tell_of_enforcement(context: Context, constraint: Constraint) -> None:

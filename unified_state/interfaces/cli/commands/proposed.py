@@ -45,20 +45,19 @@ def _list(arguments: Namespace) -> int:
 
 
 def _accept(arguments: Namespace) -> int:
-    return _decide(arguments, "accept")
+    return _decide(arguments, accepted=True)
 
 
 def _dismiss(arguments: Namespace) -> int:
-    return _decide(arguments, "dismiss")
+    return _decide(arguments, accepted=False)
 
 
-def _decide(arguments: Namespace, verb: str) -> int:
-    from unified_state.memory.manager.state_writer import StateWriter
+def _decide(arguments: Namespace, *, accepted: bool) -> int:
+    from unified_state.memory.writer.record_state import decide_proposal
 
     context = Context(as_json=arguments.json)
-    writer = StateWriter(context.workspace(create=True))
-    decide = writer.accept if verb == "accept" else writer.dismiss
-    entries = [decide(ref) for ref in arguments.refs]
+    workspace = context.workspace(create=True)
+    entries = [decide_proposal(workspace, ref, accepted=accepted) for ref in arguments.refs]
     context.show([disk_value(entry) for entry in entries], "\n".join(entry.id for entry in entries))
     return 0
 

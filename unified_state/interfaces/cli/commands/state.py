@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from unified_state.memory.manager.manager import UnifiedStateManager
+    from unified_state.memory.manager import UnifiedStateManager
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.session_state import State
     from unified_state.upkeep.doctor.project_status import Status
@@ -58,7 +58,7 @@ def configure(name: str, parser: ArgumentParser) -> None:
 
 
 def _manager(context: Context, *, create: bool) -> UnifiedStateManager:
-    from unified_state.memory.manager.manager import UnifiedStateManager
+    from unified_state.memory.manager import UnifiedStateManager
 
     return UnifiedStateManager(workspace=context.workspace(create=create))
 
@@ -165,7 +165,7 @@ def _age(arguments: Namespace) -> int:
 def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
     """Which items still fit the files, the branch and the conversation: for machines and for people."""
     from unified_state.memory.ledger.check_validity import standing
-    from unified_state.memory.ledger.rules.validity_text import validity_text
+    from unified_state.memory.ledger.rules.item_lines import validity_text
 
     found = workspace.use(lambda archive: standing(archive, workspace.place.repository))
     others = [{"ref": ref, "text": validity_text(validity), **disk_value(validity)} for ref, validity in found.others]
@@ -176,7 +176,7 @@ def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
 
 
 def _validate(arguments: Namespace) -> int:
-    from unified_state.memory.manager.inspect_state import inspect_ledger, inspect_state_file
+    from unified_state.memory.writer.inspect_state import inspect_ledger, inspect_state_file
 
     context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)

@@ -14,29 +14,28 @@ from itertools import islice
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError
 from unified_state.lib.files import sync_folder
-from unified_state.lib.stdlib import DatabaseError
+from unified_state.lib.stdlib import DatabaseError, parse_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.archive import explained
 from unified_state.memory.archive.pending_messages import Pending, keep_message, read_pending, sessions_with_pending
-from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.sessions import LOCAL_SESSION, change_work, read_work, touch_session
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import everything
 from unified_state.memory.journal.journal import EVENTS, HISTORY, Journal
 from unified_state.memory.journal.journal_places import DAMAGED, MERGED, merged_folders, waiting_journals
-from unified_state.memory.journal.journal_replay import MemoryArchive
-from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.memory.journal.journalled_archive import JournalledArchive, MemoryArchive
 from unified_state.memory.journal.scratch_database import remove_scratch, remove_tree
 from unified_state.memory.ledger.item_table import raise_counter, selected_items
 from unified_state.memory.repository.place import digest_path_of, journal_folder
 from unified_state.memory.state_file.state_file import StateFile, written_state_files
+from unified_state.memory.workspace.carry_items import is_carried
 from unified_state.upkeep.forget.forget_refs import forget_told
-from unified_state.upkeep.stand_in.carry_items import is_carried
-from unified_state.upkeep.stand_in.former_files import FormerFiles, former_files
-from unified_state.upkeep.stand_in.merge_notes import take_notes
+from unified_state.upkeep.merge.former_files import FormerFiles, former_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
@@ -242,3 +241,48 @@ class _Merge:
 def _unremovable(folder: str, error: OSError) -> StorageError:
     message = f"{folder} is in the archive and cannot be removed: {error.strerror}"
     return StorageError(message, "remove it by hand")
+
+
+def take_notes(archive: Archive, source: Archive) -> None:
+    """Take over what the source tells and the archive does not know yet."""
+    with archive.transaction():
+        for session in source.rows("SELECT session_id, coalesce(seen_at, 0), worktree, pid, work FROM session"):
+            _take_work(archive, *session)
+        for note in source.rows(
+            "SELECT session_id, kind, text, at, done_at, key, state FROM note "
+            "LEFT JOIN session ON session.id = session ORDER BY note.id"
+        ):
+            _take_note(archive, *note)
+        for saved in source.rows("SELECT * FROM saved"):
+            archive.run(
+                "INSERT INTO saved VALUES (?, ?, ?, ?) ON CONFLICT (state_path) DO UPDATE SET at = excluded.at, "
+                "trigger = excluded.trigger, git = excluded.git WHERE excluded.at > at",
+                *saved,
+            )
+
+
+def _take_work(archive: Archive, session_id: str, seen_at: int, worktree: str, pid: int, told: str | None) -> None:
+    number = touch_session(archive, session_id, seen_at, worktree=worktree, pid=pid)
+    changes: dict[str, Any] = {name: value for name, value in (parse_json(told) if told else {}).items() if value}
+    if changes and (session_id != LOCAL_SESSION or changes.get("workItem")):
+        work = {**read_work(archive, number).get("workItem", {}), **(changes.get("workItem") or {})}
+        change_work(archive, number, {**changes, **({"workItem": work} if work else {})})
+
+
+def _take_note(archive: Archive, owner: str | None, kind: str, text: str, at: str, *more: Any) -> None:
+    """A note, once. Notes of no session stood in the state file, and an agent's list in its transcript: the archive may
+    have these with another time.
+    """
+    done_at, key, state = more
+    archive.run(
+        "INSERT INTO note (session, kind, text, at, done_at, key, state) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
+        "WHERE NOT EXISTS (SELECT 1 FROM note WHERE kind = ?2 AND text = ?3 AND (at = ?4 OR ?8))",
+        touch_session(archive, owner, 0) if owner else None,
+        kind,
+        text,
+        at,
+        done_at,
+        key,
+        state,
+        owner is None or key is not None,
+    )

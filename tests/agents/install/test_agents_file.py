@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import binary, lists, sampled_from
 
-from unified_state.memory.manager.agents_file import BEGIN, END, with_block, without_block
+from unified_state.agents.install.agents_file import BEGIN, END, with_block, without_block
 
 LINES = ["## Title", "", "text"]
 ODD = lists(sampled_from([b"\n", b"\r\n", b"\r", b"# x", b"\xef\xbb\xbf", "記憶".encode(), b"<!--", b" "])).map(

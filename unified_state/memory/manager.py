@@ -7,9 +7,8 @@ import os
 from unified_state.errors import UsageError
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_milliseconds
-from unified_state.memory.manager.state_writer import StateWriter
-from unified_state.memory.workspace.open_workspace import program_workspace
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.writer.record_state import add_item, change_work_item, refresh, resolve_question, save
 from unified_state.model.constraint import ASK, DENY
 from unified_state.model.item import (
     CONSTRAINT,
@@ -24,15 +23,27 @@ from unified_state.model.item import (
     OpenQuestion,
 )
 from unified_state.model.session_state import TRIGGERS, WorkItem
+from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeVar
 
+    from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.session_state import State
 
     Entry = TypeVar("Entry", Decision, Constraint, OpenQuestion, Evidence)
+
+
+def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
+    """Return the workspace of a program: of the given folder, else of the current one. It reports by warnings."""
+    import warnings
+
+    def warn(line: str) -> None:
+        warnings.warn(line, stacklevel=2)
+
+    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=merge_and_settle)
 
 
 class UnifiedStateManager:
@@ -58,16 +69,15 @@ class UnifiedStateManager:
         `session_id` defaults to the client session that started this process. `workspace` is for callers that have one.
         """
         self._workspace = workspace or program_workspace(project_dir, session_id)
-        self._writer = StateWriter(self._workspace)
 
     def add_decision(self, decision: str, rationale: str, reversible: bool = True) -> Decision:
         """Record what was decided and why. An irreversible decision stays in the state file longest."""
-        return _as(Decision, self._writer.add(DECISION, _decision(decision, rationale, reversible)))
+        return _as(Decision, add_item(self._workspace, DECISION, _decision(decision, rationale, reversible)))
 
     def supersede_decision(self, decision_id: str, decision: str, rationale: str, reversible: bool = True) -> Decision:
         """Record the decision that takes the place of an earlier one."""
         body = _decision(decision, rationale, reversible)
-        return _as(Decision, self._writer.add(DECISION, body, supersedes=decision_id))
+        return _as(Decision, add_item(self._workspace, DECISION, body, supersedes=decision_id))
 
     def add_constraint(
         self,
@@ -84,21 +94,21 @@ class UnifiedStateManager:
         `mode`: `warn`, `ask` (the default) or `deny`, which takes the user's own word: what is inferred asks at most.
         """
         body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
-        return _as(Constraint, self._writer.add(CONSTRAINT, body | enforcement_of(scope, mode)))
+        return _as(Constraint, add_item(self._workspace, CONSTRAINT, body | enforcement_of(scope, mode)))
 
     def add_open_question(self, question: str, context: str, priority: str = "medium") -> OpenQuestion:
         """Record what has to be found out; `priority` is high, medium or low."""
         body = {"question": question, "context": context, "priority": _one_of("priority", priority, PRIORITIES)}
-        return _as(OpenQuestion, self._writer.add(QUESTION, body))
+        return _as(OpenQuestion, add_item(self._workspace, QUESTION, body))
 
     def resolve_question(self, question_id: str, resolution: str) -> OpenQuestion:
         """Close an open question with what was found."""
-        return _as(OpenQuestion, self._writer.resolve(question_id, resolution))
+        return _as(OpenQuestion, resolve_question(self._workspace, question_id, resolution))
 
     def add_evidence(self, type: str, content: str, source: str) -> Evidence:  # noqa: A002  # the name on disk
         """Record verbatim text: an error, a command, an output or an observation. All of it is kept in the archive."""
         body = {"type": _one_of("type", type, EVIDENCE_TYPES), "content": content, "source": source}
-        return _as(Evidence, self._writer.add(EVIDENCE, body))
+        return _as(Evidence, add_item(self._workspace, EVIDENCE, body))
 
     def set_work_item(
         self,
@@ -113,7 +123,7 @@ class UnifiedStateManager:
             raise UsageError(message, "it goes from 0 to 1")
         given = {"id": id, "title": title, "phase": phase, "progress": progress}
         changes = {name: value for name, value in given.items() if value is not None}
-        return WorkItem.from_disk(self._writer.change_work_item(changes))
+        return WorkItem.from_disk(change_work_item(self._workspace, changes))
 
     def set_phase(self, phase: str) -> WorkItem:
         """Say which phase the work item of this session is in."""
@@ -125,13 +135,13 @@ class UnifiedStateManager:
         """Save the state with git as it stands now. `highlights` are added; `actions`, if given, are what is left to
         do.
         """
-        return self._writer.save(_one_of("trigger", trigger, TRIGGERS), highlights, actions).state
+        return save(self._workspace, _one_of("trigger", trigger, TRIGGERS), highlights, actions)
 
     def load_state(self) -> State | None:
         """The state as it is now; None where nothing was ever recorded. Brings the state file up to date."""
         if self._workspace.is_empty and not os.path.exists(self._workspace.place.state_path):
             return None
-        return self._writer.refresh().state
+        return refresh(self._workspace)
 
     def state_age(self) -> float | None:
         """Minutes since the state was last saved; None if it never was."""

@@ -1,1 +1,0 @@
-"""UnifiedStateManager: items are recorded, and each worktree's state file follows."""

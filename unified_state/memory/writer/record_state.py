@@ -1,0 +1,261 @@
+"""Recording: an action changes the ledger, and the state file of the worktree follows.
+
+What `record` returns is durable. While the archive cannot be used, the action runs in a journal that stands in for it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import NotFoundError, StorageError, UnifiedStateError
+from unified_state.lib.times import current_time, to_text
+from unified_state.memory.archive.session_notes import add_notes, close_notes
+from unified_state.memory.archive.sessions import change_work, read_work
+from unified_state.memory.ledger.record_item import accept, dismiss, lift, record_item, resolve, supersede
+from unified_state.memory.ledger.relate_items import hints
+from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.memory.state_file.state_file import written_state_files
+from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.workspace import UNAVAILABLE
+from unified_state.memory.writer.refresh_state import check_version, refresh_state, save_state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.ledger.find_sources import Source
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.item import Entry, LedgerItem
+    from unified_state.model.session_state import State
+
+    T = TypeVar("T")
+
+
+def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str | None) -> T:
+    """Return action(archive, now), and write the state file as the ledger is afterwards. `refs` name the items that the
+    action changes. A state file that cannot be written is reported, not raised: the ledger has the change already.
+    """
+    done: list[T] = []
+
+    def use(here: Workspace, archive: Archive) -> T:
+        now = current_time()
+        check_version(here.place)
+        if os.path.lexists(here.place.state_path) and not archive.row("SELECT 1 FROM item LIMIT 1"):
+            _show(here, archive, now)  # a new archive continues the numbers of an older state file
+        done.append(action(archive, now))
+        _show(here, archive, now)
+        return done[-1]
+
+    return _use(workspace, use, refs, done)
+
+
+def add_item(
+    workspace: Workspace,
+    kind: str,
+    body: dict[str, Any],
+    *,
+    supersedes: str | None = None,
+    source: Source | None = None,
+) -> Entry:
+    """Record an item, in place of the one it supersedes, and return its entry. `source` are the archived words that
+    say it.
+    """
+    author = workspace.author()
+    if source is not None:
+        author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
+
+    def action(archive: Archive, now: int) -> LedgerItem:
+        item = record_item(archive, kind, body, author, masker=workspace.masker, now=now, supersedes=supersedes)
+        for line in hints(archive, item):
+            workspace.advise(line)
+        return item
+
+    return short_form(record(workspace, action, supersedes))
+
+
+def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:
+    """Mark a decision as superseded by another one, and return the entry of the other one."""
+    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, now=now), ref, by))
+
+
+def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
+    """Close an open question and return its entry."""
+    masker = workspace.masker
+    return short_form(
+        record(workspace, lambda archive, now: resolve(archive, ref, resolution, masker=masker, now=now), ref)
+    )
+
+
+def decide_proposal(workspace: Workspace, ref: str, *, accepted: bool) -> Entry:
+    """Make a proposal a fact, or dismiss it, and return its entry."""
+    decide = accept if accepted else dismiss
+    return short_form(record(workspace, lambda archive, now: decide(archive, ref, workspace.origin, now), ref))
+
+
+def lift_constraint(workspace: Workspace, ref: str) -> Entry:
+    """Lift a constraint and return its entry. Where only the table of enforced constraints knows it, end its
+    enforcement and raise NotFoundError.
+    """
+    author, masker = workspace.author(), workspace.masker
+    try:
+        return short_form(
+            record(workspace, lambda archive, now: lift(archive, ref, author, masker=masker, now=now), ref)
+        )
+    except NotFoundError:
+        from unified_state.constraints.compile_constraints import end_lost
+
+        if end_lost(workspace, ref):
+            workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
+        raise
+
+
+def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
+    """Change the given fields of what the session works on, and return the whole work item."""
+    masked = {
+        name: workspace.masker.text(value) if isinstance(value, str) else value for name, value in changes.items()
+    }
+
+    def action(archive: Archive, now: int) -> dict[str, Any]:
+        commit, branch = workspace.head()
+        with archive.transaction():
+            session = workspace.session_number(archive, now)
+            item = {**read_work(archive, session).get("workItem", {}), **masked}
+            change_work(archive, session, {"workItem": item, "branch": branch, "commit": commit})
+        return item
+
+    return record(workspace, action)
+
+
+def save(
+    workspace: Workspace, trigger: str, highlights: Sequence[str] = (), actions: Sequence[str] | None = None
+) -> State:
+    """Save the state with git as it is now, and return it. Highlights are added; actions, if given, replace the open
+    ones.
+    """
+    from unified_state.memory.repository.git_library import read_git_with_gitpython
+    from unified_state.memory.state_file.calibrate import calibrate
+    from unified_state.memory.workspace.link import note_about
+    from unified_state.settings import environment
+
+    git, now = read_git_with_gitpython(workspace.place.repository.worktree, environment()), current_time()
+    noted: list[bool] = []  # a second attempt, in a new archive or a journal, must not repeat the notes
+
+    def use(here: Workspace, archive: Archive) -> State:
+        check_version(here.place)
+        with archive.transaction():
+            session = here.session_number(archive, now)
+            if not noted:
+                _note(here, archive, session, to_text(now), highlights, actions)
+            change_work(archive, session, {"branch": git.branch, "commit": git.commit})
+        noted.append(True)
+        calibrate(archive, now)
+        return save_state(archive, here, now, trigger, git, _count_tokens)
+
+    saved = _use(workspace, use)
+    note_about(workspace.place)
+    return saved
+
+
+def _note(
+    workspace: Workspace,
+    archive: Archive,
+    session: int,
+    at: str,
+    highlights: Sequence[str],
+    actions: Sequence[str] | None,
+) -> None:
+    owner = session if workspace.session_id else None
+    add_notes(archive, owner, "highlight", map(workspace.masker.text, highlights), at)
+    if actions is not None:
+        close_notes(archive, session, "action", at)
+        add_notes(archive, owner, "action", map(workspace.masker.text, actions), at)
+
+
+def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> State:
+    """Write the state file as the ledger is now, and return the state. Texts of others that `leaves` selects leave the
+    file.
+    """
+    return _use(workspace, lambda here, archive: refresh_state(archive, here, current_time(), leaves, _count_tokens))
+
+
+def existing_state_files(workspace: Workspace) -> list[str]:
+    """Return the state files of a repository's worktrees, including those of linked clones."""
+    paths = {workspace.place.state_path, *written_state_files(workspace.place.folder)}
+    return sorted(filter(os.path.lexists, paths))
+
+
+def refresh_worktrees(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> None:
+    """Refresh the state files of all worktrees. One that cannot be written is reported."""
+    for path in existing_state_files(workspace):
+        try:
+            owner = workspace if path == workspace.place.state_path else _owner(path, workspace)
+            if owner.place.archive_path == workspace.place.archive_path:
+                refresh(owner, leaves)
+        except UnifiedStateError as error:
+            workspace.report(f"the state file {path} was not refreshed: {error}")
+
+
+def _owner(path: str, workspace: Workspace) -> Workspace:
+    folder = os.path.dirname(os.path.dirname(path))
+    return open_workspace(folder, None, report=workspace.report, create=False, around_use=workspace.around_use)
+
+
+def _use(
+    workspace: Workspace,
+    action: Callable[[Workspace, Archive], T],
+    refs: Sequence[str | None] = (),
+    done: Sequence[T] = (),
+) -> T:
+    """Return action(workspace, archive), or the last of `done` where the archive failed after it was done. Where the
+    archive cannot be used, run the action in a journal and report that.
+    """
+    try:
+        return workspace.use(lambda archive: action(workspace, archive))
+    except UNAVAILABLE as error:
+        if workspace.journal is not None:
+            raise
+        if not done:
+            return _use_journal(workspace, action, refs, error)
+        workspace.report(f"recorded, but {error}")
+        return done[-1]
+
+
+def _use_journal(
+    workspace: Workspace,
+    action: Callable[[Workspace, Archive], T],
+    refs: Sequence[str | None],
+    error: UnifiedStateError,
+) -> T:
+    """Run the action in a journal. Raises the archive's own error where no journal can be written either."""
+    from unified_state.memory.workspace.carry_items import check_not_carried
+
+    beside = workspace.stand_in(error.message)
+
+    def use(archive: Archive) -> T:
+        check_not_carried(archive, refs, error.message)
+        return action(beside, archive)
+
+    try:
+        result = beside.use(use)
+    except StorageError:
+        raise error from None
+    why = "; ".join(filter(None, error.args))  # without the hint of what an earlier journal holds
+    workspace.report(f"{why}; it is kept in {beside.journal}, and joins the archive once that can be used")
+    if "scope" in getattr(result, "body", ()):
+        workspace.advise("it is enforced once the archive can be used")
+    return result
+
+
+def _show(workspace: Workspace, archive: Archive, now: int) -> None:
+    try:
+        refresh_state(archive, workspace, now, None, _count_tokens)
+    except StorageError as error:
+        workspace.report(f"recorded, but {error}")
+
+
+def _count_tokens(texts: Sequence[str]) -> list[int]:
+    from unified_state.lib.tokens import count_tokens
+
+    return count_tokens(texts)

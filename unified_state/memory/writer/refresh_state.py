@@ -1,0 +1,217 @@
+"""The state file of a worktree, written from the ledger.
+
+The file is read under its lock, what others changed in it is adopted, and it is written anew. A crash before that
+leaves an older but whole file, which the next write brings up to date. The rules file, where the user asked for one,
+follows.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import DamagedFileError, StorageError, UnifiedStateError
+from unified_state.lib.record import disk_value
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.times import to_text
+from unified_state.memory.archive.pending_messages import is_running
+from unified_state.memory.archive.session_notes import open_notes, pending_actions
+from unified_state.memory.archive.sessions import working_sessions
+from unified_state.memory.ledger.item_table import items_in_file
+from unified_state.memory.ledger.rules.short_item import key_decisions, sections_of
+from unified_state.memory.repository.git_exclude import exclude_from_git
+from unified_state.memory.repository.place import EXCLUDED, NAME
+from unified_state.memory.state_file.adopt import adopt
+from unified_state.memory.state_file.page_out import estimated_tokens, page_out
+from unified_state.memory.state_file.rules.read_state import drop_texts, keep_unknown, last_save, read_section
+from unified_state.memory.state_file.rules.state_budget import budget_status
+from unified_state.memory.state_file.state_file import StateFile
+from unified_state.model.session_state import (
+    STATE_VERSION,
+    GitState,
+    SessionRecord,
+    State,
+    Summaries,
+    TokenMetrics,
+    Workflow,
+    WorkItem,
+)
+from unified_state.restore.rules_file import is_wanted, write_rules_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.sessions import WorkingSession
+    from unified_state.memory.repository.place import Place
+    from unified_state.memory.state_file.state_file import StateContent
+    from unified_state.memory.workspace.workspace import Workspace
+
+    Leaves = Callable[[str], bool]
+    Counter = Callable[[Sequence[str]], list[int]]
+
+_HIGHLIGHTS, _PENDING = 5, 20
+
+
+def check_version(place: Place) -> None:
+    """Raise NewerVersionError where a newer version wrote the state file: it could not show what is recorded now."""
+    try:
+        _file(place).load()
+    except (DamagedFileError, StorageError):
+        return  # the next write sets the file aside, or reports that it cannot be written
+
+
+def save_state(
+    archive: Archive,
+    workspace: Workspace,
+    now: int,
+    trigger: str,
+    git: GitState,
+    count_tokens: Counter | None = None,
+) -> State:
+    """Write the state file with a fresh git state, and return the state."""
+    masked = workspace.masker.json(dump_json(disk_value(git)))
+    with archive.transaction():
+        archive.run(
+            "INSERT OR REPLACE INTO saved VALUES (?, ?, ?, ?)",
+            workspace.place.state_path,
+            to_text(now),
+            trigger,
+            masked,
+        )
+    return refresh_state(archive, workspace, now, None, count_tokens)
+
+
+def refresh_state(
+    archive: Archive,
+    workspace: Workspace,
+    now: int,
+    leaves: Leaves | None = None,
+    count_tokens: Counter | None = None,
+) -> State:
+    """Write the state file as the ledger is now, and return the state. The save time and the git state stay, and so
+    does what others wrote into the file, but the texts that `leaves` selects. Without `count_tokens` (in hooks) no item
+    is paged out.
+    """
+    place = workspace.place
+
+    def change(content: StateContent) -> State:
+        if content.set_aside:
+            workspace.report(f"the state file was damaged; it was set aside as {content.set_aside}")
+        present = _usable(workspace, content, leaves)
+        if not (archive.meta("stands in") or workspace.waiting):  # records of a journal are no changes by others
+            adopt(archive, content.replace(json=present), now)
+        state = _state(archive, workspace, now, present, count_tokens)
+        as_before = state.replace(updated_at=_text(present.get("updatedAt")))
+        return as_before if disk_value(as_before) == content.json else state
+
+    if not os.path.lexists(place.state_path):
+        shared = NAME if workspace.settings.share_state_file else None
+        exclude_from_git(place, [name for name in EXCLUDED if name != shared])
+    state = _file(place).update(change)
+    try:
+        if is_wanted(place):
+            write_rules_file(archive, place, workspace.settings, now)
+    except UnifiedStateError as error:  # the ledger has everything already
+        workspace.report(str(error))
+    return state
+
+
+def _file(place: Place) -> StateFile:
+    return StateFile(place.state_path, place.digest_path)
+
+
+def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) -> dict[str, Any]:
+    """Return the file's JSON. Secrets are masked where others wrote it, and where texts have to leave, since the rules
+    of today may find more secrets than those of then.
+    """
+    usable: dict[str, Any] = content.json or {}
+    if not content.is_ours or leaves is not None:
+        usable = parse_json(workspace.masker.json(dump_json(usable)))
+    if leaves is not None:
+        drop_texts(usable, leaves)
+    return usable
+
+
+def _state(
+    archive: Archive, workspace: Workspace, now: int, present: dict[str, Any], count_tokens: Counter | None
+) -> State:
+    items = shown = items_in_file(archive)
+    if count_tokens is not None:
+        shown = page_out(archive, items, workspace.settings, count_tokens, now)
+    at, trigger, git = _saved(archive, workspace.place, present, now)
+    since = now - workspace.settings.session_hours * 3_600_000
+    sessions = working_sessions(archive, workspace.place.repository.worktree, since)
+    alive = [session for session in sessions if is_running(session.pid)]
+    newest = alive[0] if alive else None
+    number = newest.number if newest else None
+    state = State(
+        version=STATE_VERSION,
+        timestamp=at,
+        trigger=trigger,
+        repository=workspace.place.id,
+        updated_at=to_text(now),
+        git=git,
+        work_item=_work_item(newest) or read_section(WorkItem, present.get("workItem")),
+        workflow=_workflow(newest, present),
+        **sections_of(shown),
+        summaries=Summaries(
+            context_highlights=open_notes(archive, number, "highlight", _HIGHLIGHTS),
+            key_decisions=key_decisions(shown),
+            pending_actions=pending_actions(archive, number, _PENDING),
+        ),
+        token_metrics=_metrics(
+            workspace, estimated_tokens(archive, shown), present, now if len(shown) < len(items) else None
+        ),
+        sessions={session.session_id: _session_record(archive, session) for session in alive},
+    )
+    return keep_unknown(state, present)
+
+
+def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
+    """Return when, why and with which git state the file was saved last; as the file says where we never saved it."""
+    saved = archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", place.state_path)
+    if saved is None:
+        return last_save(present, now)
+    at, trigger, git = saved
+    return at, trigger, GitState.from_disk(parse_json(git))
+
+
+def _metrics(workspace: Workspace, tokens: int, present: dict[str, Any], truncated_at: int | None) -> TokenMetrics:
+    before = present.get("tokenMetrics")
+    last = before.get("lastTruncation") if isinstance(before, dict) else None
+    return TokenMetrics(
+        estimated_tokens=tokens,
+        budget_status=budget_status(tokens, workspace.settings.budget_target, workspace.settings.budget_max),
+        last_truncation=_text(last) if truncated_at is None else to_text(truncated_at),
+    )
+
+
+def _session_record(archive: Archive, session: WorkingSession) -> SessionRecord:
+    return SessionRecord(
+        updated_at=to_text(session.seen_at),
+        work_item=_work_item(session),
+        highlights=open_notes(archive, session.number, "highlight", _HIGHLIGHTS),
+        pending_actions=pending_actions(archive, session.number, _PENDING),
+        branch=session.work.get("branch"),
+        commit=session.work.get("commit"),
+    )
+
+
+def _work_item(session: WorkingSession | None) -> WorkItem | None:
+    fields = None if session is None else session.work.get("workItem")
+    return None if fields is None else read_section(WorkItem, fields)
+
+
+def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workflow:
+    before = read_section(Workflow, present.get("workflow"))
+    if session is None:
+        return before
+    work_item = _work_item(session)
+    phase = (work_item.phase if work_item else None) or before.current_phase
+    return before.replace(current_phase=phase, tool_executions=session.tool_calls)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

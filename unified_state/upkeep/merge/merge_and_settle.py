@@ -1,0 +1,38 @@
+"""What surrounds each use of an archive: journals that wait are merged first, changed constraints are enforced after.
+
+The entry points (commands, hooks, servers, programs) give `merge_and_settle` to the workspaces that they open, so that
+nothing below them knows of merging or enforcement.
+"""
+
+from __future__ import annotations
+
+from unified_state.constraints.constraint_table import read_stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+
+    T = TypeVar("T")
+
+
+def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[Archive], T]) -> T:
+    """Return action(archive), run after the merge of waiting journals and before the enforcement of constraints that
+    the action changed.
+    """
+    problem = None
+    if workspace.merge_seconds and workspace.waiting:
+        from unified_state.upkeep.merge.merge_back import merge_back  # hardly ever
+
+        problem = merge_back(workspace, archive, workspace.merge_seconds)
+    result = action(archive)
+    if read_stamp(archive)[1] is None:
+        from unified_state.constraints.compile_constraints import settle  # only after a change
+
+        settle(archive, workspace)
+    if problem is not None:  # an action that fails reports itself
+        workspace.report(problem)
+    return result

@@ -1,1 +1,0 @@
-"""Where no archive can be used: a journal stands in, and merges back later."""
