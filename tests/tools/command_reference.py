@@ -15,28 +15,30 @@ def commands() -> str:
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
-    """The synopsis of a command and of each of its verbs, and one table of all arguments."""
+    """The synopsis of a command or of its verbs, and one table of all arguments; a bare command has neither."""
     about = COMMANDS[name][1]
     parsers = list(subparsers_of(parser)) or [("", parser)]
-    synopses = [" ".join([sub.prog, *_synopses(sub, _actions(sub))]) for _, sub in parsers]
-    parts = [f"## {name}", f"{about[0].upper()}{about[1:]}.", "\n".join(["```text", *synopses, "```"])]
+    synopses = [" ".join([sub.prog, *_synopses(sub, _actions(sub, verb), verb)]) for verb, sub in parsers]
+    parts = [f"## {name}", f"{about[0].upper()}{about[1:]}."]
+    if synopses != [parser.prog]:
+        parts.append("\n".join(["```text", *synopses, "```"]))
     if rows := list(_rows(parsers)):
         parts.append(table(("argument", "meaning"), rows))
     return "\n\n".join(parts)
 
 
-def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """The arguments of a parser, without `--help` and `--json`: the page describes both once."""
-    return sorted((a for a in parser._actions if a.dest not in {"help", "json"}), key=_position)
+def _actions(parser: argparse.ArgumentParser, verb: str) -> list[argparse.Action]:
+    """The arguments of a parser, without those that the page describes once."""
+    once = {"help", "json", "session"} if verb else {"help", "json"}
+    return sorted((action for action in parser._actions if action.dest not in once), key=_position)
 
 
 def _rows(parsers: Sequence[tuple[str, argparse.ArgumentParser]]) -> Iterator[tuple[str, str]]:
-    """Each argument once. Verbs that give it another meaning are named; the `--session` of verbs is described once."""
+    """Each argument once. Verbs that give it another meaning are named."""
     verbs: dict[tuple[str, str], list[str]] = {}
     for verb, parser in parsers:
-        for action in _actions(parser):
-            if not (verb and action.dest == "session"):
-                verbs.setdefault((_spelled(action), _meaning(action)), []).append(verb)
+        for action in _actions(parser, verb):
+            verbs.setdefault((_spelled(action), _meaning(action)), []).append(verb)
     spellings = [spelled for spelled, _ in verbs]
     for (spelled, meaning), users in verbs.items():
         of = f" ({', '.join(users)})" if spellings.count(spelled) > 1 else ""
@@ -49,15 +51,22 @@ def _position(action: argparse.Action) -> tuple[bool, bool]:
     return bool(action.option_strings), not action.required
 
 
-def _synopses(parser: argparse.ArgumentParser, actions: Sequence[argparse.Action]) -> Iterator[str]:
-    """Every argument as it may be given; of those that exclude each other, all together."""
-    told: set[argparse.Action] = set()
+def _synopses(parser: argparse.ArgumentParser, actions: Sequence[argparse.Action], verb: str) -> Iterator[str]:
+    """Every argument; of those that exclude each other, all together. The options of a bare command are `[OPTIONS]`."""
+    groups = {action: group for group in parser._mutually_exclusive_groups for action in group._group_actions}
+    free = [action for action in actions if action.option_strings and not action.required and action not in groups]
+    shown: set[argparse.Action] = set()
+    if free and not verb:
+        yield "[OPTIONS]"
+        shown.update(free)
     for action in actions:
-        group = next((group for group in parser._mutually_exclusive_groups if action in group._group_actions), None)
-        if group is None:
+        if action in shown:
+            continue
+        if action not in groups:
             yield _synopsis(action)
-        elif action not in told:
-            told.update(group._group_actions)
+        else:
+            group = groups[action]
+            shown.update(group._group_actions)
             choice = " | ".join(map(_spelled, group._group_actions))
             yield f"({choice})" if group.required else f"[{choice}]"
 
@@ -80,9 +89,10 @@ def _spelled(action: argparse.Action) -> str:
 
 def _meaning(action: argparse.Action) -> str:
     text = (action.help or "").replace("%%", "%").replace("|", "\\|")
+    repeated = "repeatable" if isinstance(action, argparse._AppendAction) and "repeatable" not in text else ""
     needed = "required" if action.required and action.option_strings else ""
     default = f"default: {action.default}" if action.choices and action.default and "default" not in text else ""
-    return "; ".join(filter(None, (text, needed, default)))
+    return "; ".join(filter(None, (text, repeated, needed, default)))
 
 
 def subparsers_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:

@@ -23,7 +23,6 @@ def hosts() -> str:
             host.title,
             ", ".join(map(_event, host.events.items())),
             ", ".join(f"`{event}`" for event in host.context_events),
-            "milliseconds" if host.timeout_unit > 1 else "seconds",
             _after(host),
             "everything" if host.transcript else "prompts and last answers",
         )
@@ -37,7 +36,6 @@ def hosts() -> str:
                     "agent",
                     "events",
                     "events that may add context",
-                    "timeouts in",
                     "end of a compaction is known by",
                     "archived",
                 ),

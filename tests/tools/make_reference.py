@@ -6,10 +6,8 @@ The examples are brought up to date too: what they show is what the commands pri
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import re
-import sqlite3
 import subprocess
 import sys
 import typing
@@ -18,18 +16,15 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tests.contracts import CONTRACTS
 from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools import mcp_reference
-from tests.tools.archive_tables import ARCHIVE_TABLES
 from tests.tools.command_reference import commands, table
 from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
 from unified_state.lib.record import Record
-from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.secrets.rules.secret_kinds import FORMATS
 from unified_state.model.history_records import HistoryRecord
@@ -43,15 +38,17 @@ from unified_state.model.session_state import (
     Workflow,
     WorkItem,
 )
-from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting
+from unified_state.setting_table import ALIASES, SETTINGS, Setting
 from unified_state.settings import default_data_dir
 
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(^<!-- end -->$)", re.MULTILINE | re.DOTALL)
+_ANY_NUMBER = 10_000_000  # the bound of settings that have none of their own
 _LINE = 100  # characters of a code block that need not be scrolled
 _STATE_RECORDS: tuple[type[Record], ...] = (
     *(State, GitState, WorkItem, Workflow, Decision, Constraint, Scope, OpenQuestion, Evidence, Attempt),
     *(Summaries, TokenMetrics, SessionRecord),
 )
+_ITEM_FIELDS = {"id", "timestamp", "origin", "status"}  # of every item; the page describes them once
 
 
 def settings() -> str:
@@ -74,8 +71,10 @@ def _toml(value: object) -> str:
 
 def _values(setting: Setting) -> str:
     if isinstance(setting.default, bool):
-        return "true, false"
+        return ""
     if isinstance(setting.default, int):
+        if (setting.least, setting.most) == (0, _ANY_NUMBER):
+            return setting.unit
         return f"{setting.least:,} to {setting.most:,} {setting.unit}"
     return ", ".join(f'"{choice}"' for choice in setting.choices) or "text"
 
@@ -90,7 +89,6 @@ def aliases() -> str:
         )
         for name, (setting, divisor) in ALIASES.items()
     ]
-    rows += [(f"`{name}`", "none", why) for name, why in IGNORED_ALIASES.items()]
     return table(("variable", "setting", "value"), rows)
 
 
@@ -103,9 +101,11 @@ def state_file() -> str:
 
 def _record(record: type[Record], schema: dict[str, Any]) -> str:
     required = schema.get("required", [])
+    common = _ITEM_FIELDS if set(schema["properties"]) > _ITEM_FIELDS else set()
     rows = [
         (f"`{name}`", f"{_json_type(shape)}{', required' if name in required else ''}")
         for name, shape in schema["properties"].items()
+        if name not in common
     ]
     return "\n\n".join([f"### {record.__name__}", _on_disk(record), table(("field", "type"), rows)])
 
@@ -123,7 +123,8 @@ def _json_type(shape: dict[str, Any]) -> str:
         name = shape["$ref"].rsplit("/", 1)[-1]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in shape:
-        return " or ".join(_json_type(choice) for choice in shape["anyOf"])
+        choices = [_json_type(choice) for choice in shape["anyOf"]]
+        return " or ".join(choice for choice in choices if choice != "null") + ("?" if "null" in choices else "")
     if "enum" in shape or "const" in shape:
         return ", ".join(f'`"{value}"`' for value in shape.get("enum", [shape.get("const")]))
     if shape["type"] == "array":
@@ -198,11 +199,6 @@ def history_store() -> str:
     return "\n\n".join(parts[: parts.index("### Constructor")])  # a protocol is not made
 
 
-def contracts() -> str:
-    """The numbered contracts by name; the docstring of each says what exactly it checks."""
-    return "\n".join(f"{contract.number}. {contract.name}" for contract in CONTRACTS)
-
-
 def history_records() -> str:
     """The records that travel between stores, with the fields of each."""
     return "\n\n".join(
@@ -212,21 +208,11 @@ def history_records() -> str:
 
 
 def exceptions() -> str:
-    """The errors, and the exit code each gives a command."""
+    """The errors, with the exit code of a command where it is not 1."""
     kinds: list[type[errors.UnifiedStateError]] = [errors.UnifiedStateError, *errors.UnifiedStateError.__subclasses__()]
-    rows = [(f"`{kind.__name__}`", str(kind.exit_code), _text(kind).replace("\n", " ")) for kind in kinds]
+    codes = {kind: f" Exit code {kind.exit_code}." if kind.exit_code != 1 else "" for kind in kinds}
+    rows = [(f"`{kind.__name__}`", _text(kind).replace("\n", " ") + codes[kind]) for kind in kinds]
     return table(("error", "exit code", "meaning"), rows)
-
-
-def tables() -> str:
-    """The tables of a new archive. Raises KeyError for a table without a row in `ARCHIVE_TABLES`."""
-    with contextlib.closing(sqlite3.connect(":memory:")) as archive:
-        archive.executescript("".join(MIGRATIONS))
-        names = archive.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' "
-            "AND name NOT GLOB 'step_text_*' AND name NOT GLOB 'sqlite_*' ORDER BY name"
-        ).fetchall()
-    return table(("table", "holds"), [(f"`{name}`", ARCHIVE_TABLES[name]) for (name,) in names])
 
 
 def demo() -> str:
@@ -248,10 +234,8 @@ GENERATED: dict[str, Callable[[], str]] = {
     "python-api": python_api,
     "agent-example": agent_example,
     "history-store": history_store,
-    "contracts": contracts,
     "history-records": history_records,
     "exceptions": exceptions,
-    "tables": tables,
     "mcp-tools": mcp_reference.tools,
     "mcp-instructions": mcp_reference.instructions,
     "demo": demo,

@@ -37,17 +37,21 @@ async def _reference() -> str:
 
 
 def _tool(tool: Tool) -> str:
+    """A tool: the first sentence of its description, and its own arguments."""
     annotations = tool.annotations
     reads = annotations is not None and annotations.read_only_hint
+    about, _, _ = (tool.description or "").partition(". ")
+    properties = tool.input_schema["properties"]
+    shared = " and ".join(f"`{name}`" for name in properties if name in _SHARED)
+    also = f" Also takes {shared}." if shared else ""
     required = tool.input_schema.get("required", [])
     rows = [
-        (f"`{name}`", _type(shape) + (", required" if name in required else _default(shape)), _about(name, shape))
-        for name, shape in tool.input_schema["properties"].items()
+        (f"`{name}`", _type(shape) + (", required" if name in required else _default(shape)), _about(shape))
+        for name, shape in properties.items()
+        if name not in _SHARED
     ]
-    head = ("argument", "type", "meaning")
-    return "\n\n".join(
-        [f"### {tool.name}", f"{'Reads.' if reads else 'Records.'} {tool.description}", table(head, rows)]
-    )
+    parts = [f"### {tool.name}", f"{'Reads' if reads else 'Records'}. {about.rstrip('.')}.{also}"]
+    return "\n\n".join([*parts, table(("argument", "type", "meaning"), rows)] if rows else parts)
 
 
 def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
@@ -72,7 +76,5 @@ def _default(shape: dict[str, Any]) -> str:
     return "" if default is None else f", default {str(default).lower()}"
 
 
-def _about(name: str, shape: dict[str, Any]) -> str:
-    if name in _SHARED:
-        return "[see above](#shared-arguments)"
+def _about(shape: dict[str, Any]) -> str:
     return str(shape.get("description", "")).replace("|", "\\|")
