@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -13,13 +12,15 @@ from typing import Any
 
 import pytest
 
+from tests.amount import amount
+
 from .lean import LINES, LONG, LeanSession, output_hook, ref_of, replaced
 from .product import Done, Project
 from .secrets import secret_texts
 from .striking import hook_struck_at
 
 TESTS = "".join(f"test_a.py::test_{n} PASSED\n" for n in range(300)) + "\n==== 300 passed in 1.2s ====\n"
-KILLS = int(os.environ.get("UNIFIED_STATE_TEST_KILLS", "50"))  # 1,000 in continuous integration
+KILLS = amount(1_000, 30)
 FEWEST_POINTS = 5
 
 

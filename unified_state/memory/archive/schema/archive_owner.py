@@ -17,10 +17,14 @@ def check_owner(archive: Archive, repository: str) -> None:
     """
     owner = archive.meta(OWNER)
     if owner is None:
+        patience = archive.row("PRAGMA busy_timeout")[0]
+        archive.run("PRAGMA busy_timeout = 0")  # a reader does not wait for a writer; the next use names the owner
         try:
             set_owner(archive, repository)
         except DatabaseError:
             return  # it cannot be written now; whoever records something fails for the same reason and says it
+        finally:
+            archive.run(f"PRAGMA busy_timeout = {patience}")
     elif owner != repository:
         message = (
             f"the archive is another repository's ({owner}): "
