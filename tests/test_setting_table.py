@@ -5,10 +5,15 @@ import pytest
 from unified_state.errors import SettingError
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting
 
-SWITCH = Setting("switch", default=True, about="")
-SIZE = Setting("size", 800, "", unit="tokens", least=1, most=1000)
-CHOICE = Setting("choice", "some", "", choices=("some", "all"))
-FOLDER = Setting("folder", "", "")
+
+class Sample:
+    switch = Setting(default=True, about="")
+    size = Setting(800, "", unit="tokens", least=1, most=1000)
+    choice = Setting("some", "", choices=("some", "all"))
+    folder = Setting("", "")
+
+
+SWITCH, SIZE, CHOICE, FOLDER = Sample.switch, Sample.size, Sample.choice, Sample.folder
 
 
 @pytest.mark.parametrize("value", [True, "true", " YES ", "1", "on", 1])
@@ -56,7 +61,7 @@ def test_a_value_that_cannot_be_used_names_the_setting_and_what_it_takes(
 
 
 def test_a_setting_has_an_environment_variable() -> None:
-    assert Setting("budget_max", 1, "").variable == "UNIFIED_STATE_BUDGET_MAX"
+    assert SIZE.variable == "UNIFIED_STATE_SIZE"
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)

@@ -1,4 +1,7 @@
-"""The table of all settings: name, default, what it is about, unit, and where it may be set."""
+"""The table of all settings: name, default, meaning, unit, and where each may be set.
+
+Each row is a class attribute, so that the type checker knows the attributes of `Settings` from the defaults.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from unified_state.errors import SettingError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 PREFIX = "UNIFIED_STATE_"
 OFF, STATIC, MINILM = "off", "static", "minilm"  # what a search by meaning goes by
@@ -15,13 +20,10 @@ TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 class Setting:
-    """One row of the table: the default gives the type; numbers have a unit and a range. A secret one is never shown,
-    and never copied.
-    """
+    """One row of the table. A number has a unit and a range; a secret is never shown, and never copied."""
 
-    def __init__(  # noqa: PLR0913  # a row of the table below, where each is named
+    def __init__(  # a row of the table below, where each is named
         self,
-        name: str,
         default: Any,
         about: str,
         *,
@@ -32,9 +34,11 @@ class Setting:
         own_file_only: bool = False,
         is_secret: bool = False,
     ) -> None:
-        self.name, self.default, self.about, self.unit = name, default, about, unit
-        self.choices, self.least, self.most, self.own_file_only = choices, least, most, own_file_only
-        self.is_secret = is_secret
+        self.default, self.about, self.unit, self.choices = default, about, unit, choices
+        self.least, self.most, self.own_file_only, self.is_secret = least, most, own_file_only, is_secret
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self.name = name
 
     @property
     def variable(self) -> str:
@@ -85,131 +89,105 @@ class Setting:
         return "(set)" if self.is_secret and value else value
 
 
-SETTINGS = (
-    Setting("enabled", default=True, about="Whether unified-state does anything at all in this project or session."),
-    Setting("budget_min", 300, "Below this size nothing leaves the state file.", unit="tokens"),
-    Setting("budget_target", 800, "The size to which the state file is cut once it is over budget_max.", unit="tokens"),
-    Setting("budget_max", 1200, "The size above which items leave the state file for the archive.", unit="tokens"),
-    Setting("restore_tokens", 4500, "The size of all that a session start gives back.", unit="tokens", most=9000),
-    Setting(
-        "restore_on_clear",
+if TYPE_CHECKING:
+
+    def setting(default: T, _about: str, **_limits: Any) -> T:
+        """A row, as type checkers see the attributes of `Settings`: a value of the default's type."""
+        return default
+else:
+    setting = Setting
+
+
+class SettingTable:
+    """All settings: the default, the meaning, and the limits of each; its type is that of the default."""
+
+    enabled = setting(True, "Whether unified-state does anything at all in this project or session.")
+    budget_min = setting(300, "Below this size nothing leaves the state file.", unit="tokens")
+    budget_target = setting(800, "The size to which the state file is cut once it is over budget_max.", unit="tokens")
+    budget_max = setting(1200, "The size above which items leave the state file for the archive.", unit="tokens")
+    restore_tokens = setting(4500, "The size of all that a session start gives back.", unit="tokens", most=9000)
+    restore_on_clear = setting(
         "essentials",
         "What comes back after /clear: constraints and work item, everything, or nothing.",
         choices=("essentials", "full", "nothing"),
-    ),
-    Setting(
-        "restore_on_startup",
-        "brief",
-        "What a new session is given: the state where there is one, or nothing.",
-        choices=("brief", "nothing"),
-    ),
-    Setting("subagent_tokens", 600, "The size of what a subagent is given; 0: nothing.", unit="tokens", most=2000),
-    Setting(
-        "steer_summary", default=True, about="Whether PreCompact tells the client what the summary should contain."
-    ),
-    Setting(
-        "steer_bytes", 2000, "The size of what PreCompact adds to the compaction instructions.", unit="bytes", most=9000
-    ),
-    Setting(
-        "block_compaction",
-        default=False,
-        about="Whether a manual /compact is refused while the state is over budget; an automatic one never is.",
-    ),
-    Setting(
-        "context_autopilot",
-        default=True,
-        about="Whether the state is saved, and the session told once, as its context fills up.",
-    ),
-    Setting(
-        "context_warning",
+    )
+    restore_on_startup = setting(
+        "brief", "What a new session gets: the state if there is one, or nothing.", choices=("brief", "nothing")
+    )
+    subagent_tokens = setting(600, "The size of what a subagent gets; 0: nothing.", unit="tokens", most=2000)
+    steer_summary = setting(True, "Whether PreCompact tells the client what the summary should contain.")
+    steer_bytes = setting(
+        2000, "The size of what PreCompact adds to the compaction instructions.", unit="bytes", most=9000
+    )
+    block_compaction = setting(
+        False, "Whether a manual /compact is refused while the state is over budget; an automatic one never is."
+    )
+    context_autopilot = setting(
+        True, "Whether the state is saved, and the session warned once, as its context fills up."
+    )
+    context_warning = setting(
         70,
-        "From where on a context counts as filling up; of the tokens at which the client compacts.",
+        "The share of the tokens at which the client compacts from which a context counts as filling up.",
         unit="percent",
         least=1,
         most=100,
-    ),
-    Setting(
-        "context_optimise",
-        85,
-        "From where on a context counts as nearly full.",
-        unit="percent",
-        least=1,
-        most=100,
-    ),
-    Setting(
-        "lean_adapts",
-        default=True,
-        about="Whether long tool outputs are shortened more as the context fills up, where `install --lean` is in use.",
-    ),
-    Setting("recent_minutes", 30, "How old a saved state may be to count as recent.", unit="minutes"),
-    Setting("session_hours", 24, "How long the state file shows a session that has gone quiet.", unit="hours"),
-    Setting(
-        "share_state_file", default=False, about="Whether git may see the state file; else it is excluded locally."
-    ),
-    Setting(
-        "search_vectors",
+    )
+    context_optimise = setting(
+        85, "The same share, from which a context counts as nearly full.", unit="percent", least=1, most=100
+    )
+    lean_adapts = setting(
+        True, "Whether long tool outputs are shortened more as the context fills up, where `install --lean` is in use."
+    )
+    recent_minutes = setting(30, "How old a saved state may be to count as recent.", unit="minutes")
+    session_hours = setting(24, "How long the state file shows a session after its last activity.", unit="hours")
+    share_state_file = setting(False, "Whether git may see the state file; else it is excluded locally.")
+    search_vectors = setting(
         OFF,
-        "Whether a search goes by meaning too: off, a quick static model, or MiniLM. `unified-state embed` makes the "
-        "vectors; both need the extra `vectors`.",
+        "Whether a search goes by meaning too: off, a quick static model, or MiniLM. `unified-state "
+        "embed` makes the vectors; both need the extra `vectors`.",
         choices=(OFF, STATIC, MINILM),
-    ),
-    Setting(
-        "prompt_milliseconds",
+    )
+    prompt_milliseconds = setting(
         400,
         "How long a prompt waits at most for an old transcript to be archived; the rest follows later.",
         unit="milliseconds",
-    ),
-    Setting(
-        "retention_megabytes",
+    )
+    retention_megabytes = setting(
         0,
-        "The size down to which `prune --policy` lets go of what is least used; 0: there is no policy.",
+        "The size to which `prune --policy` cuts the archive, least used first; 0: there is no policy.",
         unit="megabytes",
         own_file_only=True,
-    ),
-    Setting(
-        "retention_spares_days",
-        90,
-        "How young a step has to be for `prune --policy` to leave it alone.",
-        unit="days",
-        own_file_only=True,
-    ),
-    Setting(
-        "mask_secrets",
-        default=True,
-        about="Whether secrets are masked before anything is written.",
-        own_file_only=True,
-    ),
-    Setting(
-        "tier",
+    )
+    retention_spares_days = setting(
+        90, "The age below which `prune --policy` keeps every step.", unit="days", own_file_only=True
+    )
+    mask_secrets = setting(True, "Whether secrets are masked before anything is written.", own_file_only=True)
+    tier = setting(
         "sqlite",
-        "What holds the history: an SQLite archive, or a journal of JSON lines; see tiers.",
+        "Where the history is kept: an SQLite archive, or a journal of JSON lines; see tiers.",
         choices=("sqlite", "json"),
         own_file_only=True,
-    ),
-    Setting(
-        "postgres_enabled",
-        default=False,
-        about="Whether this archive is replicated to a PostgreSQL server, by `unified-state sync`.",
-        own_file_only=True,
-    ),
-    Setting(
-        "postgres_dsn",
+    )
+    postgres_enabled = setting(
+        False, "Whether this archive is replicated to a PostgreSQL server, by `unified-state sync`.", own_file_only=True
+    )
+    postgres_dsn = setting(
         "",
-        "Which server: `postgresql://HOST/DATABASE`, or `embedded:` for one of your own.",
+        "The server: `postgresql://HOST/DATABASE`, or `embedded:` for one of your own.",
         own_file_only=True,
         is_secret=True,
-    ),
-    Setting("postgres_organisation", "default", "The organisation whose history it is there.", own_file_only=True),
-    Setting("postgres_member", "", "Your name there; empty: that of your account here.", own_file_only=True),
-    Setting(
-        "sync_in_background",
-        default=False,
-        about="Whether the end of a turn starts a sync with the server, where one is configured.",
-        own_file_only=True,
-    ),
-    Setting("data_dir", "", "Where the archives lie; empty: the user's data folder.", own_file_only=True),
-)
+    )
+    postgres_organisation = setting(
+        "default", "The organisation that owns the history on the server.", own_file_only=True
+    )
+    postgres_member = setting("", "Your name on the server; empty: that of your account here.", own_file_only=True)
+    sync_in_background = setting(
+        False, "Whether the end of a turn starts a sync with the server, where one is configured.", own_file_only=True
+    )
+    data_dir = setting("", "The folder of the archives; empty: the user's data folder.", own_file_only=True)
 
+
+SETTINGS = tuple(row for row in vars(SettingTable).values() if isinstance(row, Setting))
 # Names that the seed systems used: what they mean here, and how their unit becomes ours.
 ALIASES: dict[str, tuple[str, int]] = {
     "CLAUDE_FLOW_COMPACT_RESTORE_BUDGET": ("restore_tokens", 4),  # characters a token

@@ -16,7 +16,7 @@ import sys
 
 from unified_state.errors import SettingError
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
-from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE
+from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,39 +27,8 @@ _HAS_DATABASE = sys.platform != "win32"  # Windows has no password database, and
 PROJECT_FILE = os.path.join(".claude", "unified-state.toml")
 
 
-class Settings:
+class Settings(SettingTable):
     """The values in force, where each comes from, and what was wrong on the way."""
-
-    enabled: bool
-    budget_min: int
-    budget_target: int
-    budget_max: int
-    restore_tokens: int
-    restore_on_clear: str
-    restore_on_startup: str
-    subagent_tokens: int
-    steer_summary: bool
-    steer_bytes: int
-    block_compaction: bool
-    context_autopilot: bool
-    context_warning: int
-    context_optimise: int
-    lean_adapts: bool
-    recent_minutes: int
-    session_hours: int
-    share_state_file: bool
-    search_vectors: str
-    prompt_milliseconds: int
-    retention_megabytes: int
-    retention_spares_days: int
-    mask_secrets: bool
-    tier: str
-    postgres_enabled: bool
-    postgres_dsn: str
-    postgres_organisation: str
-    postgres_member: str
-    sync_in_background: bool
-    data_dir: str
 
     def __init__(self) -> None:
         self.origin = {setting.name: "default" for setting in SETTINGS}
@@ -146,7 +115,7 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
         settings.apply(_confirmed(own, paths[0], settings), paths[0], own_file=True)
         settings.apply(project, paths[1])
         if known is None and settings.enabled and os.path.isdir(os.path.dirname(cache)):
-            _write_compiled(cache, compiled)
+            _note(cache, compiled)
     apply_environment(settings, environ)
     settings.data_dir = data_dir
     return settings
@@ -163,7 +132,7 @@ def hook_data_dir(cache: str) -> str:
     known = _read_compiled(cache, marks)
     compiled = known or {"marks": marks, "data_dir": load_settings(None, {}).data_dir}
     if known is None and os.access(os.path.dirname(cache), os.W_OK):
-        _write_compiled(cache, compiled)
+        _note(cache, compiled)
     return str(compiled["data_dir"])
 
 
@@ -203,11 +172,10 @@ def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] 
     return compiled if isinstance(compiled, dict) and compiled.get("marks") == marks else None
 
 
-def _write_compiled(cache: str, compiled: dict[str, Any]) -> None:
-    temporary = f"{cache}.{os.getpid()}"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(dump_ascii_json(compiled))
-    os.replace(temporary, cache)
+def _note(cache: str, compiled: dict[str, Any]) -> None:
+    from unified_state.lib.files import write_note  # only when a file has changed
+
+    write_note(cache, dump_ascii_json(compiled).encode())
 
 
 def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
