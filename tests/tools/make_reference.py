@@ -136,10 +136,8 @@ def _json_type(shape: dict[str, Any]) -> str:
 def timeouts() -> str:
     """How long the client waits for each hook at most."""
     groups = hook_groups(default_data_dir())
-    rows = [
-        (event, str(len(group["hooks"])), f"{group['hooks'][0]['timeout']} s") for event, (group,) in groups.items()
-    ]
-    return table(("event", "handlers", "time limit"), rows)
+    rows = [(event, f"{group['hooks'][0]['timeout']} s") for event, (group,) in groups.items()]
+    return table(("event", "time limit"), rows)
 
 
 def reading_rules() -> str:
