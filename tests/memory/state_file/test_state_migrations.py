@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unified_state.errors import DamagedFileError, NewerVersionError
-from unified_state.memory.state_file.state_migrations import migrate_state
+from unified_state.memory.state_file.state_file import migrate_state
 from unified_state.model.session_state import STATE_VERSION
 
 GOLDEN = Path(__file__).parents[2] / "data" / "states"

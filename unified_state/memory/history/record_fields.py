@@ -7,7 +7,7 @@ checked, whoever wrote it: a record has the types and the choices that the rest 
 from __future__ import annotations
 
 from unified_state.lib.foreign_values import is_too_deep
-from unified_state.memory.state_file.rules.state_entries import OTHER_FIELDS
+from unified_state.memory.ledger.item_table import OTHER_FIELDS
 from unified_state.model.constraint import MODES, ORIGINS
 from unified_state.model.history_records import (
     COMPACTION,

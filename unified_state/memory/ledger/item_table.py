@@ -23,24 +23,32 @@ from unified_state.model.item import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 
-_UNREADABLE_BODIES: dict[str, dict[str, Any]] = {
-    DECISION: {"decision": UNREADABLE, "rationale": "", "reversible": True},
-    CONSTRAINT: {"constraint": UNREADABLE, "source": "", "blocking": False},
-    QUESTION: {"question": UNREADABLE, "context": "", "priority": "medium"},
-    EVIDENCE: {"type": "observation", "content": UNREADABLE, "source": ""},
-    ATTEMPT: {"attempt": UNREADABLE, "outcome": ""},
+# The fields of a body beside its main one, each with the value of an item where it is missing or of another type.
+OTHER_FIELDS: dict[str, dict[str, Any]] = {
+    DECISION: {"rationale": "", "reversible": True},
+    CONSTRAINT: {"source": "", "blocking": False},
+    QUESTION: {"context": "", "priority": "medium"},
+    EVIDENCE: {"type": "observation", "source": ""},
+    ATTEMPT: {"outcome": ""},
 }
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
 )
+# How the fields are stored that are no plain values.
+_STORED: dict[str, Callable[[Any], Any]] = {
+    "body": lambda body: pack(dump_json(body)),
+    "files": lambda files: dump_json(list(files)) if files else None,
+    "quote": lambda quote: None if quote is None else pack(quote),
+    "file_hashes": lambda hashes: dump_json(hashes) if hashes else None,
+}
 _CHANGING = "body, status, files, changed_at, superseded_by, estimate, paged_out_at, file_hashes"
 _PLACES = ", ".join("?" * len(LedgerItem.names))
 
@@ -76,31 +84,8 @@ def replace_item(archive: Archive, item: LedgerItem) -> None:
     archive.run(f"UPDATE item SET ({_COLUMNS}) = ({_PLACES}) WHERE uuid = ?", *_values(item), item.uuid)
 
 
-def _values(item: LedgerItem) -> tuple[object, ...]:
-    return (
-        item.uuid,
-        item.alias,
-        item.kind,
-        pack(dump_json(item.body)),
-        item.status,
-        item.origin,
-        item.created_at,
-        item.session_id,
-        item.source_uuid,
-        item.commit,
-        item.branch,
-        dump_json(list(item.files)) if item.files else None,
-        item.changed_at,
-        item.superseded_by,
-        item.estimate,
-        item.paged_out_at,
-        None if item.quote is None else pack(item.quote),
-        item.quote_hash,
-        item.rule,
-        item.capture_key,
-        item.compaction,
-        dump_json(item.file_hashes) if item.file_hashes else None,
-    )
+def _values(item: LedgerItem) -> list[Any]:
+    return [_STORED[name](value) if name in _STORED else value for name, value in item.as_dict().items()]
 
 
 def update_item(archive: Archive, item: LedgerItem) -> None:
@@ -250,7 +235,7 @@ def _item(row: Any) -> LedgerItem:
 
 def read_body(kind: str, text: str) -> dict[str, Any]:
     """The body of an item of that kind; one that says so where the disk has changed it."""
-    unreadable = _UNREADABLE_BODIES[kind]
+    unreadable = {MAIN_FIELDS[kind]: UNREADABLE, **OTHER_FIELDS[kind]}
     try:
         body = {**parse_json(text)}
     except (ValueError, TypeError):

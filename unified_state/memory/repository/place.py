@@ -89,8 +89,10 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
         notice=notice,
         is_found=is_there and notice is None and identity is not None and identity.place == repository.identity_folder,
     )
-    if create:
-        from unified_state.memory.repository.rejoin import remember  # a hook finds the identity settled already
+    if create and not place.is_settled:
+        from unified_state.memory.repository.rejoin import (
+            remember,  # the common path finds the identity settled already
+        )
 
         remember(place)
     if create and notice is not None:

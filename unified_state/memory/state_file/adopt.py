@@ -16,6 +16,7 @@ from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.session_notes import add_notes
 from unified_state.memory.ledger.item_table import (
+    OTHER_FIELDS,
     PROPOSED,
     insert_item,
     is_forgotten,
@@ -27,9 +28,8 @@ from unified_state.memory.ledger.item_table import (
 from unified_state.memory.ledger.record_item import new_uuid
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.repository.place import digest_path_of, may_have_journals
-from unified_state.memory.state_file.rules.state_entries import (
+from unified_state.memory.state_file.read_state import (
     LONGEST,
-    OTHER_FIELDS,
     SETTLED,
     StateEntry,
     alias_number,

@@ -15,7 +15,7 @@ from unified_state.agents.transcripts.transcript_lines import parse_entries, rea
 from unified_state.lib.record import Record
 from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.sessions import recent_transcripts
-from unified_state.memory.state_file.calibration_table import calibrated_at, keep_calibration
+from unified_state.memory.state_file.page_out import calibrated_at, keep_calibration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

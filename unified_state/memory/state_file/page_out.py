@@ -1,5 +1,8 @@
 """Paging out: when the state file grows over its budget, items leave it; the ledger keeps them, `recall` finds them.
 
+Blocking constraints, irreversible decisions, high-priority open questions and the newest errors always stay. Superseded
+decisions and resolved questions leave first. Between them the more important and the newer items stay longer.
+
 Counting tokens exactly takes a moment (tiktoken has to load), so it is done only when a proved upper bound says that
 the file could be too large; a count is kept with its item and made once.
 """
@@ -12,12 +15,12 @@ from unified_state.lib.times import to_text
 from unified_state.lib.tokens import upper_bound
 from unified_state.memory.ledger.item_table import note_place
 from unified_state.memory.ledger.rules.short_item import short_form
-from unified_state.memory.state_file.calibration_table import token_scale
-from unified_state.memory.state_file.rules.state_budget import leaving
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import LedgerItem
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     Counter = Callable[[Sequence[str]], list[int]]
 
 _CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k, for sizes that nobody has counted yet
+_SCALE, _SCALED_AT = "token_scale", "token_scale_at"  # tokens of the client's model per o200k token
+NEWEST_ERRORS = 3
+_LEAVES_FIRST, _WAITS, _MINOR, _USUAL, _MUST_STAY = range(5)
 
 
 def page_out(
@@ -71,3 +77,69 @@ def _estimate(item: LedgerItem) -> float:
 
 def _entry(item: LedgerItem) -> str:
     return dump_json(disk_value(short_form(item))) + ","
+
+
+def leaving(
+    items: Sequence[LedgerItem], sizes: Mapping[str, int], total: int, target: int, most: int
+) -> list[LedgerItem]:
+    """The items that leave a file of `total` tokens: none up to `most`, else as many as bring it down to `target`.
+
+    `sizes` are tokens by UUID. The items come in the order of their age, the oldest first.
+    """
+    if total <= most:
+        return []
+    newest_errors = [item.uuid for item in items if _is_open_error(item)][-NEWEST_ERRORS:]
+    leave = []
+    for item in sorted(items, key=lambda item: _importance(item, newest_errors)):  # stable: older ones first
+        if total <= target or _importance(item, newest_errors) == _MUST_STAY:
+            break
+        leave.append(item)
+        total -= sizes[item.uuid]
+    return leave
+
+
+def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
+    """`healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
+    return "healthy" if tokens <= target else "warning" if tokens <= most else "over_budget"
+
+
+def _importance(item: LedgerItem, newest_errors: Sequence[str]) -> int:
+    if item.status in {"superseded", "resolved", "dismissed"}:
+        return _LEAVES_FIRST
+    if item.status == "proposed":
+        return _WAITS
+    body = item.body
+    must_stay = (
+        (item.kind == CONSTRAINT and body.get("blocking"))
+        or (item.kind == DECISION and not body.get("reversible", True))
+        or (item.kind == QUESTION and body.get("priority") == "high")
+        or item.uuid in newest_errors
+    )
+    if must_stay:
+        return _MUST_STAY
+    minor = (item.kind == QUESTION and body.get("priority") == "low") or (
+        item.kind == EVIDENCE and body.get("type") != "error"
+    )
+    return _MINOR if minor else _USUAL
+
+
+def _is_open_error(item: LedgerItem) -> bool:
+    return item.kind == EVIDENCE and item.body.get("type") == "error" and item.status == "active"
+
+
+def token_scale(archive: Archive) -> float:
+    """Return the calibrated factor from o200k tokens to those of the client's model; 1 before the first measurement."""
+    return float(archive.meta(_SCALE) or 1)
+
+
+def calibrated_at(archive: Archive) -> int | None:
+    """Return when the factor was measured, in milliseconds since 1970."""
+    at = archive.meta(_SCALED_AT)
+    return int(at) if at else None
+
+
+def keep_calibration(archive: Archive, scale: float, now: int) -> None:
+    """Store a measured factor."""
+    with archive.transaction():
+        archive.set_meta(_SCALE, f"{scale:.3f}")
+        archive.set_meta(_SCALED_AT, str(now))

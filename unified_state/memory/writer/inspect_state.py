@@ -9,7 +9,7 @@ from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.package import asset_path
 from unified_state.lib.record import Record
 from unified_state.memory.ledger.explain_item import check_provenance
-from unified_state.memory.state_file.state_migrations import migrate_state
+from unified_state.memory.state_file.state_file import migrate_state
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.session_state import State
 

@@ -21,9 +21,8 @@ from unified_state.memory.ledger.rules.short_item import key_decisions, sections
 from unified_state.memory.repository.git_exclude import exclude_from_git
 from unified_state.memory.repository.place import EXCLUDED, NAME
 from unified_state.memory.state_file.adopt import adopt
-from unified_state.memory.state_file.page_out import estimated_tokens, page_out
-from unified_state.memory.state_file.rules.read_state import drop_texts, keep_unknown, last_save, read_section
-from unified_state.memory.state_file.rules.state_budget import budget_status
+from unified_state.memory.state_file.page_out import budget_status, estimated_tokens, page_out
+from unified_state.memory.state_file.read_state import drop_texts, keep_unknown, last_save, read_section
 from unified_state.memory.state_file.state_file import StateFile
 from unified_state.model.session_state import (
     STATE_VERSION,

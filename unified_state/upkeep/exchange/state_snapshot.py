@@ -15,7 +15,8 @@ from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.state_file.rules.state_entries import OTHER_FIELDS, SETTLED, alias_number, read_entries
+from unified_state.memory.ledger.item_table import OTHER_FIELDS
+from unified_state.memory.state_file.read_state import SETTLED, alias_number, read_entries
 from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from unified_state.memory.state_file.rules.state_entries import StateEntry
+    from unified_state.memory.state_file.read_state import StateEntry
     from unified_state.model.history_records import HistoryRecord
 
 PROGRAM = "session-state"

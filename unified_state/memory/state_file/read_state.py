@@ -7,18 +7,44 @@ from __future__ import annotations
 
 from operator import is_
 
-from unified_state.lib.record import Record
-from unified_state.lib.times import to_text
+from unified_state.lib.record import Record, disk_value
+from unified_state.lib.text import cut
+from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.memory.ledger.item_table import OTHER_FIELDS
+from unified_state.model.constraint import INFERRED, MODES, ORIGINS
+from unified_state.model.item import (
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    EVIDENCE_TYPES,
+    MAIN_FIELDS,
+    PRIORITIES,
+    QUESTION,
+)
+from unified_state.model.scope import read_scope
 from unified_state.model.session_state import TRIGGERS, GitState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
     Section = TypeVar("Section", bound=Record)
 
 _INFINITY = float("inf")
+SECTIONS = {
+    "decisions": DECISION,
+    "constraints": CONSTRAINT,
+    "openQuestions": QUESTION,
+    "evidenceLedger": EVIDENCE,
+    "failedAttempts": ATTEMPT,
+}
+SETTLED = ("superseded", "resolved")  # it asks nothing of anybody any more, whoever says so
+_IN_FORCE, _PROPOSED, _RESOLVED = "active", "proposed", "resolved"
+_CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
+LONGEST = 20_000  # characters of one adopted text
+_HIGHEST_NUMBER = 1_000_000  # an alias above it was not counted up to
 
 
 def read_section(kind: type[Section], value: object) -> Section:
@@ -96,3 +122,68 @@ def _fits(annotation: str, value: object) -> bool:
         case "tuple[str, ...]":
             return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
     return False
+
+
+class StateEntry(Record):
+    """An entry of a state file that somebody else may have written. `said` holds what can be used of its body;
+    `timestamp` is its own, where it has one.
+    """
+
+    kind: str
+    alias: str
+    said: dict[str, Any]
+    status: str
+    origin: str
+    created_at: str
+    timestamp: int | None
+
+
+def raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects in the sections of a file, each with its kind."""
+    for section, kind in SECTIONS.items():
+        entries = state.get(section)
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict):
+                yield kind, entry
+
+
+def read_entries(state: dict[str, Any], now: int) -> Iterator[StateEntry]:
+    """The entries that say something. One without a time of its own counts as of now, and none is from the future."""
+    for kind, raw in raw_entries(state):
+        main = raw.get(MAIN_FIELDS[kind])
+        if isinstance(main, str) and main.strip():
+            yield _read_entry(kind, raw, main, now)
+
+
+def alias_number(alias: object) -> int:
+    """The number of an alias such as D7; 0 for anything else."""
+    digits = alias[1:] if isinstance(alias, str) else ""
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else 0  # noqa: PLR2004
+    return number if number <= _HIGHEST_NUMBER else 0
+
+
+def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> StateEntry:
+    said: dict[str, Any] = {MAIN_FIELDS[kind]: cut(main, LONGEST)}
+    for name, default in OTHER_FIELDS[kind].items():
+        value = raw.get(name)
+        if isinstance(value, type(default)) and value in _CHOICES.get(name, (value,)):
+            said[name] = cut(value, LONGEST) if isinstance(value, str) else value
+    if kind == CONSTRAINT and raw.get("mode") in MODES and (scope := read_scope(raw.get("scope"))) is not None:
+        said |= {"scope": disk_value(scope), "mode": raw["mode"]}
+    status = raw.get("status", _IN_FORCE)
+    if kind == QUESTION:
+        status = _RESOLVED if raw.get("resolved") is True else status
+        if isinstance(raw.get("resolution"), str):
+            said["resolution"] = cut(raw["resolution"], LONGEST)
+        if to_milliseconds(raw.get("resolvedAt")) is not None:
+            said["resolvedAt"] = raw["resolvedAt"]
+    timestamp = to_milliseconds(raw.get("timestamp"))
+    return StateEntry(
+        kind=kind,
+        alias=str(raw.get("id") or ""),
+        said=said,
+        status=status if status in (_IN_FORCE, _PROPOSED, *SETTLED) else _PROPOSED,
+        origin=raw["origin"] if raw.get("origin") in ORIGINS else INFERRED,
+        created_at=to_text(now if timestamp is None else min(timestamp, now)),
+        timestamp=timestamp,
+    )
