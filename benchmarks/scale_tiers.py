@@ -17,7 +17,6 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.model.history_records import HistoryQuery, StoredStep
-from unified_state.model.step import Step
 from unified_state.search.search_archive import search
 from unified_state.setting_table import STATIC
 from unified_state.team.local_server import EMBEDDED, start_embedded
@@ -69,7 +68,7 @@ def _written(steps: int) -> Iterator[StoredStep]:
     """The steps of a long archive, as they travel between stores."""
     for session_id, written in sessions(steps):
         for step in written:
-            yield StoredStep(session_id=session_id, **{name: getattr(step, name) for name in Step.names})
+            yield StoredStep(**step.as_dict(), session_id=session_id)
 
 
 def _store_asks(open_store: Callable[[Path], HistoryStore]) -> Callable[[Path, ExitStack], Ask]:

@@ -106,7 +106,7 @@ def test_what_others_sent_to_it_before_one_s_own_sync_hides_nothing(
     project.ask("sync")
     database.restore(backup)
     with open_postgres(database.dsn, PROJECT, organisation="acme", member="bob") as other:
-        other.append([StoredStep(f"s{n}", f"u{n}", 0, "prompt", 1, "hello") for n in range(1_000)])
+        other.append([StoredStep(f"u{n}", 0, "prompt", 1, "hello", session_id=f"s{n}") for n in range(1_000)])
     assert project.ask("sync")["again"] is True
     assert "since it was never warmed" in database.texts()
 

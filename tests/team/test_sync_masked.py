@@ -113,7 +113,9 @@ def test_a_masked_step_is_on_the_server_as_it_is_here_and_its_secret_nowhere(
 def test_what_is_masked_after_the_clock_was_set_back_is_masked_there_too(
     archive: Archive, workspace: Workspace, server: Server, opened: Store
 ) -> None:
-    step = StoredStep(SESSION, "u1", 0, "prompt", NOW, f"use {SECRET}", starts_turn=True, masked_at=NOW + 1_000)
+    step = StoredStep(
+        "u1", 0, "prompt", NOW, f"use {SECRET}", starts_turn=True, session_id=SESSION, masked_at=NOW + 1_000
+    )
     SqliteStore(archive.path, archive=archive).append([step])
     sync(workspace, server, lambda: NOW)
     scan(workspace, fix_at=NOW)
@@ -159,7 +161,7 @@ def test_what_came_with_a_record_and_is_forgotten_leaves_the_server(
     workspace: Workspace, archive: Archive, server: Server, postgres: PostgresServer, organisation: str, what: str
 ) -> None:
     records: dict[str, HistoryRecord] = {
-        "step": StoredStep(SESSION, "u1", 0, "prompt", NOW, "hello", unknown={"of": "swordfish"}),
+        "step": StoredStep("u1", 0, "prompt", NOW, "hello", session_id=SESSION, unknown={"of": "swordfish"}),
         "item": decision(1, "D1", unknown={"of": "swordfish"}),
         "compaction": StoredCompaction(SESSION, "b1", NOW, summary="so far", unknown={"of": "swordfish"}),
     }

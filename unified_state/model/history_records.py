@@ -10,6 +10,7 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
+from unified_state.model.step import Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,23 +35,13 @@ class StoredSession(Record):
     unknown: dict[str, Any] = {}
 
 
-class StoredStep(Record):
-    """A step (`unified_state.model.step.Step`) and the session that holds it. The first step of a session starts a
-    turn. A step that stands in several sessions (forks) is given once for each; its text is stored once. `masked_at`
-    tells when secrets in it were masked that had been stored: of two versions the one that was masked later stays.
+class StoredStep(Step):
+    """A step and the session that holds it. The first step of a session starts a turn. A step of several sessions
+    (forks) comes once for each; its text is stored once. `masked_at` is when secrets that had been stored were masked
+    in it: of two versions the one that was masked later stays.
     """
 
-    session_id: str
-    uuid: str
-    block: int
-    kind: str
-    at: int
-    text: str
-    tool: str | None = None
-    tool_use_id: str | None = None
-    is_error: bool = False
-    agent: str | None = None
-    starts_turn: bool = False
+    session_id: str  # type: ignore[misc]  # required behind fields with defaults: a record takes it by its name
     unknown: dict[str, Any] = {}
     masked_at: int | None = None
 

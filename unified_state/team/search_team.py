@@ -14,7 +14,6 @@ from unified_state.lib.text import one_line
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.steps import readable, uuid_key
 from unified_state.model.history_records import HistoryQuery
-from unified_state.model.step import Step
 from unified_state.search.find import filters_of, query_reader
 
 TYPE_CHECKING = False
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.history_records import HistoryHit, StoredStep
+    from unified_state.model.history_records import HistoryHit
     from unified_state.search.find import Wanted
     from unified_state.search.query_meaning import Reader
     from unified_state.team.sync_server import Server
@@ -88,7 +87,7 @@ def _search(server: Server, query: HistoryQuery) -> list[HistoryHit]:
 
 
 def _naming(hits: list[HistoryHit], file: str | None) -> list[HistoryHit]:
-    return hits if file is None else [hit for hit in hits if names_file(_readable(hit.step), file)]
+    return hits if file is None else [hit for hit in hits if names_file(readable(hit.step), file)]
 
 
 def _unknown(archive: Archive, hits: list[HistoryHit]) -> list[HistoryHit]:
@@ -98,7 +97,7 @@ def _unknown(archive: Archive, hits: list[HistoryHit]) -> list[HistoryHit]:
 
 def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
     step = hit.step
-    text = region(_readable(step), words, _REGION)
+    text = region(readable(step), words, _REGION)
     return TeamHit(
         said_by=hit.said_by,
         kind=step.kind,
@@ -109,10 +108,6 @@ def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
         snippet=snippet(one_line(text), words, _SNIPPET),
         text=text,
     )
-
-
-def _readable(step: StoredStep) -> str:
-    return readable(Step(**{name: getattr(step, name) for name in Step.names}))
 
 
 def _within(seconds: float, action: Callable[[], T]) -> T:

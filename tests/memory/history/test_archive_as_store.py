@@ -140,7 +140,7 @@ def test_a_fact_that_two_archives_captured_is_two_items_with_one_key(archive: Ar
 
 
 def test_what_came_with_a_step_goes_with_it(archive: Archive, store: SqliteStore) -> None:
-    step = StoredStep(SESSION, uuid_of(90), 0, "prompt", NOW, "plain", unknown={"note": "swordfish"})
+    step = StoredStep(uuid_of(90), 0, "prompt", NOW, "plain", session_id=SESSION, unknown={"note": "swordfish"})
     store.append([step])
     forget_text(archive, "plain", NOW)
     assert archive.rows("SELECT * FROM carried") == []

@@ -61,9 +61,12 @@ def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: i
     return [(at, unpack(body)) for at, body in rows]
 
 
+# The fields in a row of the table `step`, each in a column of its name; `agent` and `starts_turn` belong to the turn.
+STEP_FIELDS = tuple(name for name in Step.names if name not in {"agent", "starts_turn"})
+STEP_COLUMNS = ", ".join("body" if name == "text" else name for name in STEP_FIELDS)
 _SELECT_STEPS = (
-    "SELECT step.id, step.uuid, step.block, step.kind, step.at, step.tool, step.tool_use_id, step.is_error, step.body, "
-    "turn.agent FROM step JOIN turn ON turn.id = step.turn WHERE kind NOT NULL AND "
+    f"SELECT step.id, turn.agent, step.{STEP_COLUMNS.replace(', ', ', step.')} "
+    "FROM step JOIN turn ON turn.id = step.turn WHERE kind NOT NULL AND "
 )
 
 
@@ -106,7 +109,7 @@ class Placed(Record):
 def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
     """Those of the steps that there are, with their sessions, in the order of their numbers."""
     rows = archive.rows(
-        _SELECT_STEPS.replace("turn.agent FROM", "turn.agent, session.id, session_id FROM").replace(
+        _SELECT_STEPS.replace(" FROM", ", session.id, session_id FROM").replace(
             "WHERE", "JOIN session ON session.id = turn.session WHERE"
         )
         + f"step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
@@ -205,19 +208,11 @@ def sessions_of_step(archive: Archive, number: int) -> list[int]:
 
 
 def _numbered_step(row: Any) -> tuple[int, Step]:
-    number, key, block, kind, at, tool, tool_use_id, is_error, body, agent = row
-    step = Step(
-        uuid=uuid_text(key),
-        block=block,
-        kind=KINDS[kind],
-        at=at,
-        text=unpack(body),
-        tool=tool,
-        tool_use_id=tool_use_id,
-        is_error=bool(is_error),
-        agent=agent,
-    )
-    return number, step
+    number, agent, *values = row
+    fields = dict(zip(STEP_FIELDS, values, strict=True))
+    fields["uuid"], fields["kind"] = uuid_text(fields["uuid"]), KINDS[fields["kind"]]
+    fields["text"], fields["is_error"] = unpack(fields["text"]), bool(fields["is_error"])
+    return number, Step(**fields, agent=agent)
 
 
 def uuid_key(uuid: str) -> str | bytes:

@@ -8,7 +8,16 @@ again changes nothing, so a killed hook can always begin anew at the last offset
 from __future__ import annotations
 
 from unified_state.lib.text import pack, unpack
-from unified_state.memory.archive.steps import DATA_URL, KIND_NUMBERS, index_left, searchable, uuid_key, was_unindexed
+from unified_state.memory.archive.steps import (
+    DATA_URL,
+    KIND_NUMBERS,
+    STEP_COLUMNS,
+    STEP_FIELDS,
+    index_left,
+    searchable,
+    uuid_key,
+    was_unindexed,
+)
 from unified_state.model.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
@@ -19,6 +28,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
 
+_INSERT = f"INSERT INTO step (id, turn, {STEP_COLUMNS}) VALUES (?, ?{', ?' * len(STEP_FIELDS)})"
 _AT_ONCE = 500  # steps that are indexed beside new ones: somebody may wait
 
 
@@ -61,21 +71,9 @@ class StepWriter:
         if step.kind == TOOL_RESULT and step.tool_use_id in self._awaited and self._meet(step, key):
             return self.kept is not None
         number = self.last = self._next_step
-        self._run(
-            "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                number,
-                self.turn,
-                key,
-                step.block,
-                KIND_NUMBERS[step.kind],
-                step.at,
-                step.tool,
-                step.tool_use_id,
-                step.is_error or None,
-                body,
-            ),
-        )
+        stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
+        values: dict[str, Any] = {**step.as_dict(), **stored}
+        self._run(_INSERT, (number, self.turn, *map(values.__getitem__, STEP_FIELDS)))
         self._next_step += 1
         self.added += 1
         self.kept = step

@@ -1,7 +1,8 @@
-"""Records of history as the JSON objects of a history file, with unknown fields.
+"""The table of the fields of history's records: which tier keeps which of them in a column, and their form in a file.
 
-A field has its name on disk, and one with its default value is left out; `record` names the kind. Every object is
-checked, whoever wrote it: a record has the types and the choices that the rest of the program relies on.
+A field that a tier has no column for travels as JSON, so a new field needs a column only where a tier looks for it.
+In a history file a record is a JSON object: a field has its name on disk, and is left out if it has its default value;
+`record` names the kind. Every object that is read is checked, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -21,77 +22,151 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
-from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS
+from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, LedgerItem
 from unified_state.model.scope import read_scope
-from unified_state.model.step import KINDS
+from unified_state.model.step import KINDS, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeVar
-
-    from unified_state.lib.record import Record
-
-    R = TypeVar("R", bound=Record)
-    from collections.abc import Mapping
 
     from unified_state.lib.record import Record
     from unified_state.model.history_records import HistoryRecord
 
+    R = TypeVar("R", bound=Record)
 
-UNKNOWN = "unknown"
+# By the tables of the archive; all other fields are in `carried`.
+ARCHIVE_COLUMNS: dict[type[Record], tuple[str, ...]] = {
+    StoredSession: (
+        "session_id", "started_at", "seen_at", "ended_at", "end_reason", "worktree", "branch", "predecessor",
+    ),
+    StoredStep: ("session_id", *Step.names),
+    StoredItem: ("aliases", *LedgerItem.names),
+    StoredCompaction: ("session_id", "boundary_uuid", "at", "trigger", "pre_tokens", "summary", "summary_from"),
+}  # fmt: skip
+# By the tables of the server; all other fields are in `record`, of a step in `unknown`. The first one is the key.
+SERVER_COLUMNS: dict[type[Record], tuple[str, ...]] = {
+    StoredSession: ("session_id",),
+    StoredStep: (
+        "uuid", "block", "kind", "at", "tool", "tool_use_id", "is_error", "agent", "starts_turn", "text", "masked_at",
+    ),
+    StoredItem: ("uuid", "alias", "changed_at"),
+    StoredLink: ("from_uuid", "to_uuid", "relation", "at"),
+    StoredCompaction: ("boundary_uuid", "at", "session_id"),
+    Tombstone: ("what", "key", "at"),
+}  # fmt: skip
+
+UNKNOWN, RECORD = "unknown", "record"
+_KINDS: dict[object, type[HistoryRecord]] = {
+    SESSION: StoredSession,
+    STEP: StoredStep,
+    ITEM: StoredItem,
+    "link": StoredLink,
+    COMPACTION: StoredCompaction,
+    "tombstone": Tombstone,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NEVER_EMPTY = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # where required
+_LONGEST_BLOCK = 9  # digits
 _MOST = 1 << 63
+_STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
+_CHOICES: dict[object, dict[str, tuple[str, ...]]] = {
+    STEP: {"kind": KINDS},
+    ITEM: {"kind": tuple(ALIAS_LETTERS), "status": _STATUSES, "origin": ORIGINS},
+    "tombstone": {"what": (STEP, ITEM, COMPACTION, SESSION)},
+}
 
 
 def telling_fields(record: Record) -> dict[str, Any]:
-    """The fields that differ from what they usually are, and those that are always there; by their Python names."""
-    usual = type(record)
+    """Return the required fields of a record and those that differ from their defaults, by their Python names."""
+    kind = type(record)
     return {
-        name: value
-        for name, value in record.as_dict().items()
-        if name in usual.required or value != getattr(usual, name)
+        name: value for name, value in record.as_dict().items() if name in kind.required or value != getattr(kind, name)
     }
 
 
+def fields_beside(record: Record, columns: dict[type[Record], tuple[str, ...]]) -> dict[str, Any]:
+    """Return the telling fields of a record that a tier has no column for."""
+    return {name: value for name, value in telling_fields(record).items() if name not in columns[type(record)]}
+
+
+def field_types(kind: type[Record]) -> dict[str, str]:
+    """Return the annotations of a record's fields, which are texts."""
+    bases = [base.__dict__.get("__annotations__", {}) for base in reversed(kind.__mro__)]  # noqa: RUF063  # of each class alone
+    return {name: annotation for base in bases for name, annotation in base.items()}
+
+
+def to_object(record: HistoryRecord) -> dict[str, Any]:
+    """Return the JSON object of a record."""
+    kind = type(record)
+    return {RECORD: _NAMES[kind], **{kind.disk_names[name]: value for name, value in telling_fields(record).items()}}
+
+
+def to_record(told: Mapping[str, Any]) -> HistoryRecord:
+    """Return the record of a JSON object. Raises ValueError, which says what is wrong with it."""
+    name = told.get(RECORD)
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        message = f"there is no record {str(name)[:40]!r}"
+        raise ValueError(message)
+    fields = {own: told[disk] for own, disk in kind.disk_names.items() if disk in told}
+    newer = {disk: value for disk, value in told.items() if disk not in kind.disk_names.values() and disk != RECORD}
+    if newer and UNKNOWN not in kind.disk_names:
+        message = f"a {name} has no field {min(newer)!r}"
+        raise ValueError(message)
+    record = checked_record(kind, fields, newer)
+    for own in sorted(_NEVER_EMPTY & kind.required):
+        if not getattr(record, own):
+            raise _refused(kind.disk_names[own], "")
+    for field, choices in _CHOICES.get(name, {}).items():
+        if (value := getattr(record, field)) not in choices:
+            message = f"there is no {name} of the {field} {value[:40]!r}"
+            raise ValueError(message)
+    if isinstance(record, Tombstone) and record.what == STEP and not _names_step(record.key):
+        message = f"{record.key[:40]!r} names no step"
+        raise ValueError(message)
+    return _checked_body(record) if isinstance(record, StoredItem) else record
+
+
 def checked_record(kind: type[R], fields: dict[str, Any], newer: dict[str, Any]) -> R:
-    """The record of some fields, by their Python names; `newer` are those that this version does not know. Raises
-    ValueError, which says what is wrong.
+    """Return the record of some fields, by their Python names; `newer` are those that this version does not know.
+    Raises ValueError, which says what is wrong: a field with a value of another type is never used.
     """
-    known = {name: checked_field(kind, name, value) for name, value in fields.items()}
-    missing = kind.required - known.keys()
-    if missing:
+    types, known = field_types(kind), dict(fields)
+    for name, value in fields.items():
+        kind_of_value, _, rest = types[name].partition(" | ")
+        if kind_of_value.startswith("tuple") and isinstance(value, list):
+            known[name] = tuple(value)
+        if not (rest == "None" if value is None else _CHECKS.get(kind_of_value, _is_object)(known[name])):
+            raise _refused(kind.disk_names[name], value)
+    if missing := kind.required - known.keys():
         message = f"the field {kind.disk_names[min(missing)]!r} is missing"
         raise ValueError(message)
     return kind(**known | ({UNKNOWN: {**newer, **known.get(UNKNOWN, {})}} if newer else {}))
 
 
-def checked_field(kind: type[Record], name: str, value: Any) -> Any:
-    """The value of a field in its type. Raises ValueError where it has another one."""
-    wanted = _types_of(kind).get(name, "")
-    if wanted.startswith("tuple") and isinstance(value, list):
-        value = tuple(value)
-    if not _fits(wanted, value):
-        message = f"{kind.disk_names[name]!r} cannot be {str(value)[:40]!r}"
+def _refused(name: str, value: object) -> ValueError:
+    return ValueError(f"{name!r} cannot be {str(value)[:40]!r}")
+
+
+def _names_step(key: str) -> bool:
+    uuid, _, block = key.rpartition("/")
+    return bool(uuid) and block.isdecimal() and len(block) <= _LONGEST_BLOCK
+
+
+def _checked_body(item: StoredItem) -> StoredItem:
+    """Return the item with all fields that its kind has."""
+    body = {**OTHER_FIELDS[item.kind], **item.body}
+    for field, usual in {MAIN_FIELDS[item.kind]: "", **OTHER_FIELDS[item.kind]}.items():
+        if not isinstance(body.get(field), type(usual)):
+            message = f"the {field} of a {item.kind} cannot be {str(body.get(field))[:40]!r}"
+            raise ValueError(message)  # noqa: TRY004  # callers catch one kind of error
+    has_scope = item.kind == CONSTRAINT and (body.get("mode") or body.get("scope"))
+    if has_scope and (body.get("mode") not in MODES or read_scope(body.get("scope")) is None):
+        message = "the scope of a constraint cannot be read"
         raise ValueError(message)
-    return value
-
-
-def _types_of(kind: type[Record]) -> dict[str, str]:
-    """The annotations of the fields, which are texts: the record modules put evaluation off."""
-    known = _TYPES.get(kind)
-    if known is None:
-        bases = [base.__dict__.get("__annotations__", {}) for base in reversed(kind.__mro__)]  # noqa: RUF063  # of each class alone
-        known = _TYPES[kind] = {name: wanted for base in bases for name, wanted in base.items()}
-    return known
-
-
-def _fits(wanted: str, value: Any) -> bool:
-    kind, _, rest = wanted.partition(" | ")
-    return rest == "None" if value is None else _TESTS.get(kind, _is_object)(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value < _MOST
+    return item if body == item.body else item.replace(body=body)
 
 
 def _is_object(value: Any) -> bool:
@@ -102,94 +177,10 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-_TYPES: dict[type[Record], dict[str, str]] = {}
-_TESTS: dict[str, Callable[[Any], bool]] = {
+_CHECKS: dict[str, Callable[[Any], bool]] = {
     "str": _is_text,
     "bool": lambda value: isinstance(value, bool),
-    "int": _is_number,
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value < _MOST,
     "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
     "dict[str, str]": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
 }
-
-
-RECORD = "record"
-LINK, TOMBSTONE = "link", "tombstone"
-_CLASSES: dict[str, type[HistoryRecord]] = {
-    SESSION: StoredSession,
-    STEP: StoredStep,
-    ITEM: StoredItem,
-    LINK: StoredLink,
-    COMPACTION: StoredCompaction,
-    TOMBSTONE: Tombstone,
-}
-_NAMES = {cls: name for name, cls in _CLASSES.items()}
-_NAMED = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # not empty where required
-_LONGEST_BLOCK = 9  # digits
-_STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
-_CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
-    STEP: {"kind": KINDS},
-    ITEM: {"kind": tuple(ALIAS_LETTERS), "status": _STATUSES, "origin": ORIGINS},
-    TOMBSTONE: {"what": (STEP, ITEM, COMPACTION, SESSION)},
-}
-
-
-def to_object(record: HistoryRecord) -> dict[str, Any]:
-    """The object of a record."""
-    cls: type[Record] = type(record)
-    told = {cls.disk_names[name]: value for name, value in telling_fields(record).items()}
-    return {RECORD: _NAMES[type(record)], **told}
-
-
-def to_record(told: Mapping[str, Any]) -> HistoryRecord:
-    """The record of an object. Raises ValueError, which says what is wrong with it."""
-    name = told.get(RECORD)
-    cls = _CLASSES.get(name) if isinstance(name, str) else None
-    if cls is None:
-        message = f"there is no record {str(name)[:40]!r}"
-        raise ValueError(message)
-    fields = {own: told[disk] for own, disk in cls.disk_names.items() if disk in told}
-    newer = {disk: value for disk, value in told.items() if disk not in cls.disk_names.values() and disk != RECORD}
-    if newer and UNKNOWN not in cls.disk_names:
-        message = f"a {name} has no field {min(newer)!r}"
-        raise ValueError(message)
-    record = checked_record(cls, fields, newer)
-    _check_names(record)
-    _check_choices(str(name), record)
-    return _checked_body(record) if isinstance(record, StoredItem) else record
-
-
-def _check_names(record: Record) -> None:
-    for own in sorted(_NAMED & record.required):
-        if not (value := getattr(record, own)):
-            message = f"{record.disk_names[own]!r} cannot be {str(value)[:40]!r}"
-            raise ValueError(message)
-
-
-def _check_choices(name: str, record: HistoryRecord) -> None:
-    for field, choices in _CHOICES.get(name, {}).items():
-        value = getattr(record, field)
-        if value not in choices:
-            message = f"there is no {name} of the {field} {value[:40]!r}"
-            raise ValueError(message)
-    if isinstance(record, Tombstone) and record.what == STEP and not _names_step(record.key):
-        message = f"{record.key[:40]!r} names no step"
-        raise ValueError(message)
-
-
-def _names_step(key: str) -> bool:
-    uuid, _, block = key.rpartition("/")
-    return bool(uuid) and block.isdecimal() and len(block) <= _LONGEST_BLOCK
-
-
-def _checked_body(item: StoredItem) -> StoredItem:
-    """The item with all fields that its kind has."""
-    body = {**OTHER_FIELDS[item.kind], **item.body}
-    for field, usual in {MAIN_FIELDS[item.kind]: "", **OTHER_FIELDS[item.kind]}.items():
-        if not isinstance(body.get(field), type(usual)):
-            message = f"the {field} of a {item.kind} cannot be {str(body.get(field))[:40]!r}"
-            raise ValueError(message)  # noqa: TRY004  # whoever reads a file asks for one kind of error
-    has_scope = item.kind == CONSTRAINT and (body.get("mode") or body.get("scope"))
-    if has_scope and (body.get("mode") not in MODES or read_scope(body.get("scope")) is None):
-        message = "the scope of a constraint cannot be read"
-        raise ValueError(message)
-    return item if body == item.body else item.replace(body=body)

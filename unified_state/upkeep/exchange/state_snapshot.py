@@ -46,10 +46,10 @@ def read_snapshot(path: str) -> Iterator[HistoryRecord]:
     session = f"{PROGRAM}:{_scope(path)}"
     uuid = f"{PROGRAM}:{sha256(raw).hexdigest()}"
     yield StoredSession(session, started_at=at, seen_at=at)
-    yield StoredStep(session, uuid, 0, ATTACHMENT, at, raw.decode("utf-8-sig", "replace"), starts_turn=True)
+    yield StoredStep(uuid, 0, ATTACHMENT, at, raw.decode("utf-8-sig", "replace"), starts_turn=True, session_id=session)
     entries = list(read_entries(_with_key_decisions(state), max(at, modified)))
     for block, entry in enumerate(entries, 1):
-        yield StoredStep(session, uuid, block, NOTICE, at, entry.said[MAIN_FIELDS[entry.kind]])
+        yield StoredStep(uuid, block, NOTICE, at, entry.said[MAIN_FIELDS[entry.kind]], session_id=session)
     for entry in entries:
         yield _item(entry, session, uuid)
 
