@@ -21,6 +21,7 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import captured_items
 from unified_state.memory.secrets.masker import Masker
+from unified_state.model.hook_event import Moment
 
 Entry = dict[str, Any]
 KINDS = ("answers", "plans", "errors", "refusals", "commits", "pull requests", "to do")
@@ -112,7 +113,7 @@ def captured(path: Path, folder: str) -> Counter[tuple[str, str]]:
     """The same facts as the product captured them from the transcript."""
     facts: Counter[tuple[str, str]] = Counter()
     with Archive(f"{folder}/{path.name}.db") as archive:
-        Capture(archive, Masker(folder, enabled=False), 0, lambda: True).transcript(str(path), path.stem, to_end=True)
+        Capture(archive, Masker(folder, enabled=False), Moment(0)).transcript(str(path), path.stem, to_end=True)
         for item in captured_items(archive):
             if item.rule in RULES:
                 facts[RULES[item.rule], item.source_uuid or ""] += 1

@@ -18,8 +18,7 @@ from benchmarks.generated import write_transcript
 from benchmarks.side_by_side import Contender, clean_environment, compare
 from benchmarks.temporary_project import temporary_workspace
 from unified_state.capture.capture_transcript import Capture
-
-_CHUNK_BYTES = 4 << 20  # as `ingest` reads
+from unified_state.model.hook_event import Moment
 
 
 def archive(paths: list[str], *, without: bool) -> None:
@@ -28,9 +27,9 @@ def archive(paths: list[str], *, without: bool) -> None:
     with temporary_workspace() as (workspace, _):
         workspace.use(
             lambda opened: [
-                Capture(
-                    opened, workspace.masker, now, lambda: True, chunk_bytes=_CHUNK_BYTES, postpones=without
-                ).transcript(path, Path(path).stem, to_end=True)
+                Capture(opened, workspace.masker, Moment(now), postpones=without).transcript(
+                    path, Path(path).stem, to_end=True
+                )
                 for path in paths
             ]
         )

@@ -31,6 +31,7 @@ from unified_state.memory.archive.export_steps import export_steps
 from unified_state.memory.archive.sessions import read_cursor, session_number, touch_session
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.secrets.rules.mask import HIDDEN
+from unified_state.model.hook_event import Moment
 from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -56,7 +57,7 @@ def run(archive: Archive, masker: Masker) -> Run:
 
     def begin(moments: int | None = None) -> Capture:
         asked = iter(range(moments)) if moments is not None else None
-        return Capture(archive, masker, NOW, lambda: asked is None or next(asked, None) is not None)
+        return Capture(archive, masker, Moment(NOW, has_time=lambda: asked is None or next(asked, None) is not None))
 
     return begin
 
@@ -185,11 +186,11 @@ def test_a_chunk_that_another_process_stored_meanwhile_is_not_stored_again(
 ) -> None:
     def other_hook() -> bool:
         with Archive(archive.path) as other:
-            Capture(other, masker, NOW, lambda: True).transcript(str(transcript), SESSION)
+            Capture(other, masker, Moment(NOW)).transcript(str(transcript), SESSION)
         return True
 
     large(transcript)
-    capture = Capture(archive, masker, NOW, other_hook)
+    capture = Capture(archive, masker, Moment(NOW, has_time=other_hook))
     assert capture.transcript(str(transcript), SESSION).added == 3
     assert [content[:1] for _, content in told(archive)] == list("123456789")
 
@@ -202,7 +203,7 @@ def test_the_beginning_of_a_large_transcript_survives_a_killed_hook(
 
     large(transcript)
     with pytest.raises(KeyboardInterrupt):
-        Capture(archive, masker, NOW, killed).transcript(str(transcript), SESSION)
+        Capture(archive, masker, Moment(NOW, has_time=killed)).transcript(str(transcript), SESSION)
     cursor = read_cursor(archive, str(transcript))
     assert cursor is not None
     assert cursor.offset > CHUNK_BYTES
@@ -283,7 +284,7 @@ def test_a_file_that_cannot_be_read_any_more_is_left_out(
         return Path(path).name
 
     monkeypatch.setattr(os.path, "basename", name_of_one_that_goes)
-    assert capture.tool_files(str(transcript.with_suffix("")), str(transcript), SESSION).added == 0
+    assert capture.session(str(transcript), SESSION).added == 0
 
 
 def test_secrets_never_reach_the_archive(archive: Archive, run: Run, tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, re
 from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.steps import first_unnoted
+from unified_state.memory.archive.steps import queued_steps
 from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
 from unified_state.memory.working_set.working_set_table import read_working_set
+from unified_state.model.hook_event import Moment
 from unified_state.model.item import EVIDENCE
 from unified_state.model.known import WorkingSet
 
@@ -47,7 +48,7 @@ def entries(first: int) -> list[Entry]:
 
 
 def capture(archive: Archive, masker: Masker, path: Path, *, postpones: bool = False, session: str = SESSION) -> None:
-    Capture(archive, masker, NOW, lambda: True, postpones=postpones).session(str(path), session)
+    Capture(archive, masker, Moment(NOW), postpones=postpones).session(str(path), session)
 
 
 def working_set(archive: Archive, session: str = SESSION) -> WorkingSet:
@@ -101,7 +102,7 @@ def test_many_steps_that_were_left_are_noted_in_order(
     capture(archive, masker, transcript)
     capture(other, masker, transcript)
     assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
-    assert first_unnoted(archive, number(archive), 1) == []
+    assert queued_steps(archive, number(archive), 1) == []
 
 
 def test_a_forks_copies_are_noted_for_the_fork(

@@ -24,6 +24,7 @@ from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.ledger.record_item import dismiss
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
+from unified_state.model.hook_event import Moment
 from unified_state.model.item import LedgerItem
 from unified_state.restore.compose_restore import gather
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session
@@ -50,7 +51,7 @@ def capture(archive: Archive, masker: Masker, transcript: Path) -> Keep:
     def go_on(*entries: Entry, session: str = SESSION, path: Path = transcript, now: int = NOW) -> list[LedgerItem]:
         path.parent.mkdir(parents=True, exist_ok=True)
         append(path, *entries)
-        Capture(archive, masker, now, lambda: True, head=lambda: ("c0ffee", "main")).session(str(path), session)
+        Capture(archive, masker, Moment(now, lambda: ("c0ffee", "main"))).session(str(path), session)
         return list_items(archive)
 
     return go_on
@@ -440,7 +441,7 @@ def test_whatever_a_session_holds_is_archived_and_every_quote_stands_in_its_step
     with TemporaryDirectory(dir=tmp_path) as folder:
         path = write_transcript(Path(folder) / "s.jsonl", *entries)
         with Archive(f"{folder}/archive.db") as archive:
-            Capture(archive, masker, NOW, lambda: True).transcript(str(path), SESSION, to_end=True)
+            Capture(archive, masker, Moment(NOW)).transcript(str(path), SESSION, to_end=True)
             if not entries:
                 return
             number = session(archive)

@@ -9,6 +9,7 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError
 from unified_state.lib.tokens import count_tokens
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hook_event import Moment
 from unified_state.restore.preview import Preview, preview_restore
 
 ROOT = "/home/ada/shop"
@@ -103,9 +104,7 @@ def test_a_preview_of_a_transcript_leaves_nothing_behind(
 
 def test_a_preview_of_the_archive_changes_nothing(workspace: Workspace, transcript: Path) -> None:
     write(transcript, FILLINGS["English"])
-    workspace.use(
-        lambda archive: Capture(archive, workspace.masker, NOW, lambda: True).session(str(transcript), SESSION)
-    )
+    workspace.use(lambda archive: Capture(archive, workspace.masker, Moment(NOW)).session(str(transcript), SESSION))
     before = Path(workspace.place.archive_path).read_bytes()
     found = preview_restore(workspace, LATER)
     assert found.text == preview(workspace, transcript).text

@@ -17,6 +17,7 @@ from unified_state.memory.ledger.item_table import insert_item
 from unified_state.memory.repository.place import locate
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hook_event import Moment
 from unified_state.model.step import KINDS
 from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
 from unified_state.search.search_archive import access_weights
@@ -50,7 +51,7 @@ def elsewhere(tmp_path: Path, data_dir: Path, settings: Settings, masker: Masker
         place = locate(str(tmp_path / name), str(data_dir), create=True)
         path = write_transcript(tmp_path / f"{name}.jsonl", prompt(1, text, session=session))
         with Archive(place.archive_path) as archive:
-            Capture(archive, masker, NOW, lambda: True).transcript(str(path), session, to_end=True)
+            Capture(archive, masker, Moment(NOW)).transcript(str(path), session, to_end=True)
             touch_session(archive, session, NOW, worktree=place.repository.worktree)
         return Workspace(place, settings, report=lambda _: None)
 

@@ -18,6 +18,7 @@ from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import everything
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryQuery, HistoryRecord, StoredCompaction, StoredStep
+from unified_state.model.hook_event import Moment
 from unified_state.settings import Settings
 from unified_state.team.outbox import Outbox
 from unified_state.team.postgres.postgres_store import PostgresStore, open_postgres
@@ -40,7 +41,7 @@ def said(workspace: Workspace, archive: Archive, tmp_path: Path) -> Said:
 
     def archived(*entries: dict[str, object], session: str = SESSION) -> None:
         path = write_transcript(tmp_path / f"{session}.jsonl", *entries)
-        Capture(archive, unmasked.masker, NOW, lambda: True).session(str(path), session)
+        Capture(archive, unmasked.masker, Moment(NOW)).session(str(path), session)
 
     return archived
 

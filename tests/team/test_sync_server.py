@@ -34,6 +34,7 @@ from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredLink, StoredStep, Tombstone
+from unified_state.model.hook_event import Moment
 from unified_state.settings import Settings
 from unified_state.team.start_sync import is_run_due
 from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
@@ -277,7 +278,7 @@ def test_a_text_that_is_masked_later_is_masked_on_the_server(
     tmp_path: Path,
 ) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, f"use {SECRET}"), answer(2, "I will"))
-    Capture(archive, unmasked.masker, NOW, lambda: True).session(str(path), SESSION)
+    Capture(archive, unmasked.masker, Moment(NOW)).session(str(path), SESSION)
     synced()
     assert SECRET in texts(server_path)[0]
     scan(workspace, fix_at=NOW + 1)

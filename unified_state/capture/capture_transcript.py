@@ -1,7 +1,7 @@
-"""Capture: what is new in a transcript goes into the archive, masked, in chunks that each commit with their offset.
+"""Capture: new lines of a transcript go into the archive, masked, in chunks that each commit with their offset.
 
-Reading, masking and compressing happen outside the transaction: other sessions wait for a commit only. A hook that is
-killed loses at most its current chunk; the next one continues behind the last.
+Reading, masking and compressing happen outside the transaction, so other sessions wait for a commit only. A hook that
+is killed loses at most its current chunk; the next one continues after the last.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from unified_state.memory.archive.compactions import (
     keep_continuation,
     keep_transcript_summary,
     mark_delivered,
+    place_of_entry,
 )
 from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import (
@@ -39,7 +40,7 @@ from unified_state.memory.archive.sessions import (
     session_number,
     touch_session,
 )
-from unified_state.memory.archive.steps import first_unnoted, postpone
+from unified_state.memory.archive.steps import last_turns, queue_step, queued_steps
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.secrets.masker import masked_step, masked_text
 from unified_state.model.hook_event import HOST_MARK
@@ -47,14 +48,13 @@ from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Any
 
     from unified_state.agents.transcripts.transcript_lines import Read
-    from unified_state.capture.derive import Noter
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.secrets.masker import Masker
+    from unified_state.model.hook_event import Moment
 
-    Head = Callable[[], tuple[str | None, str | None]]
     Fact = Boundary | Summary | Delivery | Continuation
     Prepared = tuple[Step | Fact, str | bytes]
 
@@ -64,18 +64,18 @@ _INODE_BITS = (1 << 63) - 1  # that the archive can hold; some file systems use 
 
 
 class Captured(Record):
-    """What a capture did: how many steps were new, and whether it came to the end."""
+    """The result of a capture: how many steps were new, and whether it reached the end."""
 
     added: int = 0
     complete: bool = True
 
     def plus(self, other: Captured) -> Captured:
-        """Both together."""
+        """Return the sum of both."""
         return Captured(self.added + other.added, self.complete and other.complete)
 
 
 class _Unread(Record):
-    """A transcript with something new: its cursor as the archive has it, which file it is now, where the new begins."""
+    """A transcript file with new content: the archive's cursor, the file's inode now, the offset to read from."""
 
     cursor: Cursor
     inode: int
@@ -83,8 +83,8 @@ class _Unread(Record):
 
 
 class _Chunk(Record):
-    """What was read of a transcript: up to where, what it holds, the session it was forked from and the folder it began
-    in, if it says so.
+    """A part of a transcript: its end, the masked steps and facts in it, the parent session of a fork, and the folder
+    in which the session began.
     """
 
     end: int
@@ -94,51 +94,35 @@ class _Chunk(Record):
 
 
 class Capture:
-    """One run of capturing: the archive, how to mask, what time it is, whether there is time for more, and at which
-    commit and branch the worktree is. One that `postpones` leaves new steps to the next run (see `capture.derive`).
+    """Archives the new steps of sessions and queues them for `capture.derive`, which follows each chunk unless the
+    capture `postpones` it to the next hook.
     """
 
-    def __init__(
-        self,
-        archive: Archive,
-        masker: Masker,
-        now: int,
-        has_time: Callable[[], bool],
-        *,
-        head: Head = lambda: (None, None),
-        chunk_bytes: int = CHUNK_BYTES,
-        postpones: bool = False,
-    ) -> None:
+    def __init__(self, archive: Archive, masker: Masker, moment: Moment, *, postpones: bool = False) -> None:
         self._archive = archive
         self._masker = masker
-        self._now = now
-        self._has_time = has_time
-        self._chunk_bytes = chunk_bytes
+        self._moment = moment
         self._postpones = postpones
-        self._head = head
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
-        """Capture a session: its transcript, those of its subagents, and the long results that lie in files of their
-        own.
-        """
+        """Capture a session: its transcript, its subagents' transcripts, and long results in files of their own."""
         captured = self.transcript(transcript_path, session_id)
-        folder = session_folder(transcript_path)
-        for path, agent in subagent_transcripts(folder):
+        for path, agent in subagent_transcripts(session_folder(transcript_path)):
             captured = captured.plus(self.transcript(path, session_id, agent))
-        captured = captured.plus(self.tool_files(folder, transcript_path, session_id))
+        captured = captured.plus(self._tool_files(transcript_path, session_id))
         if captured.complete:
-            settle_messages(self._archive, session_id, self._now)
+            settle_messages(self._archive, session_id, self._moment.now)
         return captured
 
     def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> Captured:
-        """Capture what is new in one transcript file, as far as the time allows; one chunk always."""
+        """Capture new lines of one transcript file, in chunks: the first always, the others while there is time."""
         added, is_first = 0, True
-        self._note_postponed(session_id)
         while True:
+            self._derive(session_id)  # also from steps that an earlier hook left in the queue
             unread = self._unread(path, session_id, agent)
             if unread is None:
                 return Captured(added)
-            if not is_first and not self._has_time():
+            if not is_first and not self._moment.has_time():
                 return Captured(added, complete=False)
             chunk = self._read_chunk(path, unread.offset, reader_of(session_id), to_end=to_end)
             if chunk.end == unread.offset:
@@ -146,34 +130,43 @@ class Capture:
             added += self._store(unread, chunk, session_id)
             is_first = False
 
-    def _note_postponed(self, session_id: str) -> None:
-        session = None if self._postpones else session_number(self._archive, session_id)
-        if session is not None and first_unnoted(self._archive, session, 1):
-            from unified_state.capture.derive import note_postponed
+    def messages(self, messages: list[Any], session_id: str) -> Captured:
+        """Capture a conversation that a host passes message by message, because we cannot read its transcript."""
+        read = reader_of(session_id)
+        prepared = [
+            self._prepare(found) for message in messages if isinstance(message, dict) for found in read(message)
+        ]
+        if not prepared:
+            return Captured()
+        with self._archive.transaction(durable=False):
+            session = touch_session(self._archive, session_id, self._moment.now)
+            newest = last_turns(self._archive, session, 1)
+            writer = self._write(prepared, session, newest[0] if newest else None)
+        self._derive(session_id)
+        settle_messages(self._archive, session_id, self._moment.now)
+        return Captured(writer.added)
 
-            note_postponed(self._archive, session, self._now, self._head)
-
-    def tool_files(self, folder: str, transcript_path: str, session_id: str) -> Captured:
-        """Capture the results that were too long for the transcript: the files in the session's `tool-results/`."""
+    def _tool_files(self, transcript_path: str, session_id: str) -> Captured:
+        """Capture results that were too long for the transcript: the files in the session's `tool-results/`."""
         added = 0
-        for path in tool_result_files(folder):
-            if not self._has_time():
+        for path in tool_result_files(session_folder(transcript_path)):
+            if not self._moment.has_time():
                 return Captured(added, complete=False)
-            added += capture_tool_file(self._archive, self._masker, self._now, path, transcript_path, session_id)
+            added += self._tool_file(path, transcript_path, session_id)
         return Captured(added)
 
     def catch_up(self, limit: int = 20) -> Captured:
-        """Capture what the sessions that were last alive still wrote: a client that was killed fires no hook."""
+        """Capture the newest sessions to their ends: a client that was killed ran no hook for its last lines."""
         captured = Captured()
         for cursor, session_id in recent_transcripts(self._archive, limit):
-            if not self._has_time():
+            if not self._moment.has_time():
                 return captured.plus(Captured(complete=False))
             if cursor.agent is None:
                 captured = captured.plus(self.session(cursor.path, session_id))
         return captured
 
     def _unread(self, path: str, session_id: str, agent: str | None) -> _Unread | None:
-        """What is new in the file, if anything. One that shrank or is another file now is read from its beginning."""
+        """Return the unread part of a transcript file, or None. A file that shrank, or was replaced, is read anew."""
         try:
             found = os.stat(path)
         except OSError:
@@ -184,7 +177,7 @@ class Capture:
         cursor = read_cursor(self._archive, path)
         if cursor is None:
             with self._archive.transaction(durable=False):
-                session = touch_session(self._archive, session_id, self._now)
+                session = touch_session(self._archive, session_id, self._moment.now)
                 cursor = read_cursor(self._archive, path) or Cursor(path, session, agent, 0, inode, None)
                 move_cursor(self._archive, cursor)
         goes_on = found.st_size >= cursor.offset and inode == cursor.inode
@@ -192,22 +185,27 @@ class Capture:
         return _Unread(cursor, inode, offset) if offset < found.st_size else None
 
     def _read_chunk(self, path: str, offset: int, read: Read, *, to_end: bool) -> _Chunk:
+        """Read about a megabyte of lines. A summary begins a chunk: the steps before it are derived from first."""
         prepared: list[Prepared] = []
         end, parent, cwd = offset, None, None
-        for end, line in read_lines(path, offset, to_end=to_end):
-            for entry in parse_entries(line):
+        for line_end, line in read_lines(path, offset, to_end=to_end):
+            entries = [(entry, list(read(entry))) for entry in parse_entries(line)]
+            if prepared and any(isinstance(one, Summary) for _, found in entries for one in found):
+                break
+            end = line_end
+            for entry, found in entries:
                 continuation = continuation_of(entry)
                 if continuation is not None:
                     prepared.append((continuation, ""))
-                prepared.extend(map(self._prepare, read(entry)))
+                prepared += map(self._prepare, found)
                 parent = parent or parent_of(entry)
                 cwd = cwd or cwd_of(entry)
-            if end - offset >= self._chunk_bytes:
+            if end - offset >= CHUNK_BYTES:
                 break
         return _Chunk(end, prepared, parent, cwd)
 
     def _prepare(self, found: Step | Fact) -> Prepared:
-        """What was found, masked, with its packed text."""
+        """Return a step or fact without secrets, with its packed text."""
         if isinstance(found, Step):
             found = masked_step(self._masker, found)
             return found, pack(found.text)
@@ -217,12 +215,12 @@ class Capture:
         return found, ""
 
     def _store(self, unread: _Unread, chunk: _Chunk, session_id: str) -> int:
-        """Commit one chunk with its offset. If another process moved the cursor meanwhile, nothing is done."""
+        """Commit one chunk with its offset; return the number of new steps, 0 if another process was faster."""
         cursor = unread.cursor
         with self._archive.transaction(durable=False):
             if read_cursor(self._archive, cursor.path) != cursor:
                 return 0
-            touch_session(self._archive, session_id, self._now, predecessor=chunk.parent)
+            touch_session(self._archive, session_id, self._moment.now, predecessor=chunk.parent)
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
             writer = self._write(chunk.prepared, cursor.session, cursor.turn)
@@ -230,34 +228,47 @@ class Capture:
         return writer.added
 
     def _write(self, prepared: list[Prepared], session: int, turn: int | None) -> StepWriter:
-        """Write what was found, within a transaction; `turn` is the one that is open."""
+        """Write steps and facts, and queue the new steps; `turn` is the open one. Call it in a transaction."""
         writer = StepWriter(self._archive, session, turn)
-        noter = self._noter(session)
         for found, body in prepared:
             if not isinstance(found, Step):
-                keep_fact(self._archive, session, found, self._now)
+                keep_fact(self._archive, session, found, self._moment.now)
             elif writer.add(found, body):
-                if noter is not None and writer.kept is not None:
-                    noter.note(writer.kept)
-                else:
-                    postpone(self._archive, session, writer.last)
-        if noter is not None:
-            noter.flush()
+                queue_step(self._archive, session, writer.last)
         count_tool_calls(self._archive, session, writer.tool_calls)
         return writer
 
-    def _noter(self, session: int) -> Noter | None:
-        if self._postpones:
-            return None
-        from unified_state.capture.derive import Noter  # not where a prompt waits
+    def _derive(self, session_id: str) -> None:
+        session = None if self._postpones else session_number(self._archive, session_id)
+        if session is not None and queued_steps(self._archive, session, 1):
+            from unified_state.capture.derive import derive  # not where a prompt waits
 
-        noter = Noter(self._archive, session, self._now, self._head)
-        noter.note_postponed()  # by another process, since this run began
-        return noter
+            derive(self._archive, session, self._moment)
+
+    def _tool_file(self, path: str, transcript_path: str, session_id: str) -> int:
+        """Archive one file of a long result; return the number of new steps."""
+        name = os.path.basename(path)
+        uuid = f"{session_id}/tool-results/{name}"
+        if place_of_entry(self._archive, uuid) is not None:
+            return 0
+        try:
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                text = self._masker.text(file.read())
+        except OSError:
+            return 0  # the client deletes these files at any time
+        stem = name.split(".", 1)[0]
+        tool_use_id = stem if stem.startswith("toolu_") else None
+        step = Step(uuid=uuid, block=0, kind=TOOL_FILE, at=self._moment.now, text=text, tool_use_id=tool_use_id)
+        with self._archive.transaction(durable=False):
+            session = touch_session(self._archive, session_id, self._moment.now)
+            cursor = read_cursor(self._archive, transcript_path)
+            writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
+            writer.add(step, pack(text))
+        return writer.added
 
 
 def reader_of(session_id: str) -> Read:
-    """How the entries of a session's transcript are read: the id of another host's session names the host."""
+    """Return the reader of a session's transcript; another host's session id names the host."""
     if HOST_MARK not in session_id:
         return read_entry
     from unified_state.agents.transcripts.transcript_readers import host_reader
@@ -266,13 +277,13 @@ def reader_of(session_id: str) -> Read:
 
 
 def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
-    """Keep one of them, within the transaction that archives the steps."""
+    """Keep a compaction, summary, delivery or rewind. Call it in the transaction that archives the steps."""
     match found:
         case Boundary():
             keep_boundary(archive, session, found)
         case Summary():
             compaction = keep_transcript_summary(archive, session, found)
-            if compaction is not None:  # no hook told of it: it is read here, late
+            if compaction is not None:  # no hook saw this summary
                 from unified_state.capture.take_summary import take_in
 
                 take_in(archive, compaction, found.text, now)
@@ -280,27 +291,3 @@ def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
             mark_delivered(archive, found.nonces, now)
         case Continuation():
             keep_continuation(archive, session, found)
-
-
-def capture_tool_file(
-    archive: Archive, masker: Masker, now: int, path: str, transcript_path: str, session_id: str
-) -> int:
-    """Archive one such file of a session; the number of steps that are new."""
-    name = os.path.basename(path)
-    uuid = f"{session_id}/tool-results/{name}"
-    if archive.row("SELECT 1 FROM step WHERE uuid = ? AND block = 0", uuid):
-        return 0
-    try:
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
-            text = masker.text(file.read())
-    except OSError:
-        return 0  # the client cleans this folder up as it likes
-    stem = name.split(".", 1)[0]
-    tool_use_id = stem if stem[:6] == "toolu_" else None
-    step = Step(uuid=uuid, block=0, kind=TOOL_FILE, at=now, text=text, tool_use_id=tool_use_id)
-    with archive.transaction(durable=False):
-        session = touch_session(archive, session_id, now)
-        cursor = read_cursor(archive, transcript_path)
-        writer = StepWriter(archive, session, cursor.turn if cursor else None)
-        writer.add(step, pack(text))
-    return writer.added

@@ -1,8 +1,7 @@
-"""Noting: what is made of the steps of a session beside the archive itself: its working set,
-the facts in them, and which items came from them.
+"""Derive the working set of a session, the facts in its steps, and the sources of its items.
 
-The hook that a prompt waits for only writes down which steps are new; the next one that nobody waits for notes them.
-So every step is noted once and in order, whoever archived it.
+Whoever archives a step queues it in the same transaction. A hook that a prompt waits for leaves the queue to the next
+one. So each step is derived from once and in order, also where a hook is killed.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ from unified_state.memory.archive.steps import (
     call_of_result,
     calls_and_texts_before,
     find_step,
-    first_unnoted,
-    mark_noted,
+    queued_steps,
+    unqueue_steps,
 )
 from unified_state.memory.ledger.watch_sources import SourceKeeper
 from unified_state.memory.working_set.keep_working_set import WorkingSetKeeper
@@ -50,8 +49,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from unified_state.capture.record_facts import Head
     from unified_state.memory.archive.archive import Archive
+    from unified_state.model.hook_event import Moment
     from unified_state.model.item import Fact, LedgerItem
     from unified_state.model.step import Step
 
@@ -59,49 +58,24 @@ if TYPE_CHECKING:
 _STEPS_AT_ONCE = 1_000
 
 
-class Noter:
-    """Notes the steps of one session, within one transaction; `flush` writes what came of it."""
-
-    def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
-        self._archive = archive
-        self._session = session
-        self._keepers = (
-            WorkingSetKeeper(archive, session),
-            FactKeeper(archive, session, now, head),
-            SourceKeeper(archive, session),
-        )
-
-    def note_postponed(self) -> None:
-        """Take in what was archived and left for later; call it before anything that is newer."""
-        while self._note_some():
-            pass
-
-    def note(self, step: Step) -> None:
-        """Take in one step that is new in the archive."""
-        for keeper in self._keepers:
-            keeper.note(step)
-
-    def flush(self) -> None:
-        """Write what changed."""
-        for keeper in self._keepers:
-            keeper.flush()
-
-    def _note_some(self) -> int:
-        numbers = first_unnoted(self._archive, self._session, _STEPS_AT_ONCE)
-        for number in numbers:
-            step = find_step(self._archive, number)
-            if step is not None:
-                self.note(step)
-        mark_noted(self._archive, self._session, numbers)
-        return len(numbers)
-
-
-def note_postponed(archive: Archive, session: int, now: int, head: Head) -> None:
-    """Note the steps of a session that were archived without."""
-    with archive.transaction(durable=False):
-        noter = Noter(archive, session, now, head)
-        noter.note_postponed()
-        noter.flush()
+def derive(archive: Archive, session: int, moment: Moment) -> None:
+    """Derive from the queued steps of a session: the first batch always, the others while there is time."""
+    is_first = True
+    while queued_steps(archive, session, 1) and (is_first or moment.has_time()):
+        is_first = False
+        with archive.transaction(durable=False):
+            keepers = (
+                WorkingSetKeeper(archive, session),
+                FactKeeper(archive, session, moment),
+                SourceKeeper(archive, session),
+            )
+            numbers = queued_steps(archive, session, _STEPS_AT_ONCE)  # another process may have taken some
+            for step in filter(None, (find_step(archive, number) for number in numbers)):
+                for keeper in keepers:
+                    keeper.note(step)
+            for keeper in keepers:
+                keeper.flush()
+            unqueue_steps(archive, session, numbers)
 
 
 PLANNING, IMPLEMENTING = "planning", "implementing"  # the phases that plans tell of
@@ -112,10 +86,10 @@ _NO_CALL = Call("", {})
 class FactKeeper:
     """Takes in the steps of one session, within one transaction; call `flush` at its end."""
 
-    def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
+    def __init__(self, archive: Archive, session: int, moment: Moment) -> None:
         self._archive = archive
         self._session = session
-        self._recorder = FactRecorder(archive, session, now, head)
+        self._recorder = FactRecorder(archive, session, moment)
         self._calls: dict[str, Step] = {}
 
     def note(self, step: Step) -> None:

@@ -15,6 +15,7 @@ from unified_state.capture.capture_transcript import Capture, Captured
 from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.lib.record import Record
 from unified_state.memory.repository.place import locate
+from unified_state.model.hook_event import Moment
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     Report = Callable[[int], None]
 
 _ENDING = ".jsonl"
-_CHUNK_BYTES = 4 << 20  # nobody waits for other writers here as hooks do
 _HEAD_LINES = 50  # of a transcript, in which its session and its folder are told
 
 
@@ -132,7 +132,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
 
 
 def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
-    capture = Capture(archive, workspace.masker, now, lambda: True, head=workspace.head, chunk_bytes=_CHUNK_BYTES)
+    capture = Capture(archive, workspace.masker, Moment(now, workspace.head))
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
     return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
 

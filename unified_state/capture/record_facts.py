@@ -29,13 +29,10 @@ from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from unified_state.memory.archive.archive import Archive
+    from unified_state.model.hook_event import Moment
     from unified_state.model.item import Fact
     from unified_state.model.step import Step
-
-    Head = Callable[[], tuple[str | None, str | None]]
 
 
 # How many of what a rule captured the state file shows, and so a session start reads.
@@ -47,16 +44,14 @@ _EARLIER = 30  # items among which the one is looked for that a new one supersed
 class FactRecorder:
     """Records the facts of one session, within one transaction."""
 
-    def __init__(self, archive: Archive, session: int, now: int, head: Head) -> None:
+    def __init__(self, archive: Archive, session: int, moment: Moment) -> None:
         self._archive = archive
         self._session_id, root, worktree = archive.row(
             "SELECT session_id, root, worktree FROM session WHERE id = ?", session
         )
         self.root: str = root or ""
         self._worktree = worktree if worktree == root else None  # to which the paths are relative
-        self._now = now
-        self._head = head
-        self._at_head: tuple[str | None, str | None] | None = None
+        self._moment = moment
         self._failing: dict[str, bool] = {}  # whether a tool has failures that a success could close
         self._grown: dict[str, int] = {}  # the rules that recorded something, and when
 
@@ -84,7 +79,7 @@ class FactRecorder:
     def _new_item(self, fact: Fact, step: Step, key: str) -> LedgerItem:
         """The item that a fact of a step is."""
         at, files = to_text(step.at), self._files(fact)
-        commit, branch = self._head_at(step)
+        commit, branch = self._moment.head() if self._is_recent(step) else (None, None)
         quote = escape_surrogates(fact.quote)
         return LedgerItem(
             uuid=new_uuid(max(0, step.at)),
@@ -165,18 +160,10 @@ class FactRecorder:
             return {}
         from unified_state.memory.repository.file_versions import file_versions  # few facts name files
 
-        return file_versions(self._worktree, files, self._now)
-
-    def _head_at(self, step: Step) -> tuple[str | None, str | None]:
-        """Commit and branch when the step was made, where that is now."""
-        if not self._is_recent(step):
-            return None, None
-        if self._at_head is None:
-            self._at_head = self._head()
-        return self._at_head
+        return file_versions(self._worktree, files, self._moment.now)
 
     def _is_recent(self, step: Step) -> bool:
-        return abs(self._now - step.at) <= _RECENT
+        return abs(self._moment.now - step.at) <= _RECENT
 
 
 def was_captured(archive: Archive, key: str) -> bool:

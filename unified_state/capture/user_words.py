@@ -20,6 +20,7 @@ from unified_state.memory.archive.sessions import session_number, transcripts_of
 from unified_state.memory.archive.steps import find_step, newest_steps
 from unified_state.memory.ledger.find_sources import Source
 from unified_state.model.constraint import USER_SAID
+from unified_state.model.hook_event import Moment
 from unified_state.model.item import MAIN_FIELDS
 from unified_state.model.step import PROMPT
 
@@ -107,9 +108,7 @@ def _catch_up(archive: Archive, workspace: Workspace, now: int, until: float) ->
     capture = Capture(
         archive,
         workspace.masker,
-        now,
-        lambda: time.monotonic() < until,
-        head=workspace.head,
+        Moment(now, has_time=lambda: time.monotonic() < until),
         postpones=True,  # else the sentence itself would be proposed as a rule before it is recorded as one
     )
     paths = transcripts_of(archive, workspace.session_id)

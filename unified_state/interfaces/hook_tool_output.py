@@ -1,8 +1,7 @@
-"""The hook behind each tool call whose output may be long, in a process of its own that loads hardly anything: most
-outputs go to the model as they are.
+"""The hook after each tool call whose output may be long, in a process of its own that loads hardly anything: most
+outputs go to the model unchanged.
 
-It exits 0 whatever happens. Where anything goes wrong it prints nothing, so that the output goes on as it is, and the
-log says why.
+It exits 0 whatever happens. If anything fails it prints nothing, so that the output stays unchanged, and logs why.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import sys
 
 from unified_state.context.lean.long_output import long_output
 from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
-from unified_state.interfaces.tool_hook import ToolHookRun, given, parse_event, tell
+from unified_state.interfaces.tool_hook import Run, given, parse_event, tell
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
@@ -31,14 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(level: str = "", data_dir: str = "") -> int:
-    """Look at one output, and answer where it is shortened; the exit status."""
+    """Answer one tool output, if it is shortened; return the exit status."""
     tell(shortened(given, level, data_dir, environment()))
     return 0
 
 
 def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Mapping[str, str]) -> str:
-    """What the client is answered to one output: JSON, or nothing where it goes on as it is. `read` gives the event."""
-    hook = ToolHookRun(EVENT, data_dir)
+    """Return the answer to one output: JSON, or nothing if the model is given all of it. `read` returns the client's
+    input.
+    """
+    hook = Run(EVENT, data_dir)
 
     def find() -> str:
         raw = read()
@@ -54,13 +55,13 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
             return ""
         return _answer(hook, output, LEVELS[NAMES.index(level)], environ)
 
-    answer = hook.answer(find)
+    answer = hook.attempt(find)
     if answer or hook.problem:
         hook.leave_trace()
     return answer
 
 
-def _answer(hook: ToolHookRun, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
+def _answer(hook: Run, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
     from unified_state.context.lean.long_output import Leaning, answer_to
     from unified_state.memory.repository.place import locate
     from unified_state.settings import load_hook_settings
@@ -75,6 +76,6 @@ def _answer(hook: ToolHookRun, output: LongOutput, level: int, environ: Mapping[
     settings = load_hook_settings(place.repository.worktree, cache, hook.data_dir, environ)
     if not settings.enabled:
         return ""
-    place = locate(folder, hook.data_dir, create=True)
+    place = place if place.is_settled else locate(folder, hook.data_dir, create=True)
     hook.folder = place.folder
     return answer_to(output, level, Leaning(place, settings, environ, hook.now, hook.report))

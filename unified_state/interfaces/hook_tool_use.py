@@ -1,7 +1,6 @@
-"""The hook before each tool call, in a process of its own that loads hardly anything: it stands between the agent and
-every tool.
+"""The hook before each tool call, in a process of its own that loads hardly anything: the agent waits for it.
 
-It exits 0 whatever happens, as the other hooks do. What goes wrong is logged, and told in one line, for a constraint
+It exits 0 whatever happens, as the other hooks do. It logs a problem and shows it in one line, because a constraint
 that is not enforced must not look like one that is.
 """
 
@@ -11,7 +10,7 @@ import os
 import sys
 
 from unified_state.constraints.check_call import ToolCheck
-from unified_state.interfaces.tool_hook import ToolHookRun, given, parse_event, tell
+from unified_state.interfaces.tool_hook import Run, given, parse_event, tell
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.settings import environment
@@ -19,8 +18,6 @@ from unified_state.settings import environment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from unified_state.model.hook_event import HookEvent
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,24 +28,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(data_dir: str = "") -> int:
-    """Check the call on stdin; the exit status."""
-    tell(check(lambda: parse_event(given(), TOOL_EVENT), data_dir, environment()))
+    """Check the call on stdin; return the exit status."""
+    tell(check(given, data_dir, environment()))
     return 0
 
 
-def check(read: Callable[[], tuple[HookEvent, str | None]], data_dir: str, environ: Mapping[str, str]) -> str:
-    """What the client is answered to one call: JSON, or nothing. `read` gives the event and what is wrong with it."""
-    hook = ToolHookRun(TOOL_EVENT, data_dir)
+def check(read: Callable[[], bytes], data_dir: str, environ: Mapping[str, str]) -> str:
+    """Return the answer to one tool call: JSON, or nothing. `read` returns the client's input."""
+    hook = Run(TOOL_EVENT, data_dir)
     reports: list[str] = []
 
     def find() -> str:
-        event, problem = read()
+        event, problem = parse_event(read(), TOOL_EVENT)
         hook.report(problem)
         checking = ToolCheck(event, hook.data_dir, environ, reports.append)
         hook.folder = checking.place.folder
         return checking.answer()
 
-    output = hook.answer(find)
+    output = hook.attempt(find)
     is_unchecked = hook.problem is not None
     hook.report(None if is_unchecked or not reports else reports[-1])
     if hook.problem is not None:
@@ -56,13 +53,13 @@ def check(read: Callable[[], tuple[HookEvent, str | None]], data_dir: str, envir
         told = f"constraints were not checked: {hook.problem}" if is_unchecked else hook.problem
         return output or dump_ascii_json({"systemMessage": f"unified-state: {told}"})
     if hook.folder is not None:
-        _take_trace_away(hook.folder)
+        _remove_trace(hook.folder)
     return output
 
 
-def _take_trace_away(folder: str) -> None:
-    """A good run takes the problem of an earlier one away."""
+def _remove_trace(folder: str) -> None:
+    """Remove the problem that an earlier run left."""
     try:
         os.unlink(os.path.join(folder, "runs", TOOL_EVENT))
     except OSError:
-        return  # as a rule there was none
+        return  # there is seldom one

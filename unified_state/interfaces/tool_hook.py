@@ -1,7 +1,8 @@
-"""What the hooks before and behind a tool call have in common: each runs in a process of its own that loads hardly
-anything, for it stands between the agent and its tools.
+"""Common parts of all hooks: one JSON object on stdin, at most one answer on stdout, a trace of the run.
 
-Invariant: whatever happens, nothing is raised; what went wrong is logged, with its secrets masked.
+The hooks around a tool call load hardly more than this, because the agent waits for them at every tool.
+
+Invariant: a run raises nothing; a problem is logged, with its secrets masked.
 """
 
 from __future__ import annotations
@@ -25,37 +26,36 @@ _STDIN_SECONDS = 5.0
 
 
 def given() -> bytes:
-    """What the client writes to the hook."""
+    """Read the client's input from stdin."""
     return read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
 
 
 def tell(answer: str) -> None:
-    """Answer the client; there may be nothing to say."""
+    """Answer the client, if there is anything to say."""
     if answer:
         sys.stdout.buffer.write(answer.encode("utf-8", "replace"))  # whatever the locale says
         sys.stdout.flush()
 
 
-class ToolHookRun:
-    """One run: what it found out about itself so far is what its trace says, wherever it ends. `folder` is that of the
-    repository's own data, `problem` what went wrong.
+class Run:
+    """One run of a hook, and the trace that it leaves wherever it ends: `folder` holds the repository's data, `name` is
+    the trace's, `problem` says what went wrong.
     """
 
-    def __init__(self, event_name: str, data_dir: str) -> None:
-        self.event_name = event_name
+    def __init__(self, event_name: str, data_dir: str, name: str = "") -> None:
+        self.event_name, self.name = event_name, name or event_name
         self.data_dir = data_dir or default_data_dir()
-        self.now = int(time.time() * 1000)
+        self.started, self.now = time.monotonic(), int(time.time() * 1000)
         self.folder: str | None = None
         self.problem: str | None = None
         self._details = ""
-        self._started = time.monotonic()
 
     def report(self, problem: str | None) -> None:
-        """Keep what went wrong, if anything did."""
+        """Note a problem, if there is one."""
         self.problem = problem or self.problem
 
-    def answer(self, find: Callable[[], str]) -> str:
-        """The answer that is found, or none where that fails."""
+    def attempt(self, find: Callable[[], str]) -> str:
+        """Return what `find` returns, or an empty text if it fails."""
         try:
             return find()
         except UnifiedStateError as error:
@@ -67,22 +67,22 @@ class ToolHookRun:
         return ""
 
     def leave_trace(self) -> None:
-        """Write down that the hook ran, and what went wrong, which may be told afterwards."""
+        """Record the run and its problem. Where even that fails only stderr is left."""
         from unified_state.memory.repository.health import HookRun, log_problem, note_run
 
         self._mask()
-        spent = round((time.monotonic() - self._started) * 1000)
+        spent = round((time.monotonic() - self.started) * 1000)
         try:
             if self.folder is not None and os.path.isdir(self.folder):
-                note_run(self.folder, HookRun(self.event_name, self.now, spent, self.problem))
+                note_run(self.folder, HookRun(self.name, self.now, spent, self.problem or None))
             if self.problem:
                 log_problem(self.data_dir, self.now, self.event_name, self.problem, self._details)
         except OSError as error:
-            print(f"unified-state: {self.problem or error}", file=sys.stderr)  # noqa: T201  # only stderr is left
+            print(f"unified-state: {self.problem or error}", file=sys.stderr)  # noqa: T201
 
     def _mask(self) -> None:
-        """A message may quote what was to be done, or to be archived."""
-        if self.problem is not None:
+        """Mask the problem: it may quote a command, or a text that was being archived."""
+        if self.problem:
             from unified_state.memory.secrets.rules.mask import mask_text
 
             self.problem, self._details = (
@@ -96,10 +96,9 @@ _TAIL = 100  # bytes in which the end of the object is looked for
 
 
 def read_stdin(descriptor: int, seconds: float) -> bytes:
-    """Everything up to the end of the file or of the JSON object, whichever comes first, or what came until nothing
-    more did for so long.
+    """Read up to the end of the file or of the JSON object, or until nothing comes for so many seconds.
 
-    A caller that forgets to close its end must not make the hook hang; on a busy machine 50 MB take long to come.
+    A caller that forgets to close its end must not make the hook hang; on a busy machine 50 MB take long to arrive.
     """
     received = bytearray()
     while _readable(descriptor, seconds):
@@ -111,7 +110,9 @@ def read_stdin(descriptor: int, seconds: float) -> bytes:
 
 
 def parse_event(raw: bytes, event_name: str) -> tuple[HookEvent, str | None]:
-    """The event and what was wrong with the input, if anything; `event_name` stands in for a missing name."""
+    """Return the event, and the problem with its input or None; `event_name` replaces a missing name. An input that is
+    not one JSON object gives an empty event.
+    """
     problem = None
     try:
         fields = parse_json(raw.decode("utf-8", "replace")) if raw.strip() else {}

@@ -1,4 +1,4 @@
-"""What the client tells a hook on stdin, by its own field names. Fields vary by version: what is missing is empty."""
+"""The input of a hook, by the client's own field names (a missing one is empty), and the moment at which it came in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from unified_state.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
+
+    Head = Callable[[], tuple[str | None, str | None]]
 
 BRIEF, WORKING_SET = PARTS = ("brief", "working_set")  # of what SessionStart gives back: each has a handler
 HOST_MARK = ":"  # parts the host's name from the id that it gave a session; Claude Code's own ids have none
@@ -35,3 +38,23 @@ class HookEvent(Record):
         """A field that only some events have, as text; empty if it is missing or not text."""
         value = self.extra.get(name)
         return value if isinstance(value, str) else ""
+
+
+class Moment:
+    """The moment at which a hook or a command came in: the time in milliseconds, HEAD's commit and branch, and whether
+    there is time left to begin something new.
+    """
+
+    def __init__(
+        self, now: int, head: Head = lambda: (None, None), has_time: Callable[[], bool] = lambda: True
+    ) -> None:
+        self.now = now
+        self.has_time = has_time
+        self._read_head = head
+        self._head: tuple[str | None, str | None] | None = None
+
+    def head(self) -> tuple[str | None, str | None]:
+        """Commit and branch of the worktree, read once."""
+        if self._head is None:
+            self._head = self._read_head()
+        return self._head

@@ -15,7 +15,7 @@ from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import ACTIVE, SUPERSEDED, stated_items
-from unified_state.model.hook_event import PARTS
+from unified_state.model.hook_event import PARTS, Moment
 from unified_state.model.known import RELEVANT, Composition
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
@@ -81,7 +81,7 @@ def _of_transcript(workspace: Workspace, now: int, path: str, given: Given) -> P
         Archive(os.path.join(folder, "archive.db")) as archive,
     ):
         archive.run("PRAGMA synchronous = OFF")
-        capture = Capture(archive, workspace.masker, now, lambda: True)
+        capture = Capture(archive, workspace.masker, Moment(now))
         capture.transcript(os.path.abspath(path), head.session_id, to_end=True)
         return _compose(archive, workspace, session_number(archive, head.session_id), now, given)
 

@@ -10,13 +10,13 @@ import pytest
 
 from tests.builders import NOW
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.host_messages import MessageCapture
 from unified_state.capture.ingest import read_head
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.secrets.masker import Masker
+from unified_state.model.hook_event import Moment
 
 SECRET = "sk-ant-api03-" + "Ab3" * 30 + "AA"
 SESSION = "codex:01a202bf-06f5-7ca0-9cca-9f082748a50e"
@@ -50,7 +50,7 @@ def told(archive: Archive, session_id: str = SESSION) -> list[tuple[str, str]]:
 
 
 def capture(archive: Archive, masker: Masker, path: Path, session_id: str = SESSION) -> int:
-    return Capture(archive, masker, NOW, lambda: True).session(str(path), session_id).added
+    return Capture(archive, masker, Moment(NOW)).session(str(path), session_id).added
 
 
 def test_a_rollout_that_grows_line_by_line_is_archived_once(archive: Archive, masker: Masker, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_transcript_of_an_unknown_form_is_left_alone(
 def test_messages_that_are_handed_over_are_archived_once(archive: Archive, masker: Masker) -> None:
     parts = [{"id": "prt_1", "type": "text", "text": "fix it"}]
     message = {"info": {"id": "m1", "role": "user", "time": {"created": NOW}}, "parts": parts}
-    capturing = MessageCapture(archive, masker, NOW, lambda: True)
+    capturing = Capture(archive, masker, Moment(NOW))
     assert capturing.messages([message, None, 7], "opencode:s").added == 1
     assert capturing.messages([message], "opencode:s").added == 0
     assert told(archive, "opencode:s") == [("prompt", "fix it")]

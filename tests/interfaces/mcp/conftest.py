@@ -9,6 +9,7 @@ import pytest
 from tests.builders import NOW, SESSION, Entry, append
 from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.model.hook_event import Moment
 
 
 @pytest.fixture
@@ -21,9 +22,7 @@ def keep(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
         append(path, *entries)
         workspace = open_workspace(os.fspath(repository), SESSION, report=print)
         workspace.use(
-            lambda archive: Capture(archive, workspace.masker, NOW, lambda: True).transcript(
-                str(path), SESSION, to_end=True
-            )
+            lambda archive: Capture(archive, workspace.masker, Moment(NOW)).transcript(str(path), SESSION, to_end=True)
         )
 
     return keep_entries

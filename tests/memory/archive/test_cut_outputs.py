@@ -66,7 +66,7 @@ def test_it_takes_the_place_of_its_entry(archive: Archive) -> None:
     assert [(step.kind, step.text) for _, step in steps] == [(PROMPT, "go"), (TOOL_CALL, "{}"), (TOOL_RESULT, WHOLE)]
     assert steps[-1][0] == number == step_numbers(archive, session)[-1]
     assert (steps[-1][1].uuid, steps[-1][1].at) == (uuid_of(3), NOW + 3)
-    assert writer.kept == entry(3, TOOL_RESULT, WHOLE)
+    assert find_step(archive, writer.last) == entry(3, TOOL_RESULT, WHOLE)
     assert (writer.added, awaited_outputs(archive, session)) == (3, {})
     assert archive.row("SELECT count(*) FROM turn") == (1,)
 
@@ -76,7 +76,7 @@ def test_a_fork_holds_the_whole_too(archive: Archive) -> None:
     write(archive, session, shown)
     fork = touch_session(archive, "fork", NOW)
     writer = write(archive, fork, shown)
-    assert writer.kept == entry(3, TOOL_RESULT, WHOLE)
+    assert find_step(archive, writer.last) == entry(3, TOOL_RESULT, WHOLE)
     assert step_numbers(archive, fork)[-1] == number
 
 

@@ -22,6 +22,7 @@ from unified_state.memory.archive.pending_messages import (
 from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
 from unified_state.memory.repository.health import set_aside_files
 from unified_state.memory.secrets.masker import Masker
+from unified_state.model.hook_event import Moment
 from unified_state.model.step import PROMPT, TEXT
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
@@ -77,7 +78,7 @@ def transcript(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def capture(archive: Archive, masker: Masker, transcript: Path) -> Callable[[int], object]:
-    return lambda now: Capture(archive, masker, now, lambda: True).session(str(transcript), SESSION)
+    return lambda now: Capture(archive, masker, Moment(now)).session(str(transcript), SESSION)
 
 
 def texts(archive: Archive) -> list[str]:
@@ -172,7 +173,7 @@ def test_a_session_killed_before_its_first_entry_keeps_its_prompt(
         path = str(tmp_path / "never-written.jsonl")
         move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
     keep_message(archive, SESSION, Pending(PROMPT, "fix it", NOW))
-    Capture(archive, masker, LATER, lambda: True).catch_up()
+    Capture(archive, masker, Moment(LATER)).catch_up()
     assert texts(archive) == ["fix it"]
 
 

@@ -31,6 +31,7 @@ from unified_state.memory.history.store_protocol import everything
 from unified_state.memory.ledger.item_table import find_item, insert_item
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession, StoredStep, Tombstone
+from unified_state.model.hook_event import Moment
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
 DIALOGUE = (
@@ -50,7 +51,7 @@ def transcript(tmp_path: Path) -> Path:
 
 
 def capture(archive: Archive, masker: Masker, transcript: Path) -> None:
-    Capture(archive, masker, NOW, lambda: True).transcript(str(transcript), SESSION, None, to_end=True)
+    Capture(archive, masker, Moment(NOW)).transcript(str(transcript), SESSION, None, to_end=True)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.repository.place import Place, locate
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hook_event import Moment
 from unified_state.model.item import DECISION, Validity
 from unified_state.model.known import Known
 from unified_state.restore.compose_restore import gather
@@ -88,7 +89,7 @@ def test_what_was_captured_stands_by_its_files_too(
     told = 'Your questions have been answered: "Which file?"="a.py". You can now continue.'
     entries = [answer(1, asked, cwd=str(repository)), result(2, "ask", told, cwd=str(repository))]
     transcript = write_transcript(tmp_path / "session.jsonl", *entries)
-    Capture(archive, masker, NOW, lambda: True).session(str(transcript), SESSION)
+    Capture(archive, masker, Moment(NOW)).session(str(transcript), SESSION)
     assert decide.standing() == {}
     edit(repository / "a.py")
     assert decide.standing() == {"D1": Validity(changed=("a.py",))}

@@ -20,6 +20,7 @@ from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hook_event import Moment
 from unified_state.model.item import CONSTRAINT, DECISION
 from unified_state.settings import Settings
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
@@ -118,7 +119,7 @@ def test_the_check_survives_masking_that_comes_later(
     record_item(archive, DECISION, body, Author("inferred", SESSION), masker=unmasked, now=NOW + 9000)
     command = f"unified-state decision add '{said}' --rationale x"
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "x"), answer(2, call("a", "Bash", command=command)))
-    Capture(archive, unmasked, NOW, lambda: True).transcript(str(path), SESSION, to_end=True)
+    Capture(archive, unmasked, Moment(NOW)).transcript(str(path), SESSION, to_end=True)
     assert find_item(archive, "D1").quote == said
     scan(Workspace(place, settings, report=lambda _line: None), fix_at=NOW)
     quote = str(find_item(archive, "D1").quote)

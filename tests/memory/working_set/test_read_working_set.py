@@ -13,6 +13,7 @@ from unified_state.memory.archive.sessions import session_number, touch_session
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
 from unified_state.memory.working_set.working_set_table import read_clock, read_working_set
+from unified_state.model.hook_event import Moment
 from unified_state.model.known import RanCommand, WorkingSet
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
@@ -35,7 +36,7 @@ def keep(archive: Archive, masker: Masker, transcript: Path) -> Keep:
     def go_on(*entries: Entry, session: str = SESSION, path: Path = transcript) -> WorkingSet:
         path.parent.mkdir(parents=True, exist_ok=True)
         append(path, *entries)
-        Capture(archive, masker, NOW, lambda: True).session(str(path), session)
+        Capture(archive, masker, Moment(NOW)).session(str(path), session)
         return working_set(archive, session)
 
     return go_on

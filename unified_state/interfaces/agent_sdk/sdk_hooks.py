@@ -12,11 +12,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from unified_state.agents.install.hook_table import LONG_OUTPUTS, OUTPUT_EVENT, TIMEOUTS, TOOL_TIMEOUT
-from unified_state.errors import CompactionRefusedError
-from unified_state.interfaces.hook import Run, finish
+from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.hook_tool_output import shortened
 from unified_state.interfaces.hook_tool_use import check
-from unified_state.interfaces.tool_hook import parse_event
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.hook_event import PARTS
@@ -29,9 +27,7 @@ if TYPE_CHECKING:
 
     from claude_agent_sdk import HookMatcher
 
-    from unified_state.interfaces.hook import Handler
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
+    from unified_state.errors import CompactionRefusedError
     from unified_state.model.hook_event import HookEvent
 
     Fields = Mapping[str, Any]
@@ -51,19 +47,16 @@ class Call:
         """Handle the event; whatever happens, who waits is answered."""
         try:
             if event == TOOL_EVENT:
-                self.tell(check(lambda: self.event(event), data_dir, self.environ))
+                self.tell(check(self.as_json, data_dir, self.environ))
             elif event == OUTPUT_EVENT:
-                self.tell(shortened(self._as_json, part, data_dir, self.environ))
+                self.tell(shortened(self.as_json, part, data_dir, self.environ))
             else:
-                finish(_CallRun(event, part, data_dir, self))
+                _CallRun(event, part, data_dir, self).run()
         finally:
             self.answered.set()
 
-    def event(self, name: str) -> tuple[HookEvent, str | None]:
-        """The event, read as if it stood on stdin, and what is wrong with it."""
-        return parse_event(self._as_json(), name)
-
-    def _as_json(self) -> bytes:
+    def as_json(self) -> bytes:
+        """Return the event as the client would write it to stdin."""
         return dump_ascii_json(dict(self._fields)).encode()
 
     def tell(self, answer: str) -> None:
@@ -72,28 +65,21 @@ class Call:
             self.output = parse_json(answer) if answer.startswith("{") else {"systemMessage": answer}
 
 
-class _CallRun(Run):
+class _CallRun(HookRun):
     """One run of the hook in this process."""
 
     def __init__(self, event_name: str, part: str, data_dir: str, call: Call) -> None:
-        super().__init__(event_name, part, data_dir)
+        super().__init__(event_name, part, data_dir, call.environ)
         self._sdk_call = call
 
-    def told_event(self) -> HookEvent:
-        event, self.problem = self._sdk_call.event(self.event_name)
-        return event
-
-    def environ(self) -> Mapping[str, str]:
-        return self._sdk_call.environ
-
-    def answer(self, handler: Handler, call: HookCall, archive: Archive) -> str:
-        try:
-            return super().answer(handler, call, archive)
-        except CompactionRefusedError as error:
-            return dump_ascii_json({"decision": "block", "reason": str(error)})
+    def read(self) -> bytes:
+        return self._sdk_call.as_json()
 
     def tell(self, answer: str) -> None:
         self._sdk_call.tell(answer)
+
+    def refuse(self, error: CompactionRefusedError) -> str:
+        return dump_ascii_json({"decision": "block", "reason": str(error)})
 
     def let_client_go_on(self, _event: HookEvent) -> None:
         self._sdk_call.answered.set()

@@ -1,12 +1,17 @@
-"""One call of a hook: what the client said, whose session it is, and how much time there is."""
+"""One call of a hook: the event, the repository it is about, and the time that there is."""
 
 from __future__ import annotations
 
-import time
-
-from unified_state.capture.capture_transcript import Capture, Captured
+from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.pending_messages import Pending, keep_message
-from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.sessions import (
+    Cursor,
+    move_cursor,
+    read_cursor,
+    session_id_of,
+    session_number,
+    touch_session,
+)
 from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.hook_event import HOST_MARK
 
@@ -16,73 +21,58 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.hook_event import HookEvent
-    from unified_state.settings import Settings
+    from unified_state.model.hook_event import HookEvent, Moment
 
 
 class HookCall:
-    """Everything a handler needs. `started` is the monotonic clock at the start; `environ` that of the hook's
-    process. After `let_client_go_on()` the client does not wait for the handler any more, and may kill it.
+    """Everything a handler needs. `environ` is the environment of the hook's process. After `let_client_go_on()` the
+    client does not wait for the handler any more, and may kill it.
     """
 
     def __init__(
         self,
         event: HookEvent,
         workspace: Workspace,
+        moment: Moment,
         *,
         part: str,
         environ: Mapping[str, str],
-        now: int,
-        started: float,
         let_client_go_on: Callable[[], None],
     ) -> None:
         self.event = event
         self.workspace = workspace
+        self.settings = workspace.settings
+        self.moment, self.now = moment, moment.now
         self.part = part
         self.environ = environ
         pid = environ.get("CLAUDE_PID", "")
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
-        self.now = now
-        self.started = started
         self.let_client_go_on = let_client_go_on
-        self.message = ""  # one line that the client shows the user, beside what the model is given
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self.workspace.settings
+        self.message = ""  # one line that the client shows the user, beside the context that the model is given
 
     @property
     def is_enforced(self) -> bool:
-        """Whether a hook of ours stops tool calls in this session. Those of other hosts are not asked before one."""
+        """Whether our hook checks the tool calls of this session. Other hosts do not call one before a tool."""
         return HOST_MARK not in self.event.session_id
 
-    def capture(self, archive: Archive, seconds: float, *, postpones: bool = False) -> Captured:
-        """Archive what is new in this session, for about so long; `postpones` where a prompt waits."""
+    def capture(self, archive: Archive, *, postpones: bool = False) -> None:
+        """Archive the new steps of this session; `postpones` where a prompt waits."""
         event = self.event
-        if not event.transcript_path or not event.session_id:
-            return Captured()
-        return self.capturer(archive, seconds, postpones=postpones).session(event.transcript_path, event.session_id)
+        if event.transcript_path and event.session_id:
+            self.capturer(archive, postpones=postpones).session(event.transcript_path, event.session_id)
 
-    def capturer(self, archive: Archive, seconds: float, *, postpones: bool = False) -> Capture:
-        """A capture that begins nothing new once the hook has run for so many seconds."""
-        return Capture(
-            archive,
-            self.workspace.masker,
-            self.now,
-            lambda: time.monotonic() - self.started < seconds,
-            head=self.workspace.head,
-            postpones=postpones,
-        )
+    def capturer(self, archive: Archive, *, postpones: bool = False) -> Capture:
+        """Return a capture that stops when the time of this call is over."""
+        return Capture(archive, self.workspace.masker, self.moment, postpones=postpones)
 
     def keep(self, archive: Archive, kind: str, text: str) -> None:
-        """Remember a message of this session that its transcript may not hold yet."""
+        """Keep a message of this session that its transcript may not hold yet."""
         if self.event.session_id:
             masked = self.workspace.masker.text(hide_private(text))
             keep_message(archive, self.event.session_id, Pending(kind, masked, self.now))
 
     def session(self, archive: Archive, predecessor: str | None = None) -> int:
-        """The number of this session, noted as alive in this worktree and process. Call it in a transaction."""
+        """Return the number of this session, noted as alive in this worktree and process. Call it in a transaction."""
         return touch_session(
             archive,
             self.event.session_id or "unknown",
@@ -91,3 +81,22 @@ class HookCall:
             pid=self.pid,
             predecessor=predecessor,
         )
+
+    def register(self, archive: Archive, predecessor: int | None = None, *, knows_news: bool = False) -> int:
+        """Return the number of this session, recorded with its transcript before the file exists: a client that is
+        killed fires no further hook. With `knows_news` its restore tells what was decided up to now.
+        """
+        with archive.transaction(durable=False):
+            session = self.session(archive, session_id_of(archive, predecessor))
+            if knows_news:
+                from unified_state.restore.news_table import know_news
+
+                know_news(archive, session)
+            path = self.event.transcript_path
+            if path and read_cursor(archive, path) is None:
+                move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
+        return session
+
+    def registered(self, archive: Archive) -> int:
+        """Return the number of this session, registered if it is new."""
+        return session_number(archive, self.event.session_id) or self.register(archive)

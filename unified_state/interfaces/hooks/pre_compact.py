@@ -29,13 +29,10 @@ if TYPE_CHECKING:
     from unified_state.model.session_state import GitState, State
 
 
-_ARCHIVE_SECONDS = 60.0
-
-
 def on_pre_compact(call: HookCall, archive: Archive) -> str:
     """What the client's compaction instructions get added: plain text, or nothing."""
     answer = start_git(call.workspace.place.repository.worktree, call.environ)
-    call.capture(archive, _ARCHIVE_SECONDS)
+    call.capture(archive)
     git = answer()
     with archive.transaction(durable=False):  # the checkpoint's own is
         restart_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)

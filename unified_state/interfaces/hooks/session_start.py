@@ -5,7 +5,6 @@ end.
 from __future__ import annotations
 
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
-from unified_state.interfaces.hooks.user_prompt_submit import register
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import STAND_IN, cleared_by, end_session, session_number
 from unified_state.memory.archive.steps import last_entry_at
@@ -23,12 +22,10 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.known import Reason
 
-_CATCH_UP_SECONDS = 2.0
 _POSSIBLE_PARENTS = 50
 _FIRST_SESSIONS = 3  # of an archive: they are told of others that could be meant
 _ANSWER_SLACK = 3_000  # milliseconds that a hook may come late
 _HALF_A_SECOND = 500  # milliseconds; the client counts whole seconds
-_END_SECONDS = 1.0  # the client gives SessionEnd hooks one and a half by default
 
 
 def on_session_start(call: HookCall, archive: Archive) -> str:
@@ -47,10 +44,11 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     health = None
     if call.part == BRIEF:
         health = _health(call, archive)
-        _catch_up(call, archive)
+        call.capture(archive)
+        call.capturer(archive).catch_up()
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
-    session = register(call, archive, predecessor, knows_news=call.part == BRIEF)
+    session = call.register(archive, predecessor, knows_news=call.part == BRIEF)
     if reason == "compact" and not _is_known(archive, session, call.part):
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)
@@ -112,14 +110,9 @@ def _is_known(archive: Archive, session: int, part: str) -> bool:
     )
 
 
-def _catch_up(call: HookCall, archive: Archive) -> None:
-    call.capture(archive, _CATCH_UP_SECONDS)
-    call.capturer(archive, _CATCH_UP_SECONDS).catch_up()
-
-
 def on_session_end(call: HookCall, archive: Archive) -> str:
     """Archive what time allows and note why the session ended. A client that ends kills a Stop still at work."""
-    call.capture(archive, _END_SECONDS)
+    call.capture(archive)
     if call.settings.context_autopilot:
         from unified_state.interfaces.hooks.stop import watch_context
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from unified_state.model.context_usage import Trend
 
 
-_STOP_SECONDS = 20.0
-
-
 def on_stop(call: HookCall, archive: Archive) -> str:
     """Keep the message that ended the turn, and behind the user's back archive to the turn's end."""
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
@@ -37,7 +34,7 @@ def on_stop(call: HookCall, archive: Archive) -> str:
             archive, call.workspace.place.repository.worktree, call.environ, call.now
         )  # a client that ends right behind the answer would end this hook before it
     call.let_client_go_on()
-    call.capture(archive, _STOP_SECONDS)
+    call.capture(archive)
     if call.settings.context_autopilot:
         watch_context(call, archive)
     return ""
@@ -52,7 +49,7 @@ def on_subagent_stop(call: HookCall, archive: Archive) -> str:
     call.let_client_go_on()  # all of it stands in the transcript, or will
     path = call.event.text("agent_transcript_path")
     if path and call.event.session_id:
-        call.capturer(archive, _STOP_SECONDS).transcript(path, call.event.session_id, call.event.agent_id or "subagent")
+        call.capturer(archive).transcript(path, call.event.session_id, call.event.agent_id or "subagent")
     return ""
 
 

@@ -8,9 +8,7 @@ import os
 import time
 
 from unified_state.agents.transcripts.subagent_tasks import has_begun, tasks_of
-from unified_state.interfaces.hooks.user_prompt_submit import register
 from unified_state.lib.text import fenced
-from unified_state.memory.archive.sessions import session_number
 from unified_state.restore.task_slice import task_slice
 
 TYPE_CHECKING = False
@@ -28,10 +26,8 @@ def on_subagent_start(call: HookCall, archive: Archive) -> str:
     is_compaction = event.agent_type == ""
     if is_compaction or not (event.agent_id and tokens) or has_begun(event.transcript_path, event.agent_id):
         return ""
-    call.capture(archive, call.settings.prompt_milliseconds / 1000)  # what the parent did in this turn
-    session = session_number(archive, event.session_id)
-    if session is None:
-        session = register(call, archive)
+    call.capture(archive)  # what the parent did in this turn
+    session = call.registered(archive)
     text = task_slice(archive, call.workspace.place, session, lambda: _task(call), tokens, call.now)
     return fenced(text, os.urandom(6).hex(), _ABOUT) if text else ""
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.compactions import latest_compaction, restores_of
-from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, session_number
 from unified_state.model.step import PROMPT
-from unified_state.restore.news_table import has_news, know_news
+from unified_state.restore.news_table import has_news
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,11 +23,9 @@ _TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has foun
 
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     """Archive; what the prompt is given if it follows a compaction."""
-    call.capture(archive, call.settings.prompt_milliseconds / 1000, postpones=True)
+    call.capture(archive, postpones=True)
     call.keep(archive, PROMPT, call.event.text("prompt"))
-    session = session_number(archive, call.event.session_id)
-    if session is None:
-        session = register(call, archive)
+    session = call.registered(archive)
     if call.event.agent_id:
         return ""
     output = _after_compaction(call, archive, session)
@@ -65,21 +62,6 @@ def _phase(_call: HookCall, archive: Archive, session: int) -> str:
     from unified_state.context.window.context_table import take_line
 
     return take_line(archive, session)
-
-
-def register(call: HookCall, archive: Archive, predecessor: int | None = None, *, knows_news: bool = False) -> int:
-    """Know a session and its transcript before the file exists: a client that is killed fires no further hook. One that
-    `knows_news` is told by its restore what was decided up to now.
-    """
-    with archive.transaction(durable=False):
-        before = archive.row("SELECT session_id FROM session WHERE id = ?", predecessor)
-        session = call.session(archive, before[0] if before else None)
-        if knows_news:
-            know_news(archive, session)
-        path = call.event.transcript_path
-        if path and read_cursor(archive, path) is None:
-            move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
-    return session
 
 
 def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:

@@ -48,6 +48,12 @@ def session_number(archive: Archive, session_id: str) -> int | None:
     return None if row is None else row[0]
 
 
+def session_id_of(archive: Archive, session: int | None) -> str | None:
+    """The client's id of a session that is known by its number, or None."""
+    row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
+    return None if row is None else row[0]
+
+
 def touch_session(archive: Archive, session_id: str, now: int, **known: str | int | None) -> int:
     """The number of a session, made if it is new; `known` columns (worktree, branch, pid, predecessor …) are filled
     in.

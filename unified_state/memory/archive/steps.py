@@ -9,7 +9,7 @@ from unified_state.model.step import KINDS, TEXT, TOOL_CALL, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -235,26 +235,24 @@ def uuid_text(key: str | bytes) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def postpone(archive: Archive, session: int, step: int) -> None:
-    """Leave a step of a session for later."""
-    archive.run("INSERT OR IGNORE INTO unnoted VALUES (?, ?)", session, step)
+def queue_step(archive: Archive, session: int, step: int) -> None:
+    """Queue a step of a session for `capture.derive`."""
+    archive.execute("INSERT OR IGNORE INTO unnoted VALUES (?, ?)", (session, step))
 
 
-def first_unnoted(archive: Archive, session: int, limit: int) -> list[int]:
-    """The oldest of those steps."""
-    rows = archive.rows("SELECT step FROM unnoted WHERE session = ? ORDER BY step LIMIT ?", session, limit)
+def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
+    """Return the numbers of a session's queued steps in the order of the transcript."""
+    rows = archive.rows(
+        f"SELECT step.id FROM unnoted JOIN step ON step.id = unnoted.step WHERE session = ? ORDER BY {_PLACE} LIMIT ?",
+        session,
+        limit,
+    )
     return [step for (step,) in rows]
 
 
-def mark_noted(archive: Archive, session: int, steps: Iterable[int]) -> None:
-    """Those steps are noted now."""
-    for step in steps:
-        archive.run("DELETE FROM unnoted WHERE session = ? AND step = ?", session, step)
-
-
-def all_unnoted(archive: Archive, session: int) -> list[int]:
-    """All of them."""
-    return [step for (step,) in archive.rows("SELECT step FROM unnoted WHERE session = ?", session)]
+def unqueue_steps(archive: Archive, session: int, steps: Sequence[int]) -> None:
+    """Remove steps of a session from the queue."""
+    archive.execute(f"DELETE FROM unnoted WHERE session = ? AND step IN ({', '.join(map(str, steps))})", (session,))
 
 
 def index_later(archive: Archive, number: int) -> None:

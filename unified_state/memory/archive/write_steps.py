@@ -33,8 +33,8 @@ _AT_ONCE = 500  # steps that are indexed beside new ones: somebody may wait
 
 
 class StepWriter:
-    """Adds the steps of one session within one transaction; knows the turn that is open, the number of
-    the last step, and how many were new. `kept` is the last step that was added, as the archive has it.
+    """Adds the steps of one session within one transaction; knows the open turn, the number of the last step, and how
+    many steps were new.
     """
 
     def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
@@ -45,7 +45,6 @@ class StepWriter:
         self.last = 0
         self.added = 0
         self.tool_calls = 0
-        self.kept: Step | None = None
         index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
@@ -60,45 +59,44 @@ class StepWriter:
         if self._forgotten_at is not None and step.at <= self._forgotten_at:
             return False
         key = uuid_key(step.uuid)
-        query = "SELECT id, turn, kind, body FROM step WHERE uuid = ? AND block = ?"
-        known = self._run(query, (key, step.block)).fetchone()
+        known = self._run("SELECT id, turn, kind FROM step WHERE uuid = ? AND block = ?", (key, step.block)).fetchone()
         if known is not None:
-            return self._add_known(step, *known)
+            return self._add_known(*known)
         if self._forgotten and f"{step.uuid}/{step.block}" in self._forgotten:
             return False
         if step.starts_turn or not self._is_own_turn:
             self._open_turn(step)
-        if step.kind == TOOL_RESULT and step.tool_use_id in self._awaited and self._meet(step, key):
-            return self.kept is not None
+        if step.kind == TOOL_RESULT and (met := self._meet(step, key)) is not None:
+            return met
         number = self.last = self._next_step
         stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
         values: dict[str, Any] = {**step.as_dict(), **stored}
         self._run(_INSERT, (number, self.turn, *map(values.__getitem__, STEP_FIELDS)))
         self._next_step += 1
         self.added += 1
-        self.kept = step
         self.tool_calls += step.kind == TOOL_CALL
         if not step.text.startswith(DATA_URL):
             self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, searchable(step)))
         return True
 
-    def _meet(self, step: Step, key: str | bytes) -> bool:
-        """Put the whole of an output that was archived before its entry into the entry's place; whether it is of this
-        entry. A forgotten one stays so.
+    def _meet(self, step: Step, key: str | bytes) -> bool | None:
+        """Move an output that was archived before its entry into the entry's place. Return whether it is still there (a
+        forgotten one stays forgotten), None if it is not the output of this entry.
         """
-        number, shown = self._awaited[step.tool_use_id or ""]
+        if step.tool_use_id not in self._awaited:
+            return None
+        number, shown = self._awaited[step.tool_use_id]
         kind, body, turn = self._run("SELECT kind, body, turn FROM step WHERE id = ?", (number,)).fetchone()
         archived = unpack(body)
         from unified_state.memory.archive.cut_outputs import whole_of  # only where outputs were shortened
 
         text = whole_of(step.text, archived, f"S{number}", shown)
         if text is None:
-            return False
-        del self._awaited[step.tool_use_id or ""]
+            return None
+        del self._awaited[step.tool_use_id]
         mark_met(self._archive, number, self._next_step - 1)
-        self.last, self.kept = number, None
+        self.last = number
         if kind is not None:
-            self.kept = step.replace(text=text)
             self.added += 1
             if text != archived:
                 replace_text(self._archive, number, step.replace(text=archived), text)
@@ -108,7 +106,7 @@ class StepWriter:
             (self.turn, key, step.block, step.at, number),
         )
         self._run("DELETE FROM turn WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM step WHERE turn = ?1)", (turn,))
-        return True
+        return kind is not None
 
     def _after_last(self, table: str) -> int:
         return int(self._run(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
@@ -123,14 +121,11 @@ class StepWriter:
         self._is_own_turn = True
         self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
 
-    def _add_known(self, step: Step, number: int, turn: int, kind: int | None, body: str | bytes) -> bool:
-        """Go on in the turn of a step that is archived already, and mark the step as this session's too.
-
-        The transcript has only the short form of an output that was shortened; the archive has all of it. A forgotten
+    def _add_known(self, number: int, turn: int, kind: int | None) -> bool:
+        """Go on in the turn of a step that is archived already, and mark the step as this session's too. A forgotten
         step leaves nothing but its mark.
         """
-        is_output = kind is not None and step.kind == TOOL_RESULT
-        self.last, self.kept = number, step.replace(text=unpack(body)) if is_output else step
+        self.last = number
         self.turn = turn
         self._is_own_turn = self._owner(turn) == self._session
         if self._is_own_turn:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from unified_state.lib.decay import growth, raised
-from unified_state.memory.archive.steps import all_unnoted, call_of_result, find_step, sessions_of_step, step_numbers
+from unified_state.memory.archive.steps import call_of_result, find_step, queued_steps, sessions_of_step, step_numbers
 from unified_state.memory.working_set.rules.sightings import NO_FILE, read_call, sightings
 from unified_state.memory.working_set.working_set_table import (
     Entry,
@@ -143,10 +143,10 @@ def rebuild_working_sets(archive: Archive, sessions: Iterable[int], last: int | 
     for session in sorted(sessions):
         with archive.transaction(durable=False):
             clear_working_set(archive, session)
-            later = set(all_unnoted(archive, session))
+            queued = set(queued_steps(archive, session))
             keeper = WorkingSetKeeper(archive, session)
             for number in step_numbers(archive, session)[-last if last else 0 :]:
-                step = None if number in later else find_step(archive, number)
+                step = None if number in queued else find_step(archive, number)
                 if step is not None:
                     keeper.note(step)
             keeper.flush()

@@ -29,6 +29,7 @@ from unified_state.memory.ledger.item_table import raise_counter, selected_items
 from unified_state.memory.repository.place import digest_path_of, journal_folder
 from unified_state.memory.state_file.state_file import StateFile, written_state_files
 from unified_state.memory.workspace.carry_items import is_carried
+from unified_state.model.hook_event import Moment
 from unified_state.upkeep.forget.forget_refs import forget_told
 from unified_state.upkeep.merge.former_files import FormerFiles, former_files
 
@@ -146,14 +147,8 @@ class _Merge:
 
     def _read_transcripts(self, transcripts: Iterable[tuple[str, str]]) -> bool:
         """Let the archive read on in the transcripts of which the history holds a part."""
-        capture = Capture(
-            self._archive,
-            self._workspace.masker,
-            self._now,
-            self._has_time,
-            head=self._workspace.head,
-            postpones=True,
-        )
+        moment = Moment(self._now, has_time=self._has_time)
+        capture = Capture(self._archive, self._workspace.masker, moment, postpones=True)
         return all(
             capture.session(path, session_id).complete
             for path, session_id in sorted(transcripts)
