@@ -60,9 +60,13 @@ _BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
 
 def find_assigned(data: bytes) -> Iterator[Found]:
     """The values in a text, given as ASCII bytes, that are secret by the names they are assigned to; not in order."""
+    begin = end = 0  # of the pairs of the last cookie header
     for at, name, kind in find_names(data):
         if kind == COOKIE:
-            yield from _cookies_at(data, at)
+            if not begin <= at < end:  # else it is one of those pairs; looking again would take quadratic time
+                line = _cookie_line(data, at)
+                begin, end = at, at + line.rfind(b";")
+                yield from _cookies_in(line, at)
             continue
         found = _authorization_at(data, at) if kind == "authorization" else _value_at(data, at, name, kind)
         if found:
@@ -73,7 +77,7 @@ def find_in_field(name: bytes, value: bytes) -> list[Found]:
     """The secrets in the value of a field of this name, of an object or a table."""
     name, kind = secret_name(name)
     if kind == COOKIE:
-        return list(_cookies_at(value, 0))
+        return list(_cookies_in(_cookie_line(value, 0), 0))
     if kind == "authorization":
         found = _authorization_at(value, 0)
         return [found] if found else []
@@ -182,9 +186,13 @@ def _closing(data: bytes, start: int, quote: bytes) -> int:
     return start + end if end >= 0 else -1
 
 
-def _cookies_at(data: bytes, at: int) -> Iterator[Found]:
-    """The values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…`."""
-    line = data[at : at + _LONGEST_VALUE].translate(_COOKIE_ENDS).partition(b"\n")[0]
+def _cookie_line(data: bytes, at: int) -> bytes:
+    """Return the rest of a header from `at` to its end, or as much of it as a value may have."""
+    return data[at : at + _LONGEST_VALUE].translate(_COOKIE_ENDS).partition(b"\n")[0]
+
+
+def _cookies_in(line: bytes, at: int) -> Iterator[Found]:
+    """The values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…` that begins at `at`."""
     for pair in line.split(b";"):
         name, _, value = pair.partition(b"=")
         value = value.strip()
