@@ -1,4 +1,4 @@
-"""The reference of the command line, from the parsers themselves: what `--help` says, as Markdown."""
+"""The reference of the command line as Markdown, from the parsers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _rows(parsers: Sequence[tuple[str, argparse.ArgumentParser]]) -> Iterator[tu
 
 
 def _position(action: argparse.Action) -> tuple[bool, bool]:
-    """What must be given comes before what may be, positions before options."""
+    """Required before optional arguments, positions before options."""
     return bool(action.option_strings), not action.required
 
 
@@ -79,7 +79,7 @@ def _synopsis(action: argparse.Action) -> str:
 
 
 def _spelled(action: argparse.Action) -> str:
-    """An argument as it is typed: `--limit N`, `REF`, `{bash,zsh}`."""
+    """An argument as users type it: `--limit N`, `REF`, `{bash,zsh}`."""
     choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices and not action.metavar else ""
     value = str(action.metavar or choices or action.dest.upper())
     if not action.option_strings:

@@ -1,4 +1,4 @@
-"""What the documentation says about other hosts than Claude Code, from the table of hosts."""
+"""The reference of other agents, from the table of hosts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from unified_state.agents.transcripts.rules.hosts import HOSTS, Host
 
 
 def hosts() -> str:
-    """Both tables: where our hooks lie, and what each host gives and takes."""
+    """Both tables: the files with our hooks, and the events of each host."""
     files = [
         (
             f"`{host.name}`",
@@ -57,7 +57,7 @@ def _event(names: tuple[str, str]) -> str:
 
 
 def _after(host: Host) -> str:
-    """How the end of a compaction is known."""
+    """The sign by which a hook recognises the end of a compaction."""
     if host.says_compact:
         return "a SessionStart with the source `compact`"
     return "the transcript, at the next prompt" if host.transcript else "the next event that may add context"

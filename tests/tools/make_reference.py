@@ -1,7 +1,7 @@
-"""Write what the documentation says about commands, settings, formats and the Python API, from the code itself.
+"""Generate the reference blocks of the documentation from the code, and update the examples.
 
-A generated block stands between `<!-- generated: NAME -->` and `<!-- end -->`; the text round it is written by hand.
-The examples are brought up to date too: what they show is what the commands print. A test compares.
+A generated block is between `<!-- generated: NAME -->` and `<!-- end -->`; people write the rest of a page.
+A test fails for a page that is not up to date.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def aliases() -> str:
 
 
 def state_file() -> str:
-    """The fields of the state file, an object at a time."""
+    """The fields of the state file, by object."""
     schema = TypeAdapter(State).json_schema()
     definitions = {**schema["$defs"], "State": {name: value for name, value in schema.items() if name != "$defs"}}
     return "\n\n".join(_record(record, definitions[record.__name__]) for record in _STATE_RECORDS)
@@ -111,7 +111,7 @@ def _record(record: type[Record], schema: dict[str, Any]) -> str:
 
 
 def _on_disk(record: type[Record]) -> str:
-    """What the docstring says, with the names as they stand in the file."""
+    """The docstring of a record, with the field names of the file."""
     text = _text(record).replace("is None", "is null")
     for name, disk_name in record.disk_names.items():
         text = text.replace(f"`{name}`", f"`{disk_name}`")
@@ -134,24 +134,24 @@ def _json_type(shape: dict[str, Any]) -> str:
 
 
 def timeouts() -> str:
-    """How long the client waits for each hook at most."""
+    """The time limit of each hook."""
     groups = hook_groups(default_data_dir())
     rows = [(event, f"{group['hooks'][0]['timeout']} s") for event, (group,) in groups.items()]
     return table(("event", "time limit"), rows)
 
 
 def reading_rules() -> str:
-    """The permissions that `install --allow-reading` gives."""
+    """The permissions that `install --allow-reading` adds."""
     return "\n".join(["```text", *READ_ONLY_RULES, "```"])
 
 
 def secret_kinds() -> str:
-    """The kinds of tokens that are known by their form."""
+    """The kinds of tokens that have a known form."""
     return ", ".join(f"`{kind}`" for kind in dict.fromkeys(kind for kind, *_ in FORMATS)) + "."
 
 
 def python_api() -> str:
-    """The public names: their signatures and what they say."""
+    """Signatures and docstrings of the public names."""
     parts = [part for public in (UnifiedStateManager, AgentMemory, MessageArchive) for part in _class(public)]
     name = prune_messages.__name__
     return "\n\n".join([*parts, f"## {name}", _signature(name, prune_messages), _text(prune_messages)])
@@ -169,12 +169,12 @@ def _class(public: type) -> Iterator[str]:
 
 
 def agent_example() -> str:
-    """The agent that the documentation shows, which a test runs."""
+    """The example agent, which a test runs."""
     return f"```py\n{(ROOT / 'docs/examples/agent_with_memory.py').read_text(encoding='utf-8').strip()}\n```"
 
 
 def _signature(name: str, function: Callable[..., Any]) -> str:
-    """A signature, over as many lines as it has arguments where it is long. `workspace` is for our own callers."""
+    """A signature; a long one has one argument a line. Leaves out `workspace`, which only our own callers pass."""
     signature = inspect.signature(function)
     arguments: list[str] = []
     for parameter in signature.parameters.values():
@@ -192,13 +192,13 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
 
 
 def history_store() -> str:
-    """The protocol of a store of history."""
+    """The protocol of history stores."""
     parts = list(_class(HistoryStore))
     return "\n\n".join(parts[: parts.index("### Constructor")])  # a protocol is not made
 
 
 def history_records() -> str:
-    """The records that travel between stores, with the fields of each."""
+    """The records that stores exchange, with their fields."""
     return "\n\n".join(
         f"### {record.__name__}\n\n{_text(record)}\n\nFields: {', '.join(f'`{name}`' for name in record.names)}."
         for record in typing.get_args(HistoryRecord)
@@ -214,7 +214,7 @@ def exceptions() -> str:
 
 
 def demo() -> str:
-    """The end of what the demonstration prints: what was lost, and what came back."""
+    """The last part of the demo's output: the facts that were lost, and those that came back."""
     command = [sys.executable, "-m", "unified_state.interfaces.cli.main", "demo"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     lines = [line.rstrip() for line in done.stdout.partition("\n4. ")[2].splitlines()]
@@ -242,7 +242,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 
 
 def with_generated(page: str) -> str:
-    """The page with its generated blocks as they are today."""
+    """The page with updated generated blocks."""
     return _BLOCK.sub(lambda match: f"{match[1]}\n{GENERATED[match['name']]()}\n\n{match[3]}", page)
 
 
@@ -252,15 +252,15 @@ def generated_in(page: str) -> list[str]:
 
 
 def _text(documented: object) -> str:
-    """What a docstring says, without its doctests."""
+    """A docstring without its doctests."""
     text = inspect.getdoc(documented) or ""
     return text.split("\n\n>>> ")[0].strip()
 
 
 def main(arguments: list[str]) -> None:
-    """Bring all pages up to date, the generated blocks and then the examples.
+    """Update the generated blocks of all pages, then the examples.
 
-    With `--check` it only names the pages whose generated blocks are not up to date.
+    With `--check`, exit with the names of pages whose generated blocks are stale.
     """
     before = {page: page.read_text(encoding="utf-8") for page in PAGES}
     changed = {page: after for page, text in before.items() if (after := with_generated(text)) != text}
@@ -268,7 +268,7 @@ def main(arguments: list[str]) -> None:
         sys.exit(" ".join(map(name_of, changed)) or None)
     for page, after in changed.items():
         page.write_text(after, encoding="utf-8")
-        sys.stdout.write(f"{name_of(page)}: its generated blocks are others now\n")
+        sys.stdout.write(f"{name_of(page)}: updated generated blocks\n")
     examples.main([str(page) for page in PAGES])
 
 

@@ -1,4 +1,4 @@
-"""The reference of the MCP server, from the server itself: what it says of its tools, resources and prompts."""
+"""The reference of the MCP server: tools, resources and prompts as the server describes them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tools() -> str:
 
 
 def instructions() -> str:
-    """What the server tells every agent."""
+    """The instructions that the server gives to every agent."""
     return "\n".join(f"> {line}" for line in INSTRUCTIONS.splitlines())
 
 
