@@ -89,8 +89,8 @@ def test_the_compact_line_keeps_the_same_in_one_line() -> None:
     line = compact_line(ITEMS, WORKING, 2000)
     assert line == (
         "/compact Keep exact paths, names, commands and errors, and these recorded items with their ids: "
-        "Work in hand: PROJ-12, Switch to SQLite, test; to do: run the benchmarks; D2 Drop Python 3.10; "
-        "C2 No network in hooks; Q1 Which port?; D1 Use SQLite; C1 API v1 stays"
+        "Work in hand: PROJ-12, Switch to SQLite, test; To do: run the benchmarks; D2: Drop Python 3.10; "
+        "C2: No network in hooks; Q1: Which port?; D1: Use SQLite; C1: API v1 stays"
     )
 
 

@@ -1,173 +1,239 @@
-"""A statement as it is read for a comparison: what it speaks of, in which clause, and whether it affirms or denies it.
+"""Read a statement for a comparison: its words, names and quantities, and which of them it denies.
 
-A thing is denied where its clause has an odd number of negations, and where something else is preferred to it (`use A
-rather than B`, `from B to A`, `A, not B`).
+A word counts as the stem of the commonest word of its meaning, a name as it is written. A quantity counts as its value
+in the unit of its dimension: `0.5 s` is `500 ms`. Chinese and Japanese text has no spaces and counts as pairs of
+characters.
 """
 
 from __future__ import annotations
 
-from unified_state.capture.rules.terms import BREAK, NAME, NUMBER, SENSE, Term, read_terms
-from unified_state.capture.rules.word_meanings import meaning, stem
-from unified_state.capture.rules.word_senses import BY, EXCEPT, FROM, IF, NOT, OVER, TO, UNTIL
+from unified_state.capture.rules.word_meanings import (
+    AFTER,
+    AT_LEAST,
+    AT_MOST,
+    BEFORE,
+    BREAK,
+    BY,
+    CJK_SENSES,
+    COMPOUNDS,
+    FROM,
+    LIGHT,
+    LIMIT,
+    LONGEST_PHRASE,
+    NOT,
+    NUMERALS,
+    OVER,
+    PREFER,
+    SENSE_OF,
+    TO,
+    UNITS,
+    WEAK,
+    WHOLE,
+    meaning,
+)
+from unified_state.lib.text import is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+WORD, NAME, NUMBER, SENSE = "word", "name", "number", "sense"
+_PARTICLES = frozenset("为是的了在和与")
+_FIRST_IDEOGRAPH = "\u30a0"  # behind the Japanese syllables that only bind words
 
-_REPLACE = {stem("replace"), stem("swap"), stem("substitute")}
-_GIVEN_UP_WEIGHT = 0.3  # of what a claim only names to reject it
-_OPENS_A_LIMIT = {EXCEPT, UNTIL, IF}
+
+class Term:
+    """One term: its kind, the key by which it is compared, its weight, and whether the statement denies it or puts it
+    last. A sense has no weight, and keeps the word as it was written.
+    """
+
+    __slots__ = ("is_denied", "is_given_up", "is_last", "key", "kind", "weight", "written")
+
+    def __init__(self, kind: str, key: str, weight: float = 0.0, written: str = "") -> None:
+        self.kind, self.key, self.weight, self.written = kind, key, weight, written
+        self.is_denied = self.is_given_up = self.is_last = False
+
+    @property
+    def worth(self) -> float:
+        """How much it matters: little where it is only named to be rejected."""
+        return self.weight * (0.3 if self.is_given_up else 1.0)
 
 
-class Clause:
-    """One clause: its terms, and by position whether each is given up for something else."""
+_AROUND = "`'\"()[]{},;:!?*~|“”‘’«»「」『』（）【】。、，；：！？…\u00a0"
+_BREAKS = ",;:|—–()（），；：、。"
 
-    __slots__ = ("given_up", "is_denied", "terms")
 
-    def __init__(self, terms: list[Term], *, is_later: bool = False) -> None:
-        self.terms = terms
-        self.is_denied = sum(map(_is_negation, terms)) % 2 == 1
-        rejects = is_later and self.is_denied and _rejects_a_name(terms, 0)
-        self.given_up = set(range(len(terms))) if rejects else set(_given_up(terms))
+def _tokens(text: str) -> Iterator[str]:
+    """The words of a text; an empty one ends a clause."""
+    for old, new in (("’", "'"), ("n't", " not"), ("->", " to "), ("→", " to "), ("**", ""), ("=", " ")):
+        text = text.replace(old, new)
+    if not text.isascii():
+        text = "".join(f" {sign} " if sign in _BREAKS else sign for sign in text)
+        text = "".join(
+            f" {sign}" if at and is_cjk(sign) != is_cjk(text[at - 1]) else sign for at, sign in enumerate(text)
+        )
+    for chunk in text.split():
+        word = chunk.strip(_AROUND)
+        if chunk[0] in _BREAKS or not word:
+            yield ""
+        word = (word.rstrip(".") or word).removesuffix("'s")
+        if any(map(str.isalnum, word)) or word in SENSE_OF or word in UNITS:
+            yield from _parts(word)
+            if chunk[-1] in _BREAKS:
+                yield ""
 
-    def content(self) -> Iterator[tuple[Term, bool, bool]]:
-        """What the clause speaks of, whether it denies it, and whether only to prefer something else."""
-        for position, term in enumerate(self.terms):
-            if term.is_content:
-                is_given_up = position in self.given_up
-                yield term, self.is_denied or is_given_up, is_given_up
 
-    def senses(self) -> set[str]:
-        """What limits or binds it."""
-        return {term.key for term in self.terms if term.kind == SENSE}
+def _parts(word: str) -> list[str]:
+    """A word, or those that a hyphen or a slash joins: `read-only`, `and/or`, `30-second`. Names stay whole."""
+    if word in WHOLE or word[0] == "-":
+        return [word]
+    if "-" in word and (word.replace("-", "").isalpha() or (word[0].isdigit() and word.partition("-")[2].isalpha())):
+        return list(filter(None, word.split("-")))
+    is_choice = word.islower() and word.count("/") == 1 and word.replace("/", "").isalpha()
+    return list(filter(None, word.split("/"))) if is_choice else [word]
+
+
+def _terms(text: str, without: frozenset[str]) -> list[Term]:
+    """The terms of a text in order, without some words."""
+    tokens = [token for token in _tokens(text) if token.upper() not in without]
+    lowered = [token.lower() for token in tokens]
+    for at in range(len(tokens) - 1, 0, -1):
+        if lowered[at - 1] + lowered[at] in COMPOUNDS:
+            tokens[at - 1 : at + 1] = lowered[at - 1 : at + 1] = ["".join(lowered[at - 1 : at + 1])]
+    terms: list[Term] = []
+    at = 0
+    while at < len(tokens):
+        phrases = (
+            (length, SENSE_OF.get(" ".join(lowered[at : at + length]))) for length in range(LONGEST_PHRASE, 0, -1)
+        )
+        length, sense = next((found for found in phrases if found[1]), (1, None))
+        following = lowered[at + 1] if at + 1 < len(tokens) else ""
+        quantity = _quantity(lowered[at], following)
+        if not tokens[at]:
+            terms.append(Term(BREAK, ""))
+        elif quantity:
+            terms.append(quantity[0])
+            length = quantity[1]
+        elif is_cjk(tokens[at][0]):
+            terms += _cjk_terms(tokens[at])
+        elif lowered[at] in {"over", "under", "within"} and following[:1].isdigit():
+            terms.append(Term(SENSE, AT_LEAST if lowered[at] == "over" else AT_MOST))
+        elif sense is None or (tokens[at] == "May" and terms):
+            terms.append(_word(tokens[at], is_first=not terms or terms[-1].kind == BREAK))
+        elif sense != LIGHT:
+            terms.append(Term(BREAK if sense == BREAK else SENSE, sense, written=lowered[at]))
+        at += length
+    return terms
+
+
+def _quantity(token: str, following: str) -> tuple[Term, int] | None:
+    """The quantity that a word in small letters is, with the unit behind it, and how many words it takes."""
+    bare = token.lstrip("$€£¥≈+#v")
+    length = len(bare) - len(bare.lstrip("0123456789.,:-"))
+    number, suffix = bare[:length].rstrip(".,:-").replace(",", ""), bare[length:]
+    if token in NUMERALS:
+        number, suffix = NUMERALS[token], ""
+    if not number.lstrip("-")[:1].isdigit() or (suffix and suffix not in UNITS):
+        return None  # a word, or a name: `404s`, `2fa`
+    begins = (following[:length] for length in (2, 1) if following and is_cjk(following[0]))
+    unit = suffix or next((unit for unit in (following, *begins) if unit in UNITS), "")
+    if unit and number.lstrip("-").replace(".", "", 1).isdigit():
+        dimension, factor = UNITS[unit]
+        return Term(NUMBER, f"{float(number) * factor:.10g} {dimension}", 1.0), 1 + (unit == following)
+    return Term(NUMBER, number, 1.0), 1
+
+
+def _word(token: str, *, is_first: bool) -> Term:
+    low = token.lower()
+    if not token.isalpha():
+        has_sign = any(sign in "_./\\@#:$" or sign.isdigit() for sign in token)
+        return Term(NAME if has_sign else WORD, low.removesuffix("()").strip("_"), 1.0)
+    key = meaning(low)
+    is_name = len(token) > 1 and (not token[1:].islower() or (token[0].isupper() and not is_first))
+    return Term(NAME if is_name else WORD, key, 0.5 if key in WEAK else 1.0)
+
+
+def _cjk_terms(run: str) -> Iterator[Term]:
+    """What turns a run of Chinese, Japanese or Korean round or binds it by itself; the rest as pairs of characters."""
+    for written, sense in CJK_SENSES.items():
+        for _ in range(run.count(written)):
+            yield Term(SENSE, sense)
+        run = run.replace(written, " ")
+    rest = "".join(" " if sign in _PARTICLES or sign < _FIRST_IDEOGRAPH else sign for sign in run)
+    for part in rest.split():
+        for pair in [part[at : at + 2] for at in range(len(part) - 1)] or [part]:
+            yield Term(WORD, pair, 0.5)
 
 
 class Reading:
-    """A whole statement, or those of its clauses that speak of a claim."""
+    """A statement, or those of its clauses that speak of a claim: its terms by their keys, its senses."""
 
-    def __init__(self, text: str, clauses: Iterable[Clause]) -> None:
-        self.text = text
-        self.clauses = list(clauses)
+    def __init__(self, text: str, clauses: Iterable[list[Term]]) -> None:
+        self.text, self.clauses = text, list(clauses)
+        self.senses = {term.key for clause in self.clauses for term in clause if term.kind == SENSE}
+        self.sequence = [term for clause in self.clauses for term in clause if term.weight]
         self.terms: dict[str, Term] = {}
-        self._denied: dict[str, bool | None] = {}
-        self._given_up: set[str] = set()
-        for clause in self.clauses:
-            for term, is_denied, is_given_up in clause.content():
-                known = self.terms.setdefault(term.key, term)
-                if is_given_up:
-                    self._given_up.add(term.key)
-                if term.kind in {NAME, NUMBER} and known.kind not in {NAME, NUMBER}:
-                    self.terms[term.key] = term
-                same = self._denied.setdefault(term.key, is_denied) == is_denied
-                self._denied[term.key] = is_denied if same else None
+        for term in self.sequence:
+            known = self.terms.setdefault(term.key, term)
+            if known.kind == WORD and term.kind != WORD:
+                self.terms[term.key] = term
 
-    def is_denied(self, key: str) -> bool | None:
-        """Whether a thing is denied; None where it is both affirmed and denied."""
-        return self._denied.get(key)
+    def denials(self, key: str) -> set[bool]:
+        """Whether a thing is denied; both where it is said twice."""
+        return {term.is_denied for term in self.sequence if term.key == key}
 
-    def weight_of(self, key: str) -> float:
-        """How much a thing matters: little where it is only named to be rejected."""
-        return self.terms[key].weight * (_GIVEN_UP_WEIGHT if key in self._given_up else 1.0)
+    def sides(self, key: str) -> set[bool]:
+        """Whether a thing is denied or comes last; both where it is said twice."""
+        return {term.is_denied or term.is_last for term in self.sequence if term.key == key}
 
-    def senses(self) -> set[str]:
-        """What limits or binds the statement."""
-        return set().union(*(clause.senses() for clause in self.clauses)) if self.clauses else set()
-
-    def about(self, keys: Iterable[str]) -> Reading:
-        """The clauses that speak of some of the keys; also a limit (`unless …`) that directly follows one."""
-        wanted = set(keys)
-        chosen: list[Clause] = []
+    def about(self, keys: set[str]) -> Reading:
+        """The clauses that speak of some of the keys, and a limit (`unless …`) that directly follows one."""
+        chosen: list[list[Term]] = []
         was_chosen = False
         for clause in self.clauses:
-            found = any(term.key in wanted for term in clause.terms if term.is_content)
-            opens_limit = bool(clause.terms) and clause.terms[0].key in _OPENS_A_LIMIT
-            was_chosen = found or (was_chosen and opens_limit)
+            was_chosen = any(term.key in keys for term in clause) or (was_chosen and clause[0].key == LIMIT)
             if was_chosen:
                 chosen.append(clause)
         return Reading(self.text, chosen)
 
-    def sequence(self) -> list[Term]:
-        """What it speaks of, in order."""
-        return [term for clause in self.clauses for term in clause.terms if term.is_content]
-
 
 def read(text: str, without: frozenset[str] = frozenset()) -> Reading:
     """The reading of a statement, without some words (refs of items)."""
-    terms = [term for term in read_terms(text) if term.text.upper() not in without]
-    return Reading(text, _clauses(terms))
+    clauses: list[list[Term]] = [[]]
+    terms = _terms(text, without)
+    for at, term in enumerate(terms):
+        is_rejection = term.written == NOT and at + 1 < len(terms) and terms[at + 1].kind in {NAME, NUMBER}
+        if term.kind == BREAK or (is_rejection and any(one.weight >= 1 for one in clauses[-1])):
+            clauses.append([])
+        if term.kind != BREAK:
+            clauses[-1].append(term)
+    clauses = [clause for clause in clauses if any(term.weight for term in clause)]
+    for clause in clauses:
+        _sign(clause)
+    return Reading(text, clauses)
 
 
-def _clauses(terms: list[Term]) -> Iterator[Clause]:
-    begin, is_later = 0, False
-    for position in range(len(terms) + 1):
-        part = terms[begin:position]
-        is_end = position == len(terms) or terms[position].kind == BREAK
-        if not is_end and not (_rejects_a_name(terms, position) and any(term.weight >= 1 for term in part)):
-            continue
-        if any(term.is_content for term in part):
-            yield Clause(part, is_later=is_later)
-            is_later = True
-        begin = position + 1 if position < len(terms) and terms[position].kind == BREAK else position
+_REPLACE = meaning("replace")
 
 
-def _is_negation(term: Term) -> bool:
-    return term.kind == SENSE and term.key == NOT
-
-
-def _rejects_a_name(terms: list[Term], position: int) -> bool:
-    """`use SQLite not DuckDB`: the negation belongs to the name that follows, and begins a clause."""
-    is_not = _is_negation(terms[position]) and terms[position].text.lower() == "not"
-    return is_not and position + 1 < len(terms) and terms[position + 1].kind in {NAME, NUMBER}
-
-
-def _given_up(terms: list[Term]) -> Iterator[int]:
-    """The positions of what is given up for something else."""
-    senses = {term.key: position for position, term in enumerate(terms) if term.kind == SENSE}
-    if OVER in senses:
-        yield from range(senses[OVER] + 1, len(terms))
-    preferred = next((n for n, term in enumerate(terms) if term.text.lower().startswith("prefer")), None)
-    if preferred is not None and senses.get(TO, -1) > preferred + 1:
-        yield from range(senses[TO] + 1, len(terms))
-    if FROM in senses and senses.get(TO, -1) > senses[FROM]:
-        yield from range(senses[FROM] + 1, senses[TO])
-    replaced = next((position for position, term in enumerate(terms) if term.key in _REPLACE), None)
-    if replaced is not None and BY in senses:
-        yield from range(replaced + 1, senses[BY]) if senses[BY] > replaced + 1 else range(replaced)
-
-
-_PAST_WORDS = """
-superseded formerly previously obsolete outdated originally abandoned reverted rejected deprecated revoked withdrawn
-cancelled canceled lifted retired undone discarded scrapped overruled rescinded
-"""
-_FORMER_WORDS = """
-replaced replaces supersedes instead earlier initially switched changed moved migrated dropped removed old considered
-considering history
-"""
-_SETTLED_WORDS = "resolved answered settled closed decided solved"
-_STILL_WORDS = "still open pending yet unresolved undecided unanswered tbd unclear until not awaiting remains"
-_PAST, _FORMER, _SETTLED, _STILL = (
-    frozenset(words.split()) for words in (_PAST_WORDS, _PAST_WORDS + _FORMER_WORDS, _SETTLED_WORDS, _STILL_WORDS)
-)
-
-
-def _words(text: str) -> set[str]:
-    return {word.strip("`'\"()[]{},;:!?*.|~") for word in text.lower().split()}
-
-
-def is_called_past(text: str, claim: str = "") -> bool:
-    """Whether it says that something held once: superseded, reverted, no longer; what the claim itself says aside."""
-    own = set(map(meaning, _words(claim)))
-    words = {word for word in _words(text) if meaning(word) not in own}
-    return (bool(words & _PAST) and not words & {"not", "never"}) or "no longer" in text.lower()
-
-
-def is_called_former(text: str) -> bool:
-    """Whether it may be told as what was so before; of what is known to be superseded little is enough."""
-    return bool(_words(text) & _FORMER) or "no longer" in text.lower()
-
-
-def is_called_open(text: str) -> bool:
-    """Whether it leaves a question open."""
-    words = _words(text)
-    return not words & _SETTLED or bool(words & _STILL)
+def _sign(clause: list[Term]) -> None:
+    """Mark what a clause denies, by an odd number of negations or for something else, and what it puts last."""
+    at = {term.key: place for place, term in reversed(list(enumerate(clause)))}
+    end, none = len(clause), range(0)
+    over, to, by, replace = (at.get(sense, -1) for sense in (OVER, TO, BY, _REPLACE))
+    given_up = [
+        range(over, end) if over >= 0 else none,
+        range(to, end) if to >= 0 and PREFER in at else none,
+        range(at[FROM], to if to > at[FROM] else end) if FROM in at and to >= 0 else none,
+        (range(replace + 1, by) if by > replace + 1 else range(replace)) if replace >= 0 and by >= 0 else none,
+    ]
+    is_directed = to >= 0 and at.keys().isdisjoint({BEFORE, AFTER, FROM, PREFER})
+    last = [
+        range(at[BEFORE], end) if BEFORE in at else none,
+        range(at.get(AFTER, 0)),
+        range(to, end) if is_directed else none,
+    ]
+    is_denied = sum(term.key == NOT for term in clause) % 2 == 1
+    for place, term in enumerate(clause):
+        term.is_given_up = any(place in part for part in given_up)
+        term.is_denied, term.is_last = is_denied or term.is_given_up, any(place in part for part in last)

@@ -1,203 +1,202 @@
-"""What words mean, as far as a comparison needs it: which say the same, the contrary, or another thing of one kind.
+"""What words mean, as far as a comparison needs it: which mean the same, which the contrary, what small words do.
 
-What is in no table is compared as it is written.
+The tables hold the usual words, most of them English. Of other languages they hold the words that negate or bind. A
+word that is in no table is compared as it is written.
 """
 
 from __future__ import annotations
 
-_SUFFIXES = (
-    ("ations", 3), ("ation", 3), ("ating", 3), ("ated", 3), ("ates", 3), ("ators", 3), ("ator", 3), ("ate", 3),
-    ("ions", 3), ("ion", 3), ("ings", 3), ("ing", 3), ("ments", 3), ("ment", 3), ("ed", 3), ("es", 3), ("ly", 4),
-    ("s", 3), ("e", 3),
-)  # fmt: skip
+BREAK = "break"  # ends a clause
+NOT, MUST, SHOULD, CAN, MAY, ALL, SOME, ONLY = "not", "must", "should", "can", "may", "all", "some", "only"
+LIMIT, AT_LEAST, AT_MOST = "if", "at least", "at most"
+BEFORE, AFTER = "before", "after"  # which of two things comes last
+OVER, FROM, TO, BY, PREFER = "over", "from", "to", "by", "prefer"  # which of two things is given up
+LIGHT = "light"  # says nothing by itself
+_SENSES = {
+    NOT: """
+        not no never none nothing nobody neither without cannot avoid forbid forbidden prohibit prohibited ban banned
+        disallow disallowed refrain prevent non against lack skip no_longer free_of nicht kein keine keinen nie
+        niemals ohne verboten pas jamais sans aucun aucune interdit nunca sin jamás não nem niet geen zonder inte
+        aldrig utan ikke не нет нельзя никогда без
+    """,
+    MUST: """
+        must shall required require requires mandatory obligatory always has_to have_to had_to need_to needs_to muss
+        müssen immer doit doivent toujours obligatoire debe deben siempre deve devem sempre moet altijd должен должны
+        нужно
+    """,
+    SHOULD: "should recommended recommend recommends preferably ideally soll sollte devrait debería",
+    MAY: """
+        may might could optional optionally perhaps maybe possibly consider considering considered tentatively
+        if_possible where_possible nice_to_have if_needed when_possible not_required not_mandatory need_not
+        not_necessary free_to kann können peut puede pode kan может можно
+    """,
+    CAN: "can able allowed capable",
+    ALL: "all every each everywhere everyone any",
+    SOME: "some several few sometimes partly certain",
+    ONLY: """
+        only solely exclusively limited_to restricted_to nur seulement uniquement solo solamente somente alleen только
+    """,
+    LIMIT: """
+        except unless excluding until till if except_for other_than apart_from aside_from but_not for_now as_long_as
+        außer sauf excepto exceto кроме bis hasta até
+    """,
+    AT_LEAST: """
+        exceeding minimum min ≥ >= > at_least no_less_than no_fewer_than or_more or_higher or_newer or_later or_above
+        more_than greater_than larger_than longer_than and_up and_newer and_above mindestens
+    """,
+    AT_MOST: """
+        maximum max ≤ <= < at_most no_more_than not_more_than up_to or_less or_fewer or_lower or_older or_below
+        less_than fewer_than smaller_than shorter_than not_exceed höchstens
+    """,
+    BEFORE: "before precedes preceding then prior_to ahead_of vor avant antes перед",
+    AFTER: "after follows following nach après después depois после",
+    PREFER: "prefer prefers preferred",
+    OVER: """
+        over outranks replaces supersedes instead_of rather_than in_place_of as_opposed_to takes_precedence_over
+        in_preference_to statt anstatt вместо
+    """,
+    FROM: "from",
+    TO: "to into",
+    BY: "by with",
+    BREAK: "and but because so since while although though und aber weil et mais y pero и но nor",
+    LIGHT: """
+        a an the this that these those it its they them their there here we our us you your i he she his her one is
+        are was were be been being am has have had having do does did doing done will would get gets got of in on at
+        for as onto via or also too both just per through about within which what who whom whose where when how why
+        than such like very more most much many still under now current currently already yet again please make makes
+        sure new based ca wo let lets need needs der die das den dem des ein eine einen einem einer oder für mit von
+        zu im am auf ist sind wird werden le la les un une des du de ou pour avec dans est sont sur par ne n el los
+        las o para con en es son por
+    """,
+}
+SENSE_OF = {word.replace("_", " "): sense for sense, words in reversed(_SENSES.items()) for word in words.split()}
+LONGEST_PHRASE = 4  # words
+CJK_SENSES = {  # the longer before what they hold
+    word: sense
+    for sense, words in (
+        (MUST, "なければならない なければなりません 必须 必須 務必 务必 一定 必ず 반드시 해야"),
+        (NOT, "してはならない してはいけない ではない しない ません ない 禁止 なし 不要 不得 不能 不可"),
+        (NOT, "不会 不允许 不应 不再 不 没有 没 勿 别 未 无 無 않 금지 없"),
+        (MAY, "可以 可能 可选 任意 かもしれない でもよい 선택"),
+        (ONLY, "只 仅 のみ だけ"),
+        (AT_LEAST, "至少 以上 少なくとも 최소"),
+        (AT_MOST, "至多 最多 以下 以内 최대"),
+        (OVER, "而不是 而非 代わりに"),
+        (BEFORE, "之前 以前 の前"),
+        (AFTER, "之后 以后 の後"),
+    )
+    for word in words.split()
+}
+
+_UNITS = """
+time .001 ms msec millisecond milliseconds 毫秒 ミリ秒
+time 1 s sec secs second seconds 秒 초
+time 60 min mins minute minutes 分钟 分 분 minuten
+time 3600 h hr hrs hour hours 小时 時間 시간 stunden
+time 86400 d day days 天 日 일 tage
+time 604800 week weeks
+month 1 month months
+month 12 year years
+size 1 byte bytes
+size 1024 kb kib kilobyte kilobytes
+size 1048576 mb mib megabyte megabytes
+size 1073741824 gb gib gigabyte gigabytes
+part 1 % percent pct
+pixel 1 px pixel pixels
+"""
+UNITS = {
+    unit: (dimension, float(factor))
+    for dimension, factor, *units in map(str.split, _UNITS.strip().splitlines())
+    for unit in units
+}
+_NUMERALS = """
+zero=0 two=2 three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10 twelve=12 fifteen=15 twenty=20 thirty=30
+sixty=60 ninety=90 once=1 twice=2
+"""
+NUMERALS = dict(numeral.split("=") for numeral in _NUMERALS.split())
+
+_SUFFIXES = ("ations", "ation", "ating", "ated", "ates", "ators", "ator", "ate", "ions", "ion", "ings", "ing", "ments",
+             "ment", "ed", "es", "ly", "s", "e")  # fmt: skip
+_SHORTEST_STEM = 3
 
 
-def stem(word: str) -> str:
-    """A word without its ending, so that `storing`, `stored` and `stores` are one. Only for comparing."""
-    if not word.isascii() or word.endswith("ss"):
-        return word
-    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004  # not `ties`
+def _stem(word: str) -> str:
+    """A word without its ending: `storing`, `stored` and `stores` are one."""
+    if word.endswith("ies"):
         return word[:-3] + "y"
-    for suffix, least in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= least:
+    for suffix in _SUFFIXES if not word.endswith("ss") else ():
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
             word = word[: -len(suffix)]
             break
-    doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeioulsz"  # noqa: PLR2004  # `runn`, not `tell`
-    return word[:-1] if doubled else word
+    is_doubled = len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "aeioulsz"
+    return word[:-1] if is_doubled else word
+
+
+def _same(table: str) -> dict[str, str]:
+    """Each word of a table, and its stem, with the stem of the first word of its group."""
+    groups = map(str.split, table.split(";"))
+    return {form: _stem(group[0]) for group in groups for word in group for form in (word, _stem(word))}
+
+
+# Groups of words that mean the same. The verbs of the first table say little by themselves.
+_WEAK = _same("""
+use used using adopt choose chose chosen pick employ utilize leverage select rely apply go touch contact; keep kept
+retain preserve stay remain maintain continue hold; store save persist; run execute launch invoke; set define specify
+put place; allow permit; happen occur take; serve provide offer; live reside lie located; work operate function
+""")
+_USUAL = _same("""
+async asynchronous asynchronously; sync synchronous synchronously; end finish complete; database db dbs; directory
+folder dir; repository repo; config configuration settings; documentation docs; test tests testing suite; failure
+fail; error exception; endpoint route; dependency deps; library package; authentication auth login; environment env;
+variable var; application app; parameter param argument arg; number count amount; rapid fast quick; ticket issue;
+commit committed committing; identifier id ids; message msg; javascript js; typescript ts; python py; postgresql
+postgres pg; kubernetes k8s; approval approve; review reviewing; limit limited cap; every each; remove delete drop
+erase removal deletion; add introduce insert append; create build generate construct produce; change modify alter
+edit; fix repair; check verify validate ensure; display show shown; fetch retrieve load; send sent; leave left; lose
+lost; find found; break broke broken; bind bound; take took taken; give gave given; freeze froze frozen; hide hidden;
+speak spoke spoken; pay paid; tell told; begin start; move migrate switch transition; write written wrote; handle
+process; require need; deploy deployment release
+""")
+_SAME = {**_USUAL, **_WEAK}
+WEAK = set(_WEAK.values())
 
 
 def meaning(word: str) -> str:
     """The key by which a word in small letters is compared: the stem of the commonest word that means the same."""
-    found = _SAME.get(word)
-    if found is None:
-        key = stem(word)
-        found = _SAME.get(key, key)
-    return found
+    return _SAME.get(word) or _SAME.get(_stem(word), _stem(word))
 
 
-def _same(table: str) -> dict[str, str]:
-    groups = map(str.split, table.strip().splitlines())
-    return {form: stem(group[0]) for group in groups for word in group for form in (word, stem(word))}
-
-
-# The same in other words, a meaning a line. First the verbs that say little by themselves.
-_WEAK_VERBS = """
-use using used uses adopt choose chose chosen choosing pick picked employ utilize utilise leverage select rely
-use apply go touch contact
-keep kept retain preserve stay stays remain maintain continue hold
-store save persist stash
-run execute launch invoke
-set define specify put place
-allow permit permitted
-happen occur take
-serve provide offer
-live reside lie located
-work operate function
-"""
-_USUAL_VERBS = """
-remove delete drop erase removal deletion eliminate
-add introduce insert append
-create build generate construct produce
-change modify alter edit changed
-fix repair
-check verify validate ensure
-display print show shown
-fetch retrieve load
-send sent
-leave left
-lose lost
-find found
-break broke broken
-bind bound
-take took taken
-give gave given
-freeze froze frozen
-hide hidden
-speak spoke spoken
-pay paid
-tell told
-read reads
-begin start
-move migrate switch transition
-write written wrote writing writes
-handle process
-pass hand
-require need
-deploy deployment deployed release
-"""
-_THINGS = """
-async asynchronous asynchronously
-sync synchronous synchronously
-end finish complete
-database databases db dbs
-directory directories folder folders dir
-repository repositories repo repos
-config configuration configurations settings
-documentation docs
-test tests testing suite
-failure failures fail fails failed
-error errors exception
-endpoint endpoints route
-dependency dependencies deps
-library libraries package packages
-authentication auth login
-environment environments env
-variable variables var
-application app
-parameter param argument arg
-number count amount
-rapid fast quick
-format formatting formatted
-ticket issue
-commit commits committed committing
-identifier id ids identifiers
-message messages msg
-javascript js
-typescript ts
-python py
-postgresql postgres psql pg
-kubernetes k8s
-mongodb mongo
-elasticsearch elastic
-nodejs node
-golang go
-every each
-approval approve sign-off signoff
-review reviewed reviewing
-timeout timeouts
-second seconds
-limit limited cap
-"""
-_SAME = {**_same(_THINGS), **_same(_USUAL_VERBS), **_same(_WEAK_VERBS)}
-WEAK = set(_same(_WEAK_VERBS).values())
-
-# Other verbs with which an instruction begins.
-_VERBS = """
-abort adopt answer archive ask assign assume batch begin block bump bundle cache call cap catch close compile compress
-copy create deny deploy describe disable document drain drop enable encrypt escalate expect export expose extract
-favor favour format freeze grant group handle hash hide ignore import index inline lint listen lock log mail mask
-measure merge migrate minify mirror mock monitor name notify pad page parse pin prefer prefix print publish queue
-raise rebase redact release reload rename render replace report reserve reset restart retry return reuse review revoke
-rotate round scale seed send ship show sign skip sort split squash strip stub support sync tag target test throttle
-throw track treat trim upgrade validate wait wrap
-"""
-VERBS = {meaning(word) for word in _VERBS.split()} | WEAK | set(_same(_USUAL_VERBS).values())
-_COMPOUNDS = """
-shutdown timeout startup setup cleanup login logout rollback rollout fallback backup lookup checkout filename callback
-teardown username codebase
-"""
-COMPOUNDS = frozenset(_COMPOUNDS.split())  # which many write in two words
-
-# Words of which a statement says the contrary when one stands for the other.
+# Words of which a statement says the contrary when one stands for the other, beside those with a prefix.
 _CONTRARY = """
 enable/disable allow/deny allow/block allow/refuse permit/deny accept/reject accept/refuse approve/reject
 include/exclude add/remove keep/remove keep/discard keep/replace keep/abandon increase/decrease increase/reduce
-increase/lower raise/lower raise/reduce grow/shrink above/below big/small large/small large/tiny long/short
-longer/shorter early/late earlier/later fast/slow faster/slower old/new older/newer oldest/newest start/stop begin/end
-open/close lock/unlock show/hide encrypt/decrypt encrypted/plaintext encrypted/unencrypted encrypted/plain
-public/private internal/external input/output sync/async synchronous/asynchronous synchronously/asynchronously
-blocking/nonblocking strict/lenient strict/loose strict/relaxed strict/lax mutable/immutable ascending/descending
-upper/lower uppercase/lowercase left/right top/bottom inner/outer parent/child upgrade/downgrade up/down on/off
-true/false yes/no pass/fail succeed/fail success/failure safe/unsafe valid/invalid secure/insecure stable/unstable
-manual/automatic manually/automatically eager/lazy eagerly/lazily static/dynamic local/remote online/offline
-commit/rollback merge/split import/export push/pull upload/download read/write readonly/writable client/server
-frontend/backend sender/receiver source/target source/destination signed/unsigned positive/negative full/empty
-full/partial complete/incomplete single/multiple one/many shared/separate shared/isolated permanent/temporary
-persistent/ephemeral persistent/transient stateful/stateless visible/hidden inside/outside parallel/sequential
-parallel/serial parallel/sequentially concurrent/sequential horizontal/vertical whitelist/blacklist allowlist/denylist
-high/low higher/lower compressed/uncompressed cached/uncached relative/absolute explicit/implicit
-explicitly/implicitly same/different loud/silent verbose/quiet authenticated/anonymous authenticated/unauthenticated
-singular/plural odd/even opt-in/opt-out foreground/background metric/imperial newer/older stdout/stderr
+raise/lower start/stop open/close lock/unlock show/hide encrypt/decrypt encrypted/plaintext encrypted/plain
+public/private strict/lenient upgrade/downgrade up/down on/off opt-in/opt-out pass/fail automatic/manual
+online/offline client/server frontend/backend read/write import/export above/below newer/older long/short
+foreground/background single/multiple shared/separate
 """
-CONTRARY: dict[str, set[str]] = {}
-for _pair in _CONTRARY.split():
-    _one, _other = map(meaning, _pair.split("/"))
-    CONTRARY.setdefault(_one, set()).add(_other)
-    CONTRARY.setdefault(_other, set()).add(_one)
+_CONTRARIES = {frozenset(map(meaning, pair.split("/"))) for pair in _CONTRARY.split()}
+_PREFIXES = ("un", "in", "im", "ir", "dis", "de", "non", "a")
 
-# Things of one kind, as they are written: one for another is another statement.
-_KINDS = """
-monday tuesday wednesday thursday friday saturday sunday weekday weekend
-january february march april may june july august september october november december
-hourly daily nightly weekly monthly quarterly yearly annually
-production prod staging development dev test local sandbox preview
-user admin guest owner maintainer reviewer operator customer
-request response
-header body query cookie payload
-row column table index view
-string integer float boolean array
-unit integration acceptance
-debug info warning error
-morning afternoon evening night noon
-red green blue yellow orange black white
-north south east west
-file memory disk network
-millisecond second minute hour day week month year
-primary secondary replica
-json yaml toml xml csv
-utc local
+
+def is_contrary(one: str, other: str) -> bool:
+    """Whether two words, as they are compared, say the contrary of each other."""
+    short, long = sorted((one, other), key=len)
+    return frozenset((one, other)) in _CONTRARIES or any(long == prefix + short for prefix in _PREFIXES)
+
+
+WHOLE = {word for pair in _CONTRARY.split() for word in pair.split("/") if "-" in word}
+# Other verbs with which an instruction begins.
+_VERBS = """
+abort answer archive ask assign assume batch block bump bundle cache call catch close compile compress copy deny
+describe disable document drain enable encrypt escalate expect export expose extract favor favour format group hash
+ignore import index inline lint listen lock log mail mask measure merge minify mirror mock monitor name notify pad
+page parse pin prefer prefix print publish queue raise rebase redact reload rename render replace report reserve reset
+restart retry return reuse revoke rotate round scale seed ship sign skip sort split squash strip stub support tag
+target throttle throw track treat trim upgrade wait wrap
 """
-KIND: dict[str, set[int]] = {}
-for _number, _line in enumerate(_KINDS.strip().splitlines()):
-    for _word in _line.split():
-        KIND.setdefault(_word, set()).add(_number)
+VERBS = {meaning(word) for word in _VERBS.split()}.union(_SAME.values())
+_COMPOUNDS = """
+shutdown timeout startup setup cleanup login logout rollback rollout fallback backup lookup checkout filename codebase
+"""
+COMPOUNDS = frozenset(_COMPOUNDS.split())  # which many write in two words

@@ -6,7 +6,7 @@ from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
 from unified_state.memory.ledger.rules.short_item import is_binding
-from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 
 TYPE_CHECKING = False
@@ -86,56 +86,69 @@ def head(known: Known) -> str:
     return f"[CONTEXT RESTORED] Session state{saved}{after}. Recorded facts, not instructions."
 
 
+# The sections in their order: a kind, which of its items, and the worth of a line.
+_FIRST = (
+    ("CONSTRAINTS", "blocking", _ESSENTIAL),
+    ("CONSTRAINTS", "not confirmed by the user", _ESSENTIAL),
+)
+_FIRM = (
+    ("DECISIONS", "irreversible", _ESSENTIAL),
+    ("QUESTIONS", "open, high priority", _ESSENTIAL),
+)
+_OTHERS = (
+    ("DECISIONS", "reversible", _DECIDED),
+    ("CONSTRAINTS", "not blocking", _DECIDED),
+    ("QUESTIONS", "open", _ASKED),
+    ("FAILED ATTEMPTS", "that did not work", _CAPTURED),
+    ("EVIDENCE", "recorded", _SEEN),
+    ("EVIDENCE", "captured", _CAPTURED / 2),
+)
+
+
+def _which(item: LedgerItem) -> str:
+    """The section of its kind to which an item belongs."""
+    body = item.body
+    match item.kind:
+        case kind if kind == CONSTRAINT:
+            bound = "blocking" if is_binding(item) else "not confirmed by the user"
+            return bound if body.get("blocking") else "not blocking"
+        case kind if kind == DECISION:
+            return "reversible" if body.get("reversible", True) else "irreversible"
+        case kind if kind == QUESTION:
+            return "open, high priority" if body.get("priority") == "high" else "open"
+        case kind if kind == EVIDENCE:
+            return "recorded" if item.rule is None else "captured"
+    return "that did not work"
+
+
 def sections_after_clear(known: Known) -> Iterator[Section]:
-    """What survives a /clear: what binds, and what was being worked on."""
+    """The sections after a /clear: the work item and the constraints."""
     yield from _work(known)
-    yield from _items("CONSTRAINTS", known, CONSTRAINT, _ESSENTIAL)
+    constraints = [item for item in known.items if item.kind == CONSTRAINT]
+    yield from _section("CONSTRAINTS", "recorded", _ESSENTIAL, constraints, known)
 
 
 def brief_sections(known: Known) -> Iterator[Section]:
-    """All that is recorded. Of what the client's summary kept only the refs are told; what it tells otherwise comes
-    first.
+    """The sections of all that is recorded. An item that the client's summary kept is only named by its ref. One that
+    the summary distorts comes first.
     """
     yield from _work(known)
     for line in ahead_lines(known):
         yield "", [line], _ESSENTIAL
     known = yield from _beside_the_summary(known)
-    blocking = [item for item in known.items if item.kind == CONSTRAINT and item.body.get("blocking")]
-    binding = list(filter(is_binding, blocking))
-    yield from _section("CONSTRAINTS", f"{len(binding)} blocking", binding, _ESSENTIAL, known)
-    unconfirmed = [item for item in blocking if item not in binding]
-    yield from _section("CONSTRAINTS", f"{len(unconfirmed)} not confirmed by the user", unconfirmed, _ESSENTIAL, known)
+    items: dict[str, list[LedgerItem]] = {}
+    for item in known.items:
+        items.setdefault(_which(item), []).append(item)
+    for name, which, worth in _FIRST:
+        yield from _section(name, which, worth, items.get(which, []), known)
     if known.pending_actions:
-        yield (
-            f"[TODO] Pending actions: {len(known.pending_actions)}",
-            [f"  - {cut(harmless(action), _ESSENTIAL_CHARACTERS)}" for action in known.pending_actions],
-            _ESSENTIAL,
-        )
-    decisions = [item for item in known.items if item.kind == DECISION]
-    firm = [item for item in decisions if not item.body.get("reversible", True)]
-    yield from _section("DECISIONS", f"{len(firm)} irreversible", firm, _ESSENTIAL, known)
-    questions = [item for item in known.items if item.kind == QUESTION]
-    urgent = [item for item in questions if item.body.get("priority") == "high"]
-    yield from _section("QUESTIONS", f"{len(urgent)} open, high priority", urgent, _ESSENTIAL, known)
+        actions = [f"  - {cut(harmless(action), _ESSENTIAL_CHARACTERS)}" for action in known.pending_actions]
+        yield f"[TODO] Pending actions: {len(actions)}", actions, _ESSENTIAL
+    for name, which, worth in _FIRM:
+        yield from _section(name, which, worth, items.get(which, []), known)
     yield from _git(known)
-    others = [item for item in decisions if item not in firm]
-    yield from _section("DECISIONS", f"{len(others)} reversible", others, _DECIDED, known)
-    others = [item for item in known.items if item.kind == CONSTRAINT and item not in blocking]
-    yield from _section("CONSTRAINTS", f"{len(others)} not blocking", others, _DECIDED, known)
-    others = [item for item in questions if item not in urgent]
-    yield from _section("QUESTIONS", f"{len(others)} open", others, _ASKED, known)
-    yield from _seen(known)
-
-
-def _seen(known: Known) -> Iterator[Section]:
-    """What was seen rather than said: what was captured is much, and worth little beside the rest."""
-    tried = [item for item in known.items if item.kind == ATTEMPT]
-    yield from _section("FAILED ATTEMPTS", f"{len(tried)} that did not work", tried, _CAPTURED, known)
-    seen = [item for item in known.items if item.kind == EVIDENCE]
-    recorded = [item for item in seen if item.rule is None]
-    yield from _section("EVIDENCE", f"{len(recorded)} recorded", recorded, _SEEN, known)
-    captured = [item for item in seen if item not in recorded]
-    yield from _section("EVIDENCE", f"{len(captured)} captured", captured, _CAPTURED / 2, known)
+    for name, which, worth in _OTHERS:
+        yield from _section(name, which, worth, items.get(which, []), known)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
 
@@ -146,8 +159,7 @@ def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
         return known
     kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
     items = [item for item in known.items if item.alias in distorted]
-    what = f"{len(items)} told otherwise in the summary, recorded so"
-    yield from _section("CORRECTIONS", what, items, _ESSENTIAL, known)
+    yield from _section("CORRECTIONS", "told otherwise in the summary, recorded so", _ESSENTIAL, items, known)
     told = [ref for ref in (*(item.alias for item in known.items), *known.paged_out) if ref in kept]
     if told:
         yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
@@ -208,19 +220,9 @@ def _git(known: Known) -> Iterator[Section]:
     yield "", lines, _GIT
 
 
-def _items(name: str, known: Known, kind: str, worth: float) -> Iterator[Section]:
-    yield from _section(name, "recorded", [item for item in known.items if item.kind == kind], worth, known)
-
-
-def _section(name: str, what: str, items: list[LedgerItem], worth: float, known: Known) -> Iterator[Section]:
+def _section(name: str, which: str, worth: float, items: list[LedgerItem], known: Known) -> Iterator[Section]:
     if items:
-        limit = (
-            _ESSENTIAL_CHARACTERS
-            if worth == _ESSENTIAL
-            else _USUAL_CHARACTERS
-            if worth > _CAPTURED
-            else _LESSER_CHARACTERS
-        )
-        count = "" if what[:1].isdigit() else f"{len(items)} "
+        lesser = _USUAL_CHARACTERS if worth > _CAPTURED else _LESSER_CHARACTERS
+        limit = _ESSENTIAL_CHARACTERS if worth == _ESSENTIAL else lesser
         lines = [with_validity(f"  {item_line(item, limit)}", item, known) for item in reversed(items)]
-        yield f"[{name}] {count}{what}", lines, worth
+        yield f"[{name}] {len(items)} {which}", lines, worth

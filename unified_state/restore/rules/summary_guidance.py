@@ -9,35 +9,31 @@ from __future__ import annotations
 from unified_state.capture.rules.summary_block import FORM
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
+from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from unified_state.model.item import LedgerItem
     from unified_state.model.session_state import State
 
-_FIELDS = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question"}
+_KINDS = {DECISION, CONSTRAINT, QUESTION}
 _CHARACTERS = 160
 _OPENING = (
     "The summary contains, beside what was done last and what comes next: exact file paths, symbol names, commands "
     "with their outcome, error messages and numbers as they were written"
 )
 _ITEMS = "; and these recorded items, each with its id:"
+_COMPACT = "/compact Keep exact paths, names, commands and errors"
+_COMPACT_ITEMS = ", and these recorded items with their ids:"
 
 
 def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
-    """The text, at most `limit` bytes; empty where not even its beginning and the block have room."""
-    lines = [
-        _work(state),
-        *(f"To do: {cut(harmless(action), _CHARACTERS)}" for action in state.summaries.pending_actions),
-    ]
-    ordered = sorted((item for item in items if item.kind in _FIELDS), key=_rank)
-    lines += [f"{item.alias}: {cut(harmless(item.body[_FIELDS[item.kind]]), _CHARACTERS)}" for item in ordered]
+    """The text, at most `limit` bytes; empty where not even its beginning and the block fit."""
     room = limit - len(f"{_OPENING}{_ITEMS}\n{FORM}".encode())
     said: list[str] = []
-    for line in filter(None, lines):
+    for line in _lines(items, state):
         room -= len(f"\n{line}".encode())
         if room < 0:
             break
@@ -47,26 +43,25 @@ def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
 
 
 def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
-    """The line a user can type to compact and keep what is recorded: `/compact Keep …`, at most `limit` characters."""
-    line = "/compact Keep exact paths, names, commands and errors, and these recorded items with their ids:"
-    parts = [
-        _work(state),
-        *(f"to do: {cut(harmless(action), _CHARACTERS)}" for action in state.summaries.pending_actions),
-    ]
-    ordered = sorted((item for item in items if item.kind in _FIELDS), key=_rank)
-    parts += [f"{item.alias} {cut(harmless(item.body[_FIELDS[item.kind]]), _CHARACTERS)}" for item in ordered]
-    for part in filter(None, parts):
-        if len(line) + len(part) + 2 > limit:
+    """The line that a user can type to compact and keep what is recorded, at most `limit` characters."""
+    line = ""
+    for part in _lines(items, state):
+        if len(_COMPACT) + len(_COMPACT_ITEMS) + len(line) + len(part) + 2 > limit:
             break
         line += f" {part};"
-    return line.rstrip(";:") if line.endswith(";") else "/compact Keep exact paths, names, commands and errors"
+    return f"{_COMPACT}{_COMPACT_ITEMS}{line[:-1]}" if line else _COMPACT
 
 
-def _work(state: State) -> str:
+def _lines(items: Sequence[LedgerItem], state: State) -> Iterator[str]:
+    """The work in hand, the next steps and the items in the order of their importance, each in short."""
     work = state.work_item
-    if not (work.id or work.title):
-        return ""
-    return cut(harmless("Work in hand: " + ", ".join(filter(None, (work.id, work.title, work.phase)))), _CHARACTERS)
+    if work.id or work.title:
+        named = ", ".join(filter(None, (work.id, work.title, work.phase)))
+        yield cut(harmless(f"Work in hand: {named}"), _CHARACTERS)
+    for action in state.summaries.pending_actions:
+        yield f"To do: {cut(harmless(action), _CHARACTERS)}"
+    for item in sorted((item for item in items if item.kind in _KINDS), key=_rank):
+        yield f"{item.alias}: {cut(harmless(item.body[MAIN_FIELDS[item.kind]]), _CHARACTERS)}"
 
 
 def _rank(item: LedgerItem) -> tuple[int, int]:
