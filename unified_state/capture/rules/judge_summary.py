@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from unified_state.model.item import LedgerItem
-    from unified_state.model.working_set_entries import WorkingSet
+    from unified_state.model.known import WorkingSet
 
 _SUPERSEDED = "superseded"
 _MOST_STATEMENTS, _MOST_REFS = 4_000, 200  # of a summary, of a line
@@ -93,7 +93,7 @@ def judge(items: Sequence[LedgerItem], summary: str) -> Survival:
             stale.append(judged.replace(verdict=STALE))
             newer = item
             for _ in items:
-                newer = by_uuid.get(newer.superseded_by, newer)
+                newer = by_uuid.get(newer.superseded_by or "", newer)
             if newer.alias in found:
                 found[newer.alias] = judged.replace(ref=newer.alias, verdict=DISTORTED)
     return Survival((*found.values(), *stale))
