@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.agents.transcripts.host_event import adapted
 from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
+from unified_state.agents.transcripts.transcript_readers import adapted
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.tool_hook import parse_event
 from unified_state.lib.stdlib import dump_ascii_json

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.agents.install.find_plugin import data_folder, settings_run
+from unified_state.agents.install.claude_settings import data_folder, settings_run
 from unified_state.settings import environment, hook_data_dir
 
 TYPE_CHECKING = False

@@ -72,7 +72,7 @@ def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, 
     command = other_command(replaced, place.repository.worktree, environ)
     if not command:
         return str
-    from unified_state.agents.install.user_status_line import OtherStatusLine  # most users have no other
+    from unified_state.agents.install.status_line_entry import OtherStatusLine  # most users have no other
 
     return OtherStatusLine(command, raw, environ).lines
 

@@ -1,4 +1,4 @@
-"""The hooks as a client's settings hold them: which events, which handlers, how long.
+"""The hooks as a client's settings hold them: which events, which handlers, how long, called by which interpreter.
 
 The interpreter is called isolated (`-I -S`): nothing in the project can change what it imports. It is called with
 `-c`, since Python's own exit status for a missing script is 2, and to the client that means: block the user's prompt.
@@ -6,16 +6,57 @@ The interpreter is called isolated (`-I -S`): nothing in the project can change 
 
 from __future__ import annotations
 
-from unified_state.agents.install.hook_interpreter import hook_interpreter
+import os
+import sys
+
 from unified_state.lib.package import PACKAGE_ROOT
+from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.model.hook_event import PARTS
-from unified_state.settings import default_data_dir
+from unified_state.settings import default_data_dir, environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     HookGroups = dict[str, list[dict[str, Any]]]
+
+_NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python")
+_FOLDERS = ("/usr/local/bin", "/usr/bin", "/opt/homebrew/bin")  # beside the PATH's
+_SECONDS = 10
+_ASK = "import _sqlite3, sys; sys.exit(sys.version_info < (3, 11))"
+
+
+def hook_interpreter() -> str:
+    """The path of an interpreter with SQLite; where none is found, of this one."""
+    return sys.executable if has_sqlite() else _other() or sys.executable
+
+
+def told_of_interpreter() -> str | None:
+    """What a person should know of the interpreter that runs the hooks, where this one has no SQLite."""
+    if has_sqlite():
+        return None
+    chosen = hook_interpreter()
+    if chosen == sys.executable:
+        return f"{NO_SQLITE}, and no other one was found: hooks note each turn for later"
+    return f"{NO_SQLITE}: the hooks are run by {chosen}; commands need a Python with SQLite too"
+
+
+def _other() -> str | None:
+    import subprocess  # hardly ever
+
+    for folder in (*environment().get("PATH", "").split(os.pathsep), *_FOLDERS):
+        for name in _NAMES:
+            path = os.path.join(folder, name)
+            if not os.path.isabs(path) or not os.access(path, os.X_OK):
+                continue
+            try:
+                command = [path, "-I", "-S", "-c", _ASK]
+                if subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False).returncode == 0:
+                    return path
+            except (OSError, subprocess.SubprocessError):
+                continue  # it is no Python that runs
+    return None
+
 
 HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
@@ -41,38 +82,67 @@ TOOL_TIMEOUT = 10
 
 
 def hook_groups(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> HookGroups:
-    """The entries by event that `install` adds, for the package that lies in the folder `root`."""
-    groups = [_code(root, HOOK_MODULE)]
-    return _groups(interpreter or hook_interpreter(), groups, None if data_dir == default_data_dir() else data_dir)
+    """The entries by event that `install` adds, for the package in the folder `root`. SessionStart has two handlers:
+    the client limits the output of each.
+    """
+    parts = {event: PARTS if event == "SessionStart" else ("",) for event in TIMEOUTS}
+    command = interpreter or hook_interpreter()
+    code = _code(root, HOOK_MODULE)
+    return {
+        event: [{"hooks": [_handler(command, code, [event, part], data_dir, TIMEOUTS[event]) for part in parts[event]]}]
+        for event in TIMEOUTS
+    }
 
 
 def tool_hook_group(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> dict[str, Any]:
     """The entry before tool calls, which is there only while a constraint is enforced."""
-    return _light_group(TOOL_HOOK_MODULE, [], data_dir, interpreter, root)
+    code = _code(root, TOOL_HOOK_MODULE)
+    return {"hooks": [_handler(interpreter or hook_interpreter(), code, [], data_dir, TOOL_TIMEOUT)]}
 
 
 def output_hook_group(
     level: str, data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT
 ) -> dict[str, Any]:
     """The entry behind tool calls, which is there only where long outputs are shortened."""
-    return {"matcher": LONG_OUTPUTS, **_light_group(OUTPUT_HOOK_MODULE, [level], data_dir, interpreter, root)}
+    code = _code(root, OUTPUT_HOOK_MODULE)
+    handler = _handler(interpreter or hook_interpreter(), code, [level], data_dir, TOOL_TIMEOUT)
+    return {"matcher": LONG_OUTPUTS, "hooks": [handler]}
 
 
 def plugin_hooks() -> dict[str, Any]:
     """The hooks of the plugin: the file `hooks/hooks.json`. The shell that the client starts for each reads a small
     file of the plugin and becomes the interpreter of the installed program.
     """
-    groups = _groups("", [], None)
+    groups = hook_groups(default_data_dir())
     for handler in (handler for entries in groups.values() for group in entries for handler in group["hooks"]):
-        words = handler.pop("args")[len(_ISOLATED) :]
+        words = handler.pop("args")[len(_ISOLATED) + 1 :]
         handler["command"] = f'set -- {" ".join(words)}; . "${{CLAUDE_PLUGIN_ROOT}}/hooks/start.sh"'
     return {"description": "The working memory of a coding agent that survives compaction", "hooks": groups}
 
 
-def is_our_handler(handler: Any) -> bool:
-    """Whether a handler in a client's settings is ours, of whatever version."""
+def _handler(command: str, code: str, words: list[str], data_dir: str, timeout: int) -> dict[str, Any]:
+    """A handler that calls our code with these words; empty ones at their end are left out."""
+    words = [*words, "" if data_dir == default_data_dir() else data_dir]
+    while words and not words[-1]:
+        words.pop()
+    return {"type": "command", "command": command, "args": [*_ISOLATED, code, *words], "timeout": timeout}
+
+
+def command_words(module: str) -> list[str]:
+    """The words of a command line that calls a module of ours."""
+    return [hook_interpreter(), *_ISOLATED, _code(PACKAGE_ROOT, module)]
+
+
+def _code(root: str, module: str) -> str:
+    return f"{_FIND}{root!r});from {module} import main;main()"
+
+
+def is_our_handler(handler: Any, module: str = HOOK_MODULE) -> bool:
+    """Whether a handler in a client's settings calls a module of ours, in whatever version; any hook of ours if no
+    module is given.
+    """
     arguments = handler.get("args") if isinstance(handler, dict) else None
-    return isinstance(arguments, list) and any(HOOK_MODULE in str(argument) for argument in arguments)
+    return isinstance(arguments, list) and any(module in str(argument) for argument in arguments)
 
 
 def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]]:
@@ -90,20 +160,18 @@ def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]
 
 def lean_level(settings: Any) -> str | None:
     """The level at which these settings have long outputs shortened; None where they do not."""
-    found = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]
-    return next(
-        (str(arguments[len(_ISOLATED) + 1]) for arguments in found if len(arguments) > len(_ISOLATED) + 1), None
-    )
+    handlers = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]
+    return next((str(words[0]) for arguments in handlers if (words := arguments[len(_ISOLATED) + 1 :])), None)
 
 
 def is_tool_handler(handler: Any) -> bool:
-    """Whether a handler of ours is the one before tool calls, which stands in a worktree's settings by itself."""
-    return any(TOOL_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
+    """Whether a handler of ours is the one before tool calls."""
+    return is_our_handler(handler, TOOL_HOOK_MODULE)
 
 
 def is_output_handler(handler: Any) -> bool:
-    """Whether a handler of ours is the one behind tool calls, which is there only with lean context."""
-    return any(OUTPUT_HOOK_MODULE in str(argument) for argument in handler.get("args", ()))
+    """Whether a handler of ours is the one behind tool calls."""
+    return is_our_handler(handler, OUTPUT_HOOK_MODULE)
 
 
 def called_root(handler: Any) -> str | None:
@@ -122,36 +190,6 @@ def called_root(handler: Any) -> str | None:
 
 def archives_in(handler: Any) -> str:
     """The data folder that a handler of ours was installed with."""
-    arguments = handler["args"][len(_ISOLATED) + 1 :]  # behind the code: the event, the part, the folder
-    before = 0 if is_tool_handler(handler) else 1 if is_output_handler(handler) else 2
-    folder = arguments[before:]
+    words = handler["args"][len(_ISOLATED) + 1 :]  # the event and the part, or the level, then the folder
+    folder = words[0 if is_tool_handler(handler) else 1 if is_output_handler(handler) else 2 :]
     return str(folder[0]) if folder else default_data_dir()
-
-
-def _code(root: str, module: str) -> str:
-    return f"{_FIND}{root!r});from {module} import main;main()"
-
-
-def _light_group(module: str, words: list[str], data_dir: str, interpreter: str | None, root: str) -> dict[str, Any]:
-    """A hook with a process of its own that loads hardly anything."""
-    arguments = [*_ISOLATED, _code(root, module), *words, *([] if data_dir == default_data_dir() else [data_dir])]
-    command = interpreter or hook_interpreter()
-    return {"hooks": [{"type": "command", "command": command, "args": arguments, "timeout": TOOL_TIMEOUT}]}
-
-
-def _groups(interpreter: str, code: list[str], data_dir: str | None) -> HookGroups:
-    """SessionStart has two handlers: the client limits the output of each."""
-    elsewhere = [] if data_dir is None else [data_dir]
-
-    def handler(event: str, part: str) -> dict[str, Any]:
-        return {
-            "type": "command",
-            "command": interpreter,
-            "args": [*_ISOLATED, *code, event, *([part] if part or elsewhere else []), *elsewhere],
-            "timeout": TIMEOUTS[event],
-        }
-
-    return {
-        event: [{"hooks": [handler(event, part) for part in (PARTS if event == "SessionStart" else ("",))]}]
-        for event in TIMEOUTS
-    }

@@ -10,15 +10,13 @@ import json
 import os
 import shlex
 
-from unified_state.agents.install.hook_interpreter import hook_interpreter
-from unified_state.agents.install.hook_table import BEGIN, TIMEOUTS
-from unified_state.agents.install.install_claude_code import Installed, read_settings, read_text
-from unified_state.agents.install.json_edit import append_entries, parsed, remove_entries
-from unified_state.agents.install.owned_files import created_by_us, note_created
+from unified_state.agents.install.hook_table import TIMEOUTS, command_words
+from unified_state.agents.install.install_claude_code import Installed, read_settings
+from unified_state.agents.install.settings_edit import append_entries, parsed, read_text, without_entries, write_text
 from unified_state.agents.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS, PLUGIN, SHELL_LINES
 from unified_state.errors import UsageError
-from unified_state.lib.files import remove_if_empty, write_atomically
-from unified_state.lib.package import PACKAGE_ROOT, package_path
+from unified_state.lib.files import remove_if_empty
+from unified_state.lib.package import package_path
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -46,35 +44,36 @@ def host_file(host: Host, scope: str, worktree: str, environ: Mapping[str, str])
 
 
 def install_host(host: Host, path: str, data_dir: str) -> Installed:
-    """Add our hooks; what an earlier version installed is replaced."""
+    """Add our hooks, in place of those of an earlier version."""
     before = _read_own(path) if host.own_file else read_text(path)
     if host.layout == PLUGIN:
         text = _plugin(host, data_dir)
     else:
         text = '{\n  "version": 1\n}\n' if host.layout in _VERSIONED else "{}\n"
-        text = text if before is None or host.own_file else _without_ours(before)
+        text = text if before is None or host.own_file else without_entries(before, _is_ours)
         for event in host.events:
             text = append_entries(text, ("hooks", event), [_entry(host, event, data_dir)])
-    if text != before:
-        write_atomically(path, text.encode())
-    if before is None:
-        note_created(data_dir, path)
-    return Installed(path, text != before)
+    return Installed(path, write_text(path, before, text, data_dir))
 
 
 def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
-    """Take our entries out again; a file that we made and that holds nothing else goes too."""
+    """Remove our entries; a file that we made and that holds nothing else is removed too."""
     before = _read_own(path) if host.own_file else read_text(path)
     if before is None:
         return Installed(path, changed=False)
-    text = "" if host.own_file else _without_ours(before)
-    is_empty = host.own_file or parsed(text) in ({}, {"version": 1})
-    if is_empty and (host.own_file or path in created_by_us(data_dir)):
+    if host.own_file:
         os.unlink(path)
-        _remove_empty_folders(os.path.dirname(path))
-    elif text != before:
-        write_atomically(path, text.encode())
-    return Installed(path, text != before)
+        changed = True
+    else:
+        text = without_entries(before, _is_ours)
+        changed = write_text(path, before, text, data_dir, is_empty=parsed(text) in ({}, {"version": 1}))
+    folder = os.path.dirname(path)
+    for _ in range(2 if not os.path.exists(path) else 0):  # the folders that only our file lay in
+        name = os.path.basename(folder)
+        if not (name.startswith(".") or name in _INNER_FOLDERS) or not remove_if_empty(folder):
+            break
+        folder = os.path.dirname(folder)
+    return Installed(path, changed)
 
 
 def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple[Host, str]]:
@@ -109,8 +108,7 @@ def _shell_lines(value: Any) -> Iterator[str]:
 
 
 def _words(host: Host) -> list[str]:
-    code = f"{BEGIN}sys.path.append({PACKAGE_ROOT!r});from {HOST_MODULE} import main;main()"
-    return [hook_interpreter(), "-I", "-S", "-c", code, "--host", host.name]
+    return [*command_words(HOST_MODULE), "--host", host.name]
 
 
 def _elsewhere(data_dir: str) -> list[str]:
@@ -135,13 +133,6 @@ def _is_ours(entry: Any) -> bool:
     return bool(handlers) and isinstance(handlers, list) and all(any(_shell_lines(handler)) for handler in handlers)
 
 
-def _without_ours(text: str) -> str:
-    hooks = parsed(text).get("hooks")
-    for event in list(hooks) if isinstance(hooks, dict) else []:
-        text = remove_entries(text, ("hooks", event), _is_ours)
-    return text
-
-
 def _plugin(host: Host, data_dir: str) -> str:
     """The program by which a host that runs JavaScript calls ours."""
     with open(package_path("agents", "install", _PLUGIN_ASSET), encoding="utf-8") as file:
@@ -162,13 +153,3 @@ def _read_own(path: str) -> str | None:
         message = f"{path} is there, and not from us"
         raise UsageError(message, "nothing was changed; move the file away and try again")
     return text
-
-
-def _remove_empty_folders(folder: str) -> None:
-    """Remove the folders that only our file lay in, two at most."""
-    for _ in range(2):
-        name = os.path.basename(folder)
-        is_a_hosts = name.startswith(".") or name in _INNER_FOLDERS
-        if not is_a_hosts or not remove_if_empty(folder):
-            return
-        folder = os.path.dirname(folder)

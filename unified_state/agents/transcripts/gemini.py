@@ -1,37 +1,31 @@
-"""Chats of Gemini CLI: one line of the JSON Lines file in, the steps it holds out.
+"""Chats of Gemini CLI: the steps of each line of a JSON Lines file.
 
-Seen with version 0.61.0. A message is written again when it has grown (a tool's call, then its result), always by the
-same id, so what is known of it is not stored twice. `$set` puts the conversation anew, as the model has it from then
-on: of that only a compression is new. The tools that Claude Code has too go by its names.
+Seen with version 0.61.0. The host writes a message again when it has grown (a tool's call, then its result), always
+by the same id, so no step is stored twice. `$set` replaces the conversation by the one that the model has from then
+on: only a compression in it is new. The tools that Claude Code has too get its names.
 """
 
 from __future__ import annotations
 
-from unified_state.agents.transcripts.host_event import without_context
-from unified_state.agents.transcripts.transcript_lines import objects_in, text_in, time_of
+from unified_state.agents.transcripts.transcript_lines import (
+    Message,
+    object_in,
+    objects_in,
+    text_in,
+    time_of,
+    without_context,
+)
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import nonces_in
-from unified_state.model.step import (
-    NOTICE,
-    PROMPT,
-    TEXT,
-    THINKING,
-    TOOL_CALL,
-    TOOL_RESULT,
-    Boundary,
-    Delivery,
-    Step,
-    Summary,
-)
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from unified_state.model.step import Found
-
-    Line = dict[str, Any]
+    from unified_state.agents.transcripts.transcript_lines import Entry
+    from unified_state.model.step import Found, Step
 
 _SUMMARY, _SUMMARY_ENDS = "<state_snapshot>", "</state_snapshot>"
 _ITS_OWN = ("<session_context>", "<state_snapshot>")  # how texts begin that it puts in the user's place
@@ -50,82 +44,75 @@ _FIRST_THOUGHT, _FIRST_CALL = 1, 1000  # the positions of a message's parts; eac
 _FAILED = ("error", "cancelled")
 
 
-def read_line(line: Line) -> Iterator[Found]:
+def read_line(line: Entry) -> Iterator[Found]:
     """The steps, boundaries, summaries and deliveries of one line, in order; nothing where it is no conversation."""
-    changed = line.get("$set")
-    if isinstance(changed, dict):
-        yield from _compression(changed)
+    if "$set" in line:
+        yield from _compression(object_in(line, "$set"))
     elif isinstance(line.get("id"), str):
+        message = Message(line["id"], time_of(line))
         match line.get("type"):
             case "user":
-                yield from _user(line)
+                yield from _user(message, line)
             case "gemini":
-                yield from _gemini(line)
+                yield from _gemini(message, line)
 
 
-def _compression(changed: Line) -> Iterator[Found]:
-    """The summary that stands at the beginning of a conversation put anew, if there is one."""
-    for message in objects_in(changed.get("messages")):
-        text = _text(message.get("content"))
+def _compression(changed: Entry) -> Iterator[Found]:
+    """The summary at the beginning of a conversation that was replaced, if there is one."""
+    for told in objects_in(changed.get("messages")):
+        text = _text(told.get("content"))
         begin = text.find(_SUMMARY)
-        if begin >= 0 and message.get("type") == "user" and isinstance(message.get("id"), str):
-            uuid, at = message["id"], time_of(message)
-            yield Boundary(uuid=uuid, at=at)
-            yield Summary(uuid=uuid, at=at, text=text[begin + len(_SUMMARY) :].partition(_SUMMARY_ENDS)[0].strip())
+        if begin >= 0 and told.get("type") == "user" and isinstance(told.get("id"), str):
+            summary = text[begin + len(_SUMMARY) :].partition(_SUMMARY_ENDS)[0].strip()
+            yield from Message(told["id"], time_of(told)).compaction(summary)
             return
 
 
-def _user(line: Line) -> Iterator[Found]:
+def _user(message: Message, line: Entry) -> Iterator[Found]:
     told = _text(line.get("content"))
-    nonces = nonces_in(told.replace("&lt;", "<").replace("&gt;", ">"))  # it escapes what hooks say
+    nonces = nonces_in(told.replace("&lt;", "<").replace("&gt;", ">"))  # the host escapes the output of hooks
     if nonces:
-        yield Delivery(uuid=line["id"], nonces=nonces)
+        yield Delivery(uuid=message.uuid, nonces=nonces)
     text = without_context(_text(line.get("displayContent")) or told)
     if text.strip():
         is_prompt = not text.lstrip().startswith(_ITS_OWN)
-        yield _step(line, 0, PROMPT if is_prompt else NOTICE, text, starts_turn=is_prompt)
+        yield message.step(PROMPT if is_prompt else NOTICE, text, starts_turn=is_prompt)
 
 
-def _gemini(line: Line) -> Iterator[Found]:
+def _gemini(message: Message, line: Entry) -> Iterator[Found]:
     for number, thought in enumerate(objects_in(line.get("thoughts"))):
         text = "\n".join(filter(None, (text_in(thought, "subject"), text_in(thought, "description"))))
         if text:
-            yield _step(line, _FIRST_THOUGHT + number, THINKING, text)
+            yield message.step(THINKING, text, _FIRST_THOUGHT + number)
     text = _text(line.get("content"))
     if text.strip():
-        yield _step(line, 0, TEXT, text)
+        yield message.step(TEXT, text)
     for number, call in enumerate(objects_in(line.get("toolCalls"))):
-        yield from _call(line, _FIRST_CALL + 2 * number, call)
+        yield from _call(message, _FIRST_CALL + 2 * number, call)
 
 
-def _call(line: Line, position: int, call: Line) -> Iterator[Step]:
+def _call(message: Message, block: int, call: Entry) -> Iterator[Step]:
     name, call_id, args = text_in(call, "name"), text_in(call, "id") or None, call.get("args")
     fields = args if isinstance(args, dict) else {"input": args}
     if "absolute_path" in fields:
         fields = {**fields, "file_path": fields["absolute_path"]}
-    yield _step(line, position, TOOL_CALL, dump_json(fields), tool=_TOOLS.get(name, name), tool_use_id=call_id)
+    yield message.call(_TOOLS.get(name, name), fields, call_id, block)
     if call.get("result") is not None:
-        failed = text_in(call, "status") in _FAILED
-        yield _step(line, position + 1, TOOL_RESULT, _result(call), tool_use_id=call_id, is_error=failed)
+        yield message.result(_result(call), call_id, block + 1, is_error=text_in(call, "status") in _FAILED)
 
 
-def _result(call: Line) -> str:
-    """What the model was given, part by part."""
+def _result(call: Entry) -> str:
+    """The result that the model was given, part by part."""
     texts = []
     for part in objects_in(call.get("result")):
-        given = part.get("functionResponse")
-        response = given.get("response") if isinstance(given, dict) else None
-        output = response.get("output", response.get("error")) if isinstance(response, dict) else None
+        response = object_in(object_in(part, "functionResponse"), "response")
+        output = response.get("output", response.get("error"))
         texts.append(output if isinstance(output, str) else text_in(part, "text") or dump_json(part))
     return "\n".join(texts)
 
 
-def _step(line: Line, position: int, kind: str, text: str, **more: Any) -> Step:
-    return Step(uuid=line["id"], block=position, kind=kind, at=time_of(line), text=text, **more)
-
-
 def _text(content: Any) -> str:
-    """The text of a message, which is a text or a list of parts."""
+    """The text of a message, which is a text or a list of parts, some without a text."""
     if isinstance(content, str):
         return content
     return "\n".join(filter(None, (text_in(part, "text") for part in objects_in(content))))

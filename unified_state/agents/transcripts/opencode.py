@@ -1,25 +1,22 @@
-"""Messages of opencode, as its own interface gives them: one in, the steps it holds out.
+"""Messages of opencode, as its own interface gives them: the steps of each.
 
-Seen with version 1.18.33. Each part of a message has an id of its own, by which it is known for ever. The tools that
-Claude Code has too go by its names.
+Seen with version 1.18.33. Each part of a message has an id of its own, which becomes the uuid of its steps. The
+tools that Claude Code has too get its names.
 """
 
 from __future__ import annotations
 
-from unified_state.agents.transcripts.transcript_lines import text_in
+from unified_state.agents.transcripts.transcript_lines import Message, object_in, objects_in, text_in
 from unified_state.lib.foreign_values import time_of
-from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import nonces_in
-from unified_state.model.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Boundary, Delivery, Step, Summary
+from unified_state.model.step import PROMPT, TEXT, THINKING, Delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from unified_state.model.step import Found
-
-    Part = dict[str, Any]
+    from unified_state.agents.transcripts.transcript_lines import Entry
+    from unified_state.model.step import Found, Step
 
 _TOOLS = {
     "bash": "Bash",
@@ -34,81 +31,50 @@ _TOOLS = {
 _FIELDS = {"filePath": "file_path", "oldString": "old_string", "newString": "new_string"}
 
 
-def read_line(line: Part) -> Iterator[Found]:
+def read_line(line: Entry) -> Iterator[Found]:
     """The steps, boundaries, summaries and deliveries of one message, in order."""
-    info, parts = line.get("info"), line.get("parts")
-    if not isinstance(info, dict) or not isinstance(parts, list):
-        return
-    at = _created(info)
-    known = [part for part in parts if isinstance(part, dict) and isinstance(part.get("id"), str)]
-    if info.get("role") == "user":
-        for part in known:
-            yield from _of_user(part, at)
-    elif info.get("summary") is True:
-        text = "\n".join(text_in(part, "text") for part in known if part.get("type") == "text")
+    info, parts = object_in(line, "info"), objects_in(line.get("parts"))
+    at = time_of(object_in(info, "time").get("created"))
+    if info.get("summary") is True and info.get("role") != "user":
+        text = "\n".join(text_in(part, "text") for part in parts if part.get("type") == "text")
         if text and isinstance(info.get("id"), str):
-            yield Boundary(uuid=info["id"], at=at, trigger=None)
-            yield Summary(uuid=info["id"], at=at, text=text)
-    else:
-        for part in known:
-            yield from _of_assistant(part, at)
+            yield from Message(info["id"], at).compaction(text)
+        return
+    read = _of_user if info.get("role") == "user" else _of_assistant
+    for part in parts:
+        if info and isinstance(part.get("id"), str):
+            yield from read(Message(part["id"], at), part)
 
 
-def _of_user(part: Part, at: int) -> Iterator[Found]:
-    text = text_in(part, "text")
+def _of_user(message: Message, part: Entry) -> Iterator[Found]:
+    text, is_synthetic = text_in(part, "text"), bool(part.get("synthetic"))
+    nonces = nonces_in(text) if is_synthetic else ()
     if part.get("type") != "text":
         return
-    nonces = nonces_in(text) if part.get("synthetic") else ()
     if nonces:
-        yield Delivery(uuid=part["id"], nonces=nonces)
-    elif text.strip() and not part.get("synthetic"):
-        yield Step(uuid=part["id"], block=0, kind=PROMPT, at=at, text=text, starts_turn=True)
+        yield Delivery(uuid=message.uuid, nonces=nonces)
+    elif text.strip() and not is_synthetic:
+        yield message.step(PROMPT, text, starts_turn=True)
 
 
-def _of_assistant(part: Part, at: int) -> Iterator[Found]:
+def _of_assistant(message: Message, part: Entry) -> Iterator[Found]:
     text = text_in(part, "text")
     match part.get("type"):
         case "text" if text.strip():
-            yield Step(uuid=part["id"], block=0, kind=TEXT, at=at, text=text)
+            yield message.step(TEXT, text)
         case "reasoning" if text.strip():
-            yield Step(uuid=part["id"], block=0, kind=THINKING, at=at, text=text)
+            yield message.step(THINKING, text)
         case "tool":
-            yield from _of_tool(part, at)
+            yield from _of_tool(message, part)
 
 
-def _of_tool(part: Part, at: int) -> Iterator[Step]:
-    state = part.get("state")
-    state = state if isinstance(state, dict) else {}
+def _of_tool(message: Message, part: Entry) -> Iterator[Step]:
+    state = object_in(part, "state")
     if state.get("status") not in {"completed", "error"}:
         return  # its input may not be whole yet
-    name, call_id, given = text_in(part, "tool"), text_in(part, "callID") or None, state.get("input")
-    fields = {_FIELDS.get(key, key): value for key, value in given.items()} if isinstance(given, dict) else {}
-    yield Step(
-        uuid=part["id"],
-        block=0,
-        kind=TOOL_CALL,
-        at=at,
-        text=dump_json(fields),
-        tool=_TOOLS.get(name, name),
-        tool_use_id=call_id,
-    )
-    yield Step(
-        uuid=part["id"],
-        block=1,
-        kind=TOOL_RESULT,
-        at=at,
-        text=text_in(state, "output") or text_in(state, "error"),
-        tool_use_id=call_id,
-        is_error=state["status"] == "error" or _exit_status(state) not in {0, None},
-    )
-
-
-def _exit_status(state: Part) -> Any:
-    metadata = state.get("metadata")
-    status = metadata.get("exit") if isinstance(metadata, dict) else None
-    return status if isinstance(status, int) else None
-
-
-def _created(info: Part) -> int:
-    time = info.get("time")
-    return time_of(time.get("created") if isinstance(time, dict) else None)
+    name, call_id = text_in(part, "tool"), text_in(part, "callID") or None
+    fields = {_FIELDS.get(key, key): value for key, value in object_in(state, "input").items()}
+    yield message.call(_TOOLS.get(name, name), fields, call_id)
+    status = object_in(state, "metadata").get("exit")
+    is_error = state["status"] == "error" or (isinstance(status, int) and status != 0)
+    yield message.result(text_in(state, "output") or text_in(state, "error"), call_id, 1, is_error=is_error)

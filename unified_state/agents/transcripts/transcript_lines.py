@@ -1,12 +1,14 @@
-"""Transcript files: whole lines from a byte offset, their entries, and the folder that the client keeps beside them."""
+"""Transcript files: their lines from a byte offset, the fields of their entries, the steps that a reader makes of
+them, and the folder that the client keeps beside them.
+"""
 
 from __future__ import annotations
 
 import os
 
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import to_milliseconds
-from unified_state.model.step import Continuation, Usage
+from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Boundary, Continuation, Step, Summary, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
 
     Entry = dict[str, Any]
     Read = Callable[[Entry], Iterator[Found]]
-    from collections.abc import Iterator
 
 
+_CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"  # Gemini CLI's, round the output of a hook
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second one also stands inside of entries that begin as the first
 
 
@@ -57,14 +59,50 @@ def text_in(holder: Entry, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def object_in(holder: Entry, name: str) -> Entry:
+    """A field as an object; empty if it is missing or no object."""
+    value = holder.get(name)
+    return value if isinstance(value, dict) else {}
+
+
 def objects_in(values: Any) -> list[Entry]:
-    """The objects of a list; none of what is no list."""
+    """The objects of a list; none if it is no list."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def texts_in(values: Any) -> str:
+    """The texts of the parts of a message, a line each; the message itself where it is a text."""
+    return values if isinstance(values, str) else "\n".join(text_in(part, "text") for part in objects_in(values))
 
 
 def time_of(entry: Entry) -> int:
     """When an entry was written, in milliseconds; 0 where it does not tell."""
     return to_milliseconds(entry.get("timestamp")) or 0
+
+
+class Message:
+    """One message of a transcript, and the records that a reader makes of it: they share its uuid and its time."""
+
+    __slots__ = ("agent", "at", "uuid")
+
+    def __init__(self, uuid: str, at: int, agent: str | None = None) -> None:
+        self.uuid, self.at, self.agent = uuid, at, agent
+
+    def step(self, kind: str, text: str, block: int = 0, **more: Any) -> Step:
+        """A step of this message; `block` tells its steps apart."""
+        return Step(uuid=self.uuid, block=block, kind=kind, at=self.at, text=text, agent=self.agent, **more)
+
+    def call(self, tool: str, fields: Any, tool_use_id: str | None, block: int = 0) -> Step:
+        """A tool call, its input as JSON."""
+        return self.step(TOOL_CALL, dump_json(fields), block, tool=tool, tool_use_id=tool_use_id)
+
+    def result(self, text: str, tool_use_id: str | None, block: int = 0, *, is_error: bool = False) -> Step:
+        """The result of a tool call."""
+        return self.step(TOOL_RESULT, text, block, tool_use_id=tool_use_id, is_error=is_error)
+
+    def compaction(self, summary: str) -> tuple[Boundary, Summary]:
+        """The end of what came before, and the summary in its place."""
+        return Boundary(uuid=self.uuid, at=self.at), Summary(uuid=self.uuid, at=self.at, text=summary)
 
 
 def _parsed(text: str) -> Entry | None:
@@ -77,49 +115,53 @@ def _parsed(text: str) -> Entry | None:
 
 def session_of(entry: Entry) -> str | None:
     """The session that an entry says it belongs to."""
-    session_id = entry.get("sessionId")
-    return session_id if isinstance(session_id, str) and session_id else None
+    return text_in(entry, "sessionId") or None
+
+
+def cwd_of(entry: Entry) -> str | None:
+    """The folder that the client was in when it wrote an entry."""
+    return text_in(entry, "cwd") or None
+
+
+def parent_of(entry: Entry) -> str | None:
+    """The session that a fork copied an entry from; only assistant entries tell."""
+    parent = text_in(entry, "requestSessionId")
+    return parent if parent and parent != entry.get("sessionId") else None
 
 
 def usage_of(entry: Entry) -> Usage | None:
-    """What the API said of the conversation's size with an answer; None for other entries and for subagents."""
-    message = entry.get("message")
-    usage = message.get("usage") if isinstance(message, dict) and not entry.get("isSidechain") else None
-    if not isinstance(usage, dict) or not isinstance(message, dict):
+    """The size of the conversation that the API reported with an answer; None for other entries and for subagents."""
+    message = {} if entry.get("isSidechain") else object_in(entry, "message")
+    usage = object_in(message, "usage")
+    if not usage:
         return None
     sizes = (usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"))
     return Usage(str(message.get("id")), sum(size for size in sizes if isinstance(size, int)))
 
 
-def parent_of(entry: Entry) -> str | None:
-    """The session that an entry was copied from by a fork, if it was; only assistant entries tell."""
-    parent = entry.get("requestSessionId")
-    return parent if isinstance(parent, str) and parent and parent != entry.get("sessionId") else None
-
-
 def continuation_of(entry: Entry) -> Continuation | None:
-    """Where a prompt goes on, if the entry is one: text in the user's place, and no tool's result."""
-    message = entry.get("message") if entry.get("type") == "user" else None
-    if (
-        not isinstance(message, dict)
-        or entry.get("isSidechain")
-        or entry.get("isMeta")
-        or entry.get("isCompactSummary")
-    ):
+    """The entry that a prompt continues; None where the entry is no prompt (text in the user's place, no tool's
+    result).
+    """
+    uuid, at = text_in(entry, "uuid"), to_milliseconds(entry.get("timestamp"))
+    is_users = entry.get("type") == "user" and isinstance(entry.get("message"), dict)
+    if not is_users or not uuid or at is None or any(map(entry.get, ("isSidechain", "isMeta", "isCompactSummary"))):
         return None
-    content, uuid, parent = message.get("content"), entry.get("uuid"), entry.get("parentUuid")
-    blocks = content if isinstance(content, list) else [{"type": "text"}]
-    kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
-    at = to_milliseconds(entry.get("timestamp"))
-    if "text" not in kinds or "tool_result" in kinds or not isinstance(uuid, str) or at is None:
+    content = entry["message"].get("content")
+    kinds = [block.get("type") for block in objects_in(content)] if isinstance(content, list) else ["text"]
+    if "text" not in kinds or "tool_result" in kinds:
         return None
-    return Continuation(uuid, at, parent if isinstance(parent, str) and parent else None)
+    return Continuation(uuid, at, text_in(entry, "parentUuid") or None)
 
 
-def cwd_of(entry: Entry) -> str | None:
-    """The folder that the client was in when it wrote an entry."""
-    cwd = entry.get("cwd")
-    return cwd if isinstance(cwd, str) and cwd else None
+def without_context(prompt: str) -> str:
+    """A prompt without the text of a hook, which Gemini CLI puts before the first prompt of a session."""
+    while prompt.startswith(_CONTEXT_BEGINS):
+        _, found, prompt = prompt.partition(_CONTEXT_ENDS)
+        if not found:
+            return ""
+        prompt = prompt.lstrip("\n")
+    return prompt
 
 
 TRANSCRIPT_END = ".jsonl"

@@ -1,42 +1,48 @@
-"""Which reader a session's transcript has, by the host that the session ran in; and which host wrote a transcript."""
+"""Other hosts: the reader of a session's transcript, the host that wrote a transcript, and the events of its hooks."""
 
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.hosts import HOSTS, host_of
+from unified_state.agents.transcripts.transcript_lines import object_in, text_in, without_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from unified_state.agents.transcripts.rules.hosts import Host
+    from unified_state.agents.transcripts.transcript_lines import Entry, Read
+    from unified_state.model.hook_event import HookEvent
 
-    from unified_state.agents.transcripts.transcript_lines import Read
+# The names of a field of hook events, beside Claude Code's.
+_SESSION_IDS = ("conversation_id", "sessionId", "sessionID")
+_ANSWERS = ("prompt_response", "last_message", "text")
 
 
 def host_reader(session_id: str) -> Read:
-    """The reader of a session's transcript; one that finds nothing where its form is not known."""
+    """The reader of a session's transcript; one that yields nothing where its form is not known."""
     host = host_of(session_id)
-    match host.transcript if host is not None else None:
-        case "codex":
-            from unified_state.agents.transcripts.codex import read_line
-        case "gemini":
-            from unified_state.agents.transcripts.gemini import read_line
-        case "opencode":
-            from unified_state.agents.transcripts.opencode import read_line
-        case _:
-            return _nothing
-    return read_line
+    if host is None or host.transcript is None:
+        return lambda _line: iter(())
+    reader = __import__(f"{__package__}.{host.transcript}", fromlist=["read_line"])
+    read: Read = reader.read_line
+    return read
 
 
-def told_by_host(line: dict[str, Any]) -> tuple[str, str | None] | None:
+def told_by_host(line: Entry) -> tuple[str, str | None] | None:
     """The session and the folder that the first line of another host's transcript tells; None for any other line."""
-    payload = line.get("payload")
-    if line.get("type") == "session_meta" and isinstance(payload, dict) and isinstance(payload.get("id"), str):
-        cwd = payload.get("cwd")
-        return HOSTS["codex"].session_id(payload["id"]), cwd if isinstance(cwd, str) else None
+    codex_id = text_in(object_in(line, "payload"), "id")
+    if line.get("type") == "session_meta" and codex_id:
+        return HOSTS["codex"].session_id(codex_id), text_in(line["payload"], "cwd") or None
     if "projectHash" in line and isinstance(line.get("sessionId"), str):
         return HOSTS["gemini"].session_id(line["sessionId"]), None
     return None
 
 
-def _nothing(_line: dict[str, Any]) -> Iterator[Any]:
-    return iter(())
+def adapted(event: HookEvent, host: Host, event_name: str) -> HookEvent:
+    """A hook event of a host by our names, its session under an id that no other host has."""
+    given = event.session_id or next(filter(None, map(event.text, _SESSION_IDS)), "")
+    roots = event.extra.get("workspace_roots")
+    folder = event.cwd or (str(roots[0]) if isinstance(roots, list) and roots else "")
+    answer = event.text("last_assistant_message") or next(filter(None, map(event.text, _ANSWERS)), "")
+    extra = {**event.extra, "prompt": without_context(event.text("prompt")), "last_assistant_message": answer}
+    if extra.get("source") == "new":
+        extra["source"] = "startup"
+    return event.replace(hook_event_name=event_name, session_id=host.session_id(given), cwd=folder, extra=extra)

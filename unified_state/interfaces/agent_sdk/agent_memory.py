@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from unified_state.agents.install.claude_settings import parsed_settings
-from unified_state.agents.install.find_plugin import PLUGIN, enables
+from unified_state.agents.install.claude_settings import PLUGIN, enables, parsed_settings
 from unified_state.agents.install.hook_table import OUTPUT_EVENT, TIMEOUTS, our_handlers
 from unified_state.agents.install.install_claude_code import SCOPES, read_settings, target
 from unified_state.context.lean.rules.levels import NAMES

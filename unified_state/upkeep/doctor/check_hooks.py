@@ -6,8 +6,13 @@ import os
 import subprocess
 import sys
 
-from unified_state.agents.install.claude_settings import config_folder, settings_files
-from unified_state.agents.install.find_plugin import PLUGIN, is_enabled, known_program
+from unified_state.agents.install.claude_settings import (
+    PLUGIN,
+    config_folder,
+    is_enabled,
+    known_program,
+    settings_files,
+)
 from unified_state.agents.install.hook_table import (
     BEGIN,
     HOOK_MODULE,

@@ -6,8 +6,8 @@ import compileall
 import os
 
 from unified_state.agents.install.agents_file import add_pointer, remove_pointer
-from unified_state.agents.install.find_plugin import is_enabled
-from unified_state.agents.install.hook_interpreter import told_of_interpreter
+from unified_state.agents.install.claude_settings import is_enabled
+from unified_state.agents.install.hook_table import told_of_interpreter
 from unified_state.agents.install.install_claude_code import (
     COMMAND_FILE,
     LEAN_OFF,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.agents.install.find_plugin import data_folder, note_program
+from unified_state.agents.install.claude_settings import data_folder, note_program
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces import host_hook
 from unified_state.interfaces.hook import EVENTS, run

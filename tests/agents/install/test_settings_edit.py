@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from unified_state.agents.install.json_edit import append_entries, remove_entries
+from unified_state.agents.install.settings_edit import append_entries, remove_entries
 
 PATH = ("hooks", "Stop")
 OURS: list[Any] = [{"hooks": [{"type": "command", "command": "ours", "args": ["ü", 'a "b"']}]}, "ours"]

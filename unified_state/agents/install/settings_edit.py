@@ -1,13 +1,17 @@
-"""Changing a JSON text in one place, every other byte as it was: people lay out their settings and compare versions of
-them.
+"""Edits of a host's JSON settings that keep every other byte: people lay out their settings and compare versions.
 
-A place is named by a path of object keys. The text must be valid JSON and an object; whoever calls has parsed it
-before. It may begin with a byte order mark, as editors of Windows write it.
+A place is named by a path of object keys. The text must be valid JSON and an object, and may begin with a byte order
+mark, as editors of Windows write it.
 """
 
 from __future__ import annotations
 
 import json
+import os
+
+from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.lib.files import write_atomically
+from unified_state.lib.stdlib import dump_ascii_json, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +22,62 @@ if TYPE_CHECKING:
 
 _BLANK = " \t\r\n"
 _decoder = json.JSONDecoder()
+
+
+def read_text(path: str) -> str | None:
+    """A host's settings file; None if there is none. Raises UnifiedStateError where it cannot be edited safely."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path} cannot be read: {error}"
+        raise StorageError(message, "nothing was changed") from error
+    try:
+        settings = parsed(text)
+    except (ValueError, RecursionError) as error:
+        message = f"{path} is not valid JSON ({error})"
+        raise UnifiedStateError(message, "nothing was changed; mend the file and try again") from error
+    if not _has_known_shape(settings):
+        message = f"{path} has another shape than the client's settings"
+        raise UnifiedStateError(
+            message, "nothing was changed; `hooks` holds lists by event, `permissions.allow` is a list"
+        )
+    return text
+
+
+def _has_known_shape(settings: Any) -> bool:
+    hooks, permissions = (
+        (settings.get("hooks", {}), settings.get("permissions", {})) if isinstance(settings, dict) else (None, None)
+    )
+    return (
+        isinstance(hooks, dict)
+        and all(isinstance(groups, list) for groups in hooks.values())
+        and isinstance(permissions, dict)
+        and isinstance(permissions.get("allow", []), list)
+    )
+
+
+def write_text(path: str, before: str | None, text: str, data_dir: str, *, is_empty: bool = False) -> bool:
+    """Write settings that were edited, and remember a file that did not exist; whether anything changed. A file that we
+    made and that is empty now is removed.
+    """
+    if is_empty and path in created_by_us(data_dir):
+        os.unlink(path)
+    elif text != before:
+        write_atomically(path, text.encode())
+    if before is None:
+        note_created(data_dir, path)
+    return text != before
+
+
+def without_entries(text: str, is_unwanted: Callable[[Any], bool]) -> str:
+    """The text without the unwanted entries in the lists of its hooks."""
+    hooks = parsed(text).get("hooks")
+    for event in list(hooks) if isinstance(hooks, dict) else []:
+        text = remove_entries(text, ("hooks", event), is_unwanted)
+    return text
 
 
 def parsed(text: str) -> Any:
@@ -188,3 +248,21 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in _BLANK:
         position += 1
     return position
+
+
+_LIST = "created-settings.json"
+
+
+def created_by_us(data_dir: str) -> list[str]:
+    """The settings files that did not exist before we installed into them."""
+    try:
+        with open(os.path.join(data_dir, _LIST), encoding="utf-8") as file:
+            return list(parse_json(file.read()))
+    except (OSError, ValueError, TypeError):
+        return []  # with a list that is gone or damaged no file is taken for ours
+
+
+def note_created(data_dir: str, path: str) -> None:
+    """Remember that a settings file is one of them."""
+    os.makedirs(data_dir, mode=0o700, exist_ok=True)
+    write_atomically(os.path.join(data_dir, _LIST), dump_ascii_json(sorted({*created_by_us(data_dir), path})).encode())

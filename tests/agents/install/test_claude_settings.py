@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from unified_state.agents.install.find_plugin import known_program, note_program, settings_run
+from unified_state.agents.install.claude_settings import known_program, note_program, settings_run
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir, hook_data_dir
 
