@@ -46,12 +46,12 @@ def _tool(tool: Tool) -> str:
     also = f" Also takes {shared}." if shared else ""
     required = tool.input_schema.get("required", [])
     rows = [
-        (f"`{name}`", _type(shape) + (", required" if name in required else _default(shape)), _about(shape))
+        (f"`{name}`" + (" (required)" if name in required else ""), _about(shape))
         for name, shape in properties.items()
         if name not in _SHARED
     ]
     parts = [f"### {tool.name}", f"{'Reads' if reads else 'Records'}. {about.rstrip('.')}.{also}"]
-    return "\n\n".join([*parts, table(("argument", "type", "meaning"), rows)] if rows else parts)
+    return "\n\n".join([*parts, table(("argument", "meaning"), rows)] if rows else parts)
 
 
 def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
@@ -65,16 +65,16 @@ def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
     )
 
 
+def _about(shape: dict[str, Any]) -> str:
+    """The description of an argument, its type where that is no string, and its default."""
+    meaning = str(shape.get("description", "")).replace("|", "\\|")
+    kind = _type(shape)
+    default = shape.get("default")
+    given = "" if default is None else f"default {str(default).lower()}"
+    return "; ".join(filter(None, (meaning, kind if kind != "string" else "", given)))
+
+
 def _type(shape: dict[str, Any]) -> str:
     if "anyOf" in shape:
         return _type(shape["anyOf"][0])
     return ", ".join(f'`"{choice}"`' for choice in shape["enum"]) if "enum" in shape else str(shape["type"])
-
-
-def _default(shape: dict[str, Any]) -> str:
-    default = shape.get("default")
-    return "" if default is None else f", default {str(default).lower()}"
-
-
-def _about(shape: dict[str, Any]) -> str:
-    return str(shape.get("description", "")).replace("|", "\\|")
