@@ -40,7 +40,7 @@ def other_root(tmp_path: Path) -> Path:
     shutil.copytree(
         Path(PACKAGE_ROOT) / "unified_state", root / "unified_state", ignore=shutil.ignore_patterns("*.pyc")
     )
-    path = root / "unified_state" / "lib" / "version.py"
+    path = root / "unified_state" / "lib" / "package.py"
     path.write_text(path.read_text().replace(f'"{__version__}"', f'"{OTHER}"'))
     return root
 

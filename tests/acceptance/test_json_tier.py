@@ -142,7 +142,7 @@ def test_who_forgets_is_told_of_an_archive_that_is_not_looked_at(
     project.decide("the swordfish again")
     done = project.run("forget", "--match", "swordfish")
     assert done.code == 0
-    assert f"{project.archive} was not looked at: tier is json" in done.err
+    assert f"{project.archive} was not searched: tier is json" in done.err
 
 
 def test_what_needed_an_archive_before_works(chosen: Project, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.builders import HOUR, NOW, answer, call, item, prompt, result
 from unified_state.lib.text import fenced, utf16_units
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.write_steps import forget_step
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.item_table import insert_item
 from unified_state.restore.relevant_turns import relevant_turns
 
@@ -128,7 +128,7 @@ def test_items_are_left_to_the_brief(worked: Archive) -> None:
 
 def test_what_was_forgotten_is_told_no_more(worked: Archive) -> None:
     for number in (1, 2):
-        forget_step(worked.execute, number)
+        forget_step(worked, number)
     assert relevant_turns(worked, ASKED, NOW) == ""
 
 

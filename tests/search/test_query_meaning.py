@@ -9,7 +9,7 @@ import pytest
 from tests.builders import NOW, answer, call, item, prompt
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.write_steps import forget_step
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.item_table import insert_item
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import DECISION
@@ -99,7 +99,7 @@ def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(
 
 
 def test_a_forgotten_step_is_not_found(told: Archive, model: str) -> None:
-    forget_step(told.execute, 1)
+    forget_step(told, 1)
     assert "S1" not in {hit.ref for hit in asked(told, ASKED, model)}
 
 

@@ -10,7 +10,7 @@ from tests.builders import NOW, SESSION, Entry, answer, call, item, prompt, resu
 from unified_state.errors import NotFoundError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.write_steps import forget_step
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.item_table import insert_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION
 from unified_state.model.step import Hit
@@ -133,7 +133,7 @@ def test_with_a_filter_only_what_has_the_words_is_a_hit(archive: Archive, keep: 
 
 def test_a_forgotten_step_is_neither_a_hit_nor_a_neighbour(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "the parser"), prompt(2, "the parser"), prompt(3, "beside it"))
-    forget_step(archive.execute, 2)
+    forget_step(archive, 2)
     assert refs(search(archive, "parser", 10)) == ["S1"]
 
 

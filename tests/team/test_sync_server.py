@@ -39,7 +39,7 @@ from unified_state.settings import Settings
 from unified_state.team.start_sync import is_run_due
 from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
 from unified_state.upkeep.forget.forget_refs import forget
-from unified_state.upkeep.forget.prune_steps import choose_older, prune_some
+from unified_state.upkeep.forget.prune_steps import choose_steps, prune_some
 from unified_state.upkeep.forget.scan_secrets import scan
 
 FORK = "f0f0f0f0-0000-4000-8000-00000000cafe"
@@ -476,7 +476,7 @@ def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned
     keep(prompt(1, "sent"))
     synced()
     keep(prompt(2, "waits"))
-    assert choose_older(archive, NOW + 1_000_000).steps == 1
+    assert choose_steps(archive, NOW + 1_000_000).steps == 1
     prune_some(archive)
     synced()
     assert texts(workspace.place.archive_path) == ["waits"]
@@ -494,16 +494,16 @@ def test_what_only_a_server_has_that_is_not_in_use_any_more_is_not_pruned(
     synced()
     with suppress(StorageError):
         sync(workspace, Server("another server", unreachable), lambda: NOW + 1)
-    assert choose_older(archive, NOW + 1_000_000).steps == 0
+    assert choose_steps(archive, NOW + 1_000_000).steps == 0
     sync(workspace, Server("another server", lambda: SqliteStore(str(tmp_path / "other.db"))), lambda: NOW + 2)
-    assert choose_older(archive, NOW + 1_000_000).steps == 1
+    assert choose_steps(archive, NOW + 1_000_000).steps == 1
 
 
 def test_a_server_that_is_met_after_a_prune_is_not_told_that_anything_was_forgotten(
     keep: Keep, archive: Archive, synced: Callable[[], Synced], server_path: str
 ) -> None:
     keep(prompt(1, "old"), prompt(2, "new"))
-    choose_older(archive, NOW + 1_500)
+    choose_steps(archive, NOW + 1_500)
     prune_some(archive)
     synced()
     with SqliteStore(server_path) as store:

@@ -11,8 +11,8 @@ from tests.builders import NOW, prompt, uuid_of
 from tests.postgres_server import PostgresServer
 from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.vector_table import add_vectors, model_number
-from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryQuery
@@ -167,7 +167,7 @@ def test_a_vector_that_gets_the_number_of_one_that_was_forgotten_is_sent(
     embed(archive, 1, 2)
     synced()
     with archive.transaction():
-        forget_step(archive.execute, 2)
+        forget_step(archive, 2)
     embed(archive, 3)
     assert archive.rows("SELECT id FROM vector WHERE step = 3") == [(2,)]
     synced()
@@ -182,7 +182,7 @@ def test_it_is_sent_too_when_that_happens_while_a_batch_is_on_its_way(
     embed(archive, 1)
     batch = next(vector_batches(archive, "a server", NAME))
     with archive.transaction():
-        forget_step(archive.execute, 1)
+        forget_step(archive, 1)
     embed(archive, 2)
     batch.settle()
     synced()

@@ -170,7 +170,7 @@ def filters_of(wanted: Wanted, now: int) -> Filters:
 
 def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
     if archive.row("SELECT 1 FROM step WHERE tool = ? COLLATE NOCASE LIMIT 1", tool) is None:
-        known = [name for (name,) in archive.rows("SELECT DISTINCT tool FROM step WHERE tool NOT NULL ORDER BY tool")]
+        known = archive.column("SELECT DISTINCT tool FROM step WHERE tool NOT NULL ORDER BY tool")
         message = f"--tool {tool[:60]!r}: no call of such a tool is archived"
         raise NotFoundError(message, f"tools are {one_line(', '.join(known[:_TOOLS]))}" if known else "")
 

@@ -17,7 +17,8 @@ from unified_state.memory.archive.cut_outputs import (
 )
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step, step_numbers, steps_of_turn
-from unified_state.memory.archive.write_steps import StepWriter, awaited_outputs, forget_step
+from unified_state.memory.archive.text_columns import forget_step
+from unified_state.memory.archive.write_steps import StepWriter, awaited_outputs
 from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT, Step
 
 WHOLE = "line of it\n" * 300
@@ -85,13 +86,13 @@ def test_the_words_of_the_whole_are_in_the_index_once(archive: Archive) -> None:
     write(archive, session, f"{shown}\nquixotic")
     archive.run("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
     assert archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH 'quixotic'") == [(number,)]
-    forget_step(archive.execute, number)
+    forget_step(archive, number)
     assert archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH 'line OR quixotic'") == []
 
 
 def test_one_that_was_forgotten_stays_so_when_its_entry_comes(archive: Archive) -> None:
     session, number, shown = kept(archive)
-    forget_step(archive.execute, number)
+    forget_step(archive, number)
     assert write(archive, session, shown).added == 2
     assert find_step(archive, number) is None
     assert write(archive, session, shown).added == 0

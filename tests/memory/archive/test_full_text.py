@@ -12,7 +12,8 @@ from unified_state.lib.text import index_text, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import StepWriter, forget_step
+from unified_state.memory.archive.text_columns import forget_step
+from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 
@@ -93,7 +94,7 @@ def test_a_filter_finds_the_common_words_where_the_rare_one_is_not(archive: Arch
 
 def test_a_forgotten_step_matches_no_more(archive: Archive) -> None:
     fill(archive, "the cache", "the cache")
-    forget_step(archive.execute, 1)
+    forget_step(archive, 1)
     assert matches(archive, "cache") == [2]
 
 

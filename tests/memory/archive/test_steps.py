@@ -30,7 +30,8 @@ from unified_state.memory.archive.steps import (
     uuid_key,
     uuid_text,
 )
-from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
+from unified_state.memory.archive.text_columns import forget_step, replace_text
+from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, Step
 
 
@@ -93,7 +94,7 @@ def test_the_steps_of_a_turn_come_in_order_with_their_numbers(archive: Archive) 
 def test_a_step_that_is_nowhere_or_was_forgotten_is_none(archive: Archive) -> None:
     session = fill(archive, "s", prompt(1))
     assert find_step(archive, 99) is None
-    forget_step(archive.connection.execute, 1)
+    forget_step(archive, 1)
     assert find_step(archive, 1) is None
     assert step_numbers(archive, session) == []
 
@@ -117,7 +118,7 @@ def test_what_is_shown_of_a_step_is_as_it_was_written_and_not_as_it_is_indexed()
 def test_steps_are_placed_in_their_sessions(archive: Archive) -> None:
     first = fill(archive, "s", prompt(1, "a"), said(2, "b"))
     second = fill(archive, "t", prompt(1, "a"), prompt(3, "c"))
-    forget_step(archive.connection.execute, 2)
+    forget_step(archive, 2)
     placed = find_placed(archive, [3, 2, 1, 99])
     assert [(number, found.step.text, found.session, found.session_id) for number, found in placed.items()] == [
         (1, "a", first, "s"),
@@ -172,7 +173,7 @@ def test_an_output_is_indexed_when_anything_is_archived_in_any_session(archive: 
 def test_it_is_indexed_once(archive: Archive, waiting: int) -> None:
     for _ in range(2):
         index_left(archive)
-    forget_step(archive.execute, waiting)
+    forget_step(archive, waiting)
     assert found(archive, "quixotic") == []
 
 
@@ -187,7 +188,7 @@ def test_what_is_indexed_in_a_transaction_that_fails_still_waits(archive: Archiv
 
 def test_one_that_is_forgotten_meanwhile_leaves_the_index_as_it_was(archive: Archive, waiting: int) -> None:
     with archive.transaction():
-        forget_step(archive.execute, waiting)
+        forget_step(archive, waiting)
     other = say(archive, "s", "a line of another")
     assert not is_any_unindexed(archive)
     assert found(archive, "line") == [other]

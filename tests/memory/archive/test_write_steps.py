@@ -8,7 +8,8 @@ from unified_state.lib.text import index_text, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step, last_turns, step_numbers, steps_of_turn
-from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
+from unified_state.memory.archive.text_columns import forget_step, replace_text
+from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import ATTACHMENT, NOTICE, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 IMAGE = "data:image/png;base64,aGVsbG8="
@@ -161,7 +162,7 @@ def test_an_image_is_kept_but_not_indexed(archive: Archive, session: int) -> Non
 
 def test_a_forgotten_step_is_gone_and_does_not_come_back(archive: Archive, session: int) -> None:
     add(archive, session, *TURN)
-    forget_step(archive.connection.execute, 3)
+    forget_step(archive, 3)
     assert find_step(archive, 3) is None
     assert found_by(archive, "make") == []
     assert add(archive, session, *TURN).added == 0
@@ -171,7 +172,7 @@ def test_a_forgotten_step_is_gone_and_does_not_come_back(archive: Archive, sessi
 def test_forgetting_twice_or_nothing_is_fine(archive: Archive, session: int) -> None:
     add(archive, session, *TURN, step(6, ATTACHMENT, IMAGE))
     for number in (3, 3, 6, 99):
-        forget_step(archive.connection.execute, number)
+        forget_step(archive, number)
     assert step_numbers(archive, session) == [1, 2, 4, 5]
 
 

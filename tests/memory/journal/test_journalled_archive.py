@@ -20,7 +20,7 @@ from unified_state.memory.archive.full_text import Filters, best_matches, count_
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 from unified_state.memory.archive.session_notes import add_notes
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import tidy
+from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.journal.journal_rows import all_lines, read_tables

@@ -12,7 +12,7 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import begin_compaction, keep_summary
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.write_steps import replace_text
+from unified_state.memory.archive.text_columns import replace_text
 from unified_state.memory.ledger.explain_item import check_provenance, explain
 from unified_state.memory.ledger.find_sources import requote, requote_summary
 from unified_state.memory.ledger.item_table import find_item

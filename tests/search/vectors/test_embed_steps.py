@@ -11,6 +11,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_step
+from unified_state.memory.archive.text_columns import forget_step, replace_text
 from unified_state.memory.archive.vector_table import (
     VectorCount,
     add_vectors,
@@ -18,7 +19,6 @@ from unified_state.memory.archive.vector_table import (
     read_vectors,
     vector_counts,
 )
-from unified_state.memory.archive.write_steps import forget_step, replace_text
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.search.search_archive import search
 from unified_state.search.vectors.embed_steps import Embedded, embed
@@ -154,7 +154,7 @@ def test_a_text_that_goes_while_the_vectors_are_made_leaves_none(
     def after_a_batch(_count: int) -> None:
         step = find_step(archive, 1)
         if change == "forgotten":
-            forget_step(archive.execute, 1)
+            forget_step(archive, 1)
         elif step is not None and "xyzzy" in step.text:
             replace_text(archive, 1, step, "***")
 

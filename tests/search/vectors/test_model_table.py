@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, those_passing
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.vector_table import (
     VectorCount,
     add_vectors,
@@ -12,7 +13,6 @@ from unified_state.memory.archive.vector_table import (
     model_number,
     vector_counts,
 )
-from unified_state.memory.archive.write_steps import forget_step
 
 from .test_vector_table import add_steps, vector
 from .vector_archives import DIMENSIONS, fill, make_vectors
@@ -70,7 +70,7 @@ def test_vectors_of_other_versions_go_some_at_a_time_so_that_no_hook_waits_for_a
 
 def test_a_forgotten_step_counts_no_longer(archive: Archive) -> None:
     add_steps(archive, "one", "two")
-    forget_step(archive.execute, 1)
+    forget_step(archive, 1)
     assert count_embeddable(archive) == 1
 
 
@@ -78,6 +78,6 @@ def test_those_that_pass_the_filters_keep_their_order(archive: Archive) -> None:
     add_steps(archive, "one", "two", "see src/app.py", "four")
     assert those_passing(archive, [4, 1, 99, 2], Filters(kind="text")) == [4, 2]
     assert those_passing(archive, [4, 3], Filters(file="app.py")) == [3]
-    forget_step(archive.execute, 2)
+    forget_step(archive, 2)
     assert those_passing(archive, [2, 1], Filters()) == [1]
     assert those_passing(archive, [], Filters()) == []

@@ -27,8 +27,8 @@ from unified_state.memory.archive.derived_file import (
     derived_path,
     remove_stale,
 )
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.vector_table import model_number, read_model
-from unified_state.memory.archive.write_steps import forget_step
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.model.history_records import STEP, Tombstone
 from unified_state.search.vectors.nearest_vectors import nearest, refresh
@@ -237,13 +237,13 @@ def test_a_file_of_another_archive_is_not_used(archive: Archive, tmp_path: Path)
 
 def test_a_forgotten_step_never_comes_though_its_vector_is_still_in_a_file(made: Archive) -> None:
     (first, *_) = steps(made, QUERIES[0])
-    forget_step(made.execute, first)
+    forget_step(made, first)
     assert first not in steps(made, QUERIES[0], 50)
 
 
 def test_forgetting_removes_what_was_made_of_the_vector_and_the_next_files_are_without_it(made: Archive) -> None:
     (folder := Path(derived_folder(made))).joinpath("1.bits1.99.tmp").write_bytes(b"half of it")
-    forget_step(made.execute, 1)
+    forget_step(made, 1)
     remove_stale(made)
     assert [path.name for path in folder.iterdir()] == ["lock"]
     assert refresh(made, MODEL)
@@ -268,7 +268,7 @@ def test_forgetting_a_step_without_a_vector_leaves_the_files(archive: Archive) -
     refresh(archive, MODEL)
     archive.run("INSERT INTO step (id, turn, uuid, block, kind, at, body) VALUES (9999, 1, 'u', 0, 1, 0, 'text')")
     archive.run("INSERT INTO step_text (rowid, text) VALUES (9999, 'text')")
-    forget_step(archive.execute, 9999)
+    forget_step(archive, 9999)
     remove_stale(archive)
     assert os.path.exists(derived_path(archive, read_model(archive, MODEL)))
 
@@ -277,7 +277,7 @@ def test_a_step_forgotten_while_the_file_is_made_is_not_left_in_it(archive: Arch
     def forget_meanwhile(statement: str) -> None:
         if statement.startswith("SELECT id, step, embedding FROM vector WHERE id > 0"):
             with Archive(archive.path) as other:
-                forget_step(other.execute, 1)
+                forget_step(other, 1)
                 remove_stale(other)
 
     archive.connection.set_trace_callback(forget_meanwhile)

@@ -11,6 +11,7 @@ from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import find_step
+from unified_state.memory.archive.text_columns import forget_step, replace_text
 from unified_state.memory.archive.vector_table import (
     add_vectors,
     count_vectors,
@@ -19,7 +20,7 @@ from unified_state.memory.archive.vector_table import (
     steps_without,
     vectors_after,
 )
-from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
+from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import EMBEDDED_CHARACTERS, PROMPT, TEXT, Step
 
 IMAGE = "data:image/png;base64," + "aGVsbG8=" * 40
@@ -144,7 +145,7 @@ def test_a_forgotten_step_has_no_vector_and_gets_none(archive: Archive, model: i
     other = model_number(archive, "other", "1", 4)
     for each in (model, other):
         add_vectors(archive, each, [(2, vector(1))])
-    forget_step(archive.execute, 2)
+    forget_step(archive, 2)
     assert add_vectors(archive, model, [(2, vector(1)), (99, vector(1))]) == 0  # it was under way
     assert read_vectors(archive, model, [2]) == read_vectors(archive, other, [2]) == {}
     assert 2 not in dict(steps_without(archive, model, 9))

@@ -35,7 +35,7 @@ _LOOK_SECONDS = 2.0  # for finding out whether an unexpected error comes of dama
 
 
 class Archive:
-    """An open archive: `with Archive(path) as archive: …`. SQLite's errors leave it as errors of ours.
+    """An open archive: `with Archive(path) as archive: …`. Errors of SQLite leave the block as errors of ours.
 
     `mask` is applied to short texts that are written unchanged: a branch, a title, the name of a tool. With `read_only`
     a missing archive is not created and an older one is not migrated.
@@ -45,6 +45,7 @@ class Archive:
         self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str, read_only: bool = False
     ) -> None:
         self.path = path
+        self.folder = os.path.dirname(path)  # where the files lie that belong to the archive
         self._mask = mask
         self._is_read_only = read_only
         self.connection = self._open(seconds)
@@ -74,69 +75,73 @@ class Archive:
                 raise known from error
 
     def transaction(self, *, durable: bool = True) -> Transaction:
-        """`with archive.transaction(): …` commits what is done inside or nothing of it.
+        """Return a context manager that commits everything done in its block, or nothing.
 
-        Durable: it survives a loss of power too. Steps do not wait for that; the transcript has them.
+        A durable transaction survives a loss of power. Steps do not wait for that: the transcript has them.
         """
         return Transaction(self.connection, "FULL" if durable else "NORMAL")
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
-        """Run one statement. A value that SQLite refuses is adapted: half an emoji is escaped, a number is clamped."""
+        """Run one statement. Values that SQLite refuses are adapted: half an emoji is escaped, a number is clamped."""
         try:
             return self.connection.execute(sql, values)
         except (UnicodeEncodeError, OverflowError):
             return self.connection.execute(sql, [_holdable(value) for value in values])
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         return self.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: Any) -> Any:
-        """The first row of a query, or None."""
+        """Return the first row of a query, or None."""
         return self.execute(sql, values).fetchone()
 
-    def run(self, sql: str, *values: Any) -> int:
-        """Run one statement; the number of rows it changed.
+    def column(self, sql: str, *values: Any) -> list[Any]:
+        """Return the first column of all rows of a query."""
+        return [row[0] for row in self.execute(sql, values)]
 
-        SQLite says the number itself, since `rowcount` is -1 for every INSERT in a Turkish locale: Python looks for
-        "insert" with that locale's small letters.
+    def value(self, sql: str, *values: Any) -> Any | None:
+        """Return the first column of the first row of a query; None where there is no row."""
+        row = self.execute(sql, values).fetchone()
+        return None if row is None else row[0]
+
+    def run(self, sql: str, *values: Any) -> int:
+        """Run one statement and return the number of rows it changed.
+
+        SQLite is asked for the number, because `rowcount` is -1 for every INSERT in a Turkish locale: Python looks for
+        "insert" with the small letters of that locale.
         """
         self.execute(sql, values)
-        return int(self.connection.execute("SELECT changes()").fetchone()[0])
+        return int(self.row("SELECT changes()")[0])
 
     def masked(self, value: Any) -> Any:
-        """A text, or a JSON value, with the secrets in its texts masked."""
+        """Return a text, or a JSON value, with the secrets in its texts masked."""
         if isinstance(value, str):
             return self._mask(value)
         if isinstance(value, dict):
             return {self.masked(key): self.masked(entry) for key, entry in value.items()}
         return [self.masked(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
-    @property
-    def folder(self) -> str:
-        """Where files lie that belong to the archive."""
-        return os.path.dirname(self.path)
-
     def size(self) -> int:
-        """How many bytes the history takes."""
+        """Return the size of the history in bytes."""
         return os.path.getsize(self.path)
 
     def compact(self) -> None:
-        """Write the archive anew: what was deleted leaves every byte."""
+        """Rewrite the archive, so that deleted text leaves every byte."""
         self.run("VACUUM")
 
     def meta(self, name: str) -> str | None:
-        """A named value of the archive itself."""
-        row = self.row("SELECT value FROM meta WHERE name = ?", name)
-        return None if row is None else str(row[0])
+        """Return a named value of the archive itself, or None."""
+        value: str | None = self.value("SELECT value FROM meta WHERE name = ?", name)
+        return value
 
     def set_meta(self, name: str, value: str) -> None:
-        """Keep a named value of the archive itself."""
+        """Set a named value of the archive itself."""
         self.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
 
 
 class Transaction:
-    """What is done inside is committed, or nothing of it; `synchronous` is how SQLite waits for the disk."""
+    """Commits the statements of its block, or none of them; `synchronous` says how SQLite waits for the disk."""
 
     def __init__(self, connection: Connection, synchronous: str) -> None:
         self._connection = connection
@@ -164,48 +169,41 @@ def _holdable(value: Any) -> Any:
 
 
 def storage_error(error: Exception, path: str) -> UnifiedStateError:
-    """What an error of SQLite or of the file system means for the user."""
+    """Return the error of ours for an error of SQLite or of the file system."""
     primary = _primary_code(error)
     if primary in {_CORRUPT, _NOT_A_DATABASE} or getattr(error, "sqlite_errorcode", None) == _MOVED:
         return damaged(path, str(error))
     hints = {
-        _BUSY: "another process writes for a long time; try again",
-        _LOCKED: "another process writes for a long time; try again",
+        **dict.fromkeys((_BUSY, _LOCKED), "another process writes for a long time; try again"),
         _READONLY: "make the file and its folder writable",
         _FULL: "free some space on the disk",
         _CANNOT_OPEN: "check that its folder exists and is yours",
         _IO_ERROR: "check the disk",
     }
-    hint = (
-        hints.get(primary, "check the folder's permissions")
-        if primary is not None
-        else "check the folder's permissions"
-    )
-    return ArchiveUnavailableError(
-        f"the archive {path} cannot be used: {getattr(error, 'strerror', None) or error}", hint
-    )
+    message = f"the archive {path} cannot be used: {getattr(error, 'strerror', None) or error}"
+    return ArchiveUnavailableError(message, hints.get(primary or 0, "check the folder's permissions"))
 
 
 def explained(error: Exception, path: str) -> Exception:
-    """The error of ours that an error means which ended the use of an archive; the error itself where it has nothing to
-    do with the archive. SQLite has no word for most damage: what reads a wrong value fails in ways of its own.
+    """Return the error of ours for an error that ended the use of an archive; the error itself if it is another bug.
+
+    SQLite reports little damage itself: code that reads a wrong value fails in ways of its own. So an unexpected error
+    has the archive checked.
     """
     known = storage_error(error, path) if isinstance(error, (DatabaseError, OSError)) else error
     if isinstance(known, DamagedArchiveError) or isinstance(error, OSError) or _primary_code(error) in _PASSING:
         return known
-    from unified_state.memory.archive.schema.archive_check import (
-        problem_in,  # hardly ever needed, and all tables with it
-    )
+    from unified_state.memory.archive.schema.archive_check import problem_in  # rarely needed, and loads all tables
 
     try:
         problem = problem_in(path, _LOOK_SECONDS)
     except (TimeoutError, DatabaseError):
-        return known  # it cannot be told
+        return known
     return known if problem is None else damaged(path, problem)
 
 
 def damaged(path: str, problem: str) -> DamagedArchiveError:
-    """The error that says what is wrong with an archive."""
+    """Return the error for a damaged archive."""
     return DamagedArchiveError(f"the archive {path} is damaged: {problem}", "it is set aside and begun anew")
 
 
@@ -215,14 +213,12 @@ def _primary_code(error: Exception) -> int | None:
 
 
 def connect_archive(path: str, seconds: float, version: int | None = None) -> Connection:
-    """A connection to the database at a path, with the tables of a version: this one's."""
+    """Return a connection to the database at a path, migrated to a version: by default the current one."""
     connection = connect(path, timeout=seconds, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = TRUNCATE")
         if connection.execute("PRAGMA user_version").fetchone()[0] != (version or ARCHIVE_VERSION):
-            from unified_state.memory.archive.schema.archive_schema import (
-                migrate,  # all tables that ever were: not for every hook
-            )
+            from unified_state.memory.archive.schema.archive_schema import migrate  # all tables: not for every hook
 
             migrate(connection, path, version)
     except BaseException:
@@ -232,16 +228,13 @@ def connect_archive(path: str, seconds: float, version: int | None = None) -> Co
 
 
 def _ensure_file(path: str) -> None:
-    """A new archive appears with its tables, so an empty file is one that lost its content. It is private from
-    birth.
-    """
+    """Create a missing archive. It appears with its tables, so an empty file is one that lost its content."""
     try:
         if os.stat(path).st_size > _EMPTY:
             return
+        raise damaged(path, "it is empty")
     except FileNotFoundError:
         _create(path)
-        return
-    raise damaged(path, "it is empty")
 
 
 def _create(path: str) -> None:

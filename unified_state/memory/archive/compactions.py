@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # How well a summary is known: the transcript has it last, but only its readable part; the hooks have it raw.
 SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"
-FORGOTTEN = "[forgotten]"  # stands for a summary, so that its transcript cannot bring it back
 
 
 class Compaction(Record):
@@ -154,17 +153,6 @@ def mark_delivered(archive: Archive, nonces: tuple[str, ...], now: int) -> None:
     """The texts with these nonces stand in the conversation."""
     for nonce in nonces:
         archive.run("UPDATE restore SET delivered_at = coalesce(delivered_at, ?) WHERE nonce = ?", now, nonce)
-
-
-def forget_summary(archive: Archive, number: int) -> None:
-    """Take away a compaction's summary, also one that is still to come, and what came with it."""
-    archive.run("UPDATE compaction SET summary = ? WHERE id = ?", FORGOTTEN, number)
-    archive.run("DELETE FROM carried WHERE what = 'compaction' AND key = ?", number)
-
-
-def forget_restores(archive: Archive, since: int) -> None:
-    """Take away what was given back from then on: it may quote whatever was there by then."""
-    archive.run("UPDATE restore SET body = ? WHERE at >= ?", FORGOTTEN, since)
 
 
 def restores_of(archive: Archive, compaction: int) -> list[Restore]:

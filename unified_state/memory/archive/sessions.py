@@ -44,8 +44,7 @@ class WorkingSession(Record):
 
 def session_number(archive: Archive, session_id: str) -> int | None:
     """The number of a session that is known, or None."""
-    row = archive.row("SELECT id FROM session WHERE session_id = ?", session_id)
-    return None if row is None else row[0]
+    return archive.value("SELECT id FROM session WHERE session_id = ?", session_id)
 
 
 def session_id_of(archive: Archive, session: int | None) -> str | None:
@@ -110,10 +109,9 @@ def cleared_by(archive: Archive, pid: int | None) -> str | None:
     """The session that the same client process left by /clear just before, to which a new one is the successor."""
     if pid is None:
         return None
-    row = archive.row(
+    return archive.value(
         "SELECT session_id FROM session WHERE pid = ? AND end_reason = 'clear' ORDER BY ended_at DESC LIMIT 1", pid
     )
-    return None if row is None else row[0]
 
 
 def session_of_same_client(archive: Archive, session_id: str) -> str:
@@ -129,11 +127,10 @@ def session_of_same_client(archive: Archive, session_id: str) -> str:
 
 def transcripts_of(archive: Archive, session_id: str) -> list[str]:
     """The files of a session's own transcript; it is another one after the project's folder was moved."""
-    rows = archive.rows(
+    return archive.column(
         "SELECT path FROM transcript JOIN session ON session.id = session WHERE session_id = ? AND agent IS NULL",
         session_id,
     )
-    return [path for (path,) in rows]
 
 
 def read_cursor(archive: Archive, path: str) -> Cursor | None:

@@ -9,7 +9,7 @@ from unified_state.model.step import KINDS, TEXT, TOOL_CALL, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -38,12 +38,11 @@ def searchable(step: Step) -> str:
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
     """When the newest entry of a session itself was written, by the client's clock; None if it has none."""
-    row = archive.row(
+    return archive.value(
         "SELECT max(at) FROM step WHERE turn = "
         "(SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id DESC LIMIT 1)",
         session,
     )
-    return None if row is None else row[0]
 
 
 def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: int) -> list[tuple[int, str]]:
@@ -88,14 +87,13 @@ def find_step(archive: Archive, number: int) -> Step | None:
 
 def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[int]:
     """The numbers of a session's own newest steps of a kind, the newest first."""
-    rows = archive.rows(
+    return archive.column(
         "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.agent IS NULL "
         "AND kind = ? ORDER BY step.id DESC LIMIT ?",
         session,
         KIND_NUMBERS[kind],
         limit,
     )
-    return [number for (number,) in rows]
 
 
 class Placed(Record):
@@ -150,7 +148,7 @@ def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator
 
 def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
     """The newest turns of a session, newest first, also those it shares with the session it was forked from."""
-    rows = archive.rows(
+    return archive.column(
         "SELECT id FROM (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2) "
         "UNION SELECT turn FROM step WHERE id IN "
         "(SELECT step FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT 200) "
@@ -158,7 +156,6 @@ def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
         session,
         limit,
     )
-    return [row[0] for row in rows]
 
 
 def step_numbers(archive: Archive, session: int) -> list[int]:
@@ -199,12 +196,11 @@ def uuid_of_step(archive: Archive, number: int) -> str:
 
 def sessions_of_step(archive: Archive, number: int) -> list[int]:
     """The numbers of the sessions that hold a step, or held it before it was forgotten."""
-    rows = archive.rows(
+    return archive.column(
         "SELECT session FROM step JOIN turn ON turn.id = step.turn WHERE step.id = ?1 "
         "UNION SELECT session FROM step_copy WHERE step = ?1",
         number,
     )
-    return [row[0] for row in rows]
 
 
 def _numbered_step(row: Any) -> tuple[int, Step]:
@@ -242,12 +238,11 @@ def queue_step(archive: Archive, session: int, step: int) -> None:
 
 def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
     """Return the numbers of a session's queued steps in the order of the transcript."""
-    rows = archive.rows(
+    return archive.column(
         f"SELECT step.id FROM unnoted JOIN step ON step.id = unnoted.step WHERE session = ? ORDER BY {_PLACE} LIMIT ?",
         session,
         limit,
     )
-    return [step for (step,) in rows]
 
 
 def unqueue_steps(archive: Archive, session: int, steps: Sequence[int]) -> None:
@@ -268,13 +263,13 @@ def is_any_unindexed(archive: Archive) -> bool:
 def index_left(archive: Archive, most: int = -1) -> None:
     """Bring into the index whatever was left to be done, or so many of the newest steps. Call it in a transaction."""
     newest = "SELECT step FROM (SELECT step FROM unindexed ORDER BY step DESC LIMIT ?) ORDER BY step"
-    for (number,) in archive.rows(newest, most):
+    for number in archive.column(newest, most):
         step = find_step(archive, number)
         if step is not None and not step.text.startswith(DATA_URL):
             archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(step))
         archive.run("DELETE FROM unindexed WHERE step = ?", number)
 
 
-def was_unindexed(run: Callable[..., Any], number: int) -> bool:
-    """Whether the text of a step was missing in the index; it need not be brought there any more."""
-    return bool(run("DELETE FROM unindexed WHERE step = ?", (number,)).rowcount)
+def was_unindexed(archive: Archive, number: int) -> bool:
+    """Take a step off the queue; return whether the index lacked its text."""
+    return archive.run("DELETE FROM unindexed WHERE step = ?", number) > 0

@@ -7,7 +7,7 @@ again changes nothing, so a killed hook can always begin anew at the last offset
 
 from __future__ import annotations
 
-from unified_state.lib.text import pack, unpack
+from unified_state.lib.text import unpack
 from unified_state.memory.archive.steps import (
     DATA_URL,
     KIND_NUMBERS,
@@ -16,13 +16,11 @@ from unified_state.memory.archive.steps import (
     index_left,
     searchable,
     uuid_key,
-    was_unindexed,
 )
-from unified_state.model.step import KINDS, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -49,7 +47,7 @@ class StepWriter:
         self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
         self._is_own_turn = turn is not None and self._owner(turn) == session
-        self._forgotten = {key for (key,) in archive.rows("SELECT key FROM tombstone WHERE what = 'step' AND waits")}
+        self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
     def add(self, step: Step, body: str | bytes) -> bool:
@@ -99,6 +97,8 @@ class StepWriter:
         if kind is not None:
             self.added += 1
             if text != archived:
+                from unified_state.memory.archive.text_columns import replace_text  # where the client added something
+
                 replace_text(self._archive, number, step.replace(text=archived), text)
         # At last: a server that has the step under its first name is told of the new one, and of the text with it.
         self._run(
@@ -144,47 +144,3 @@ def awaited_outputs(archive: Archive, session: int) -> dict[str, tuple[int, int]
 def mark_met(archive: Archive, step: int, before: int) -> None:
     """The entry of an output was met, behind another step: none other is awaited."""
     archive.run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", before, step)
-
-
-def forget_step(run: Callable[..., Any], number: int) -> None:
-    """Take a step's content out of the archive, its index and its vectors. The row stays: its entry must not come back,
-    nor its ref.
-    """
-    row = run("SELECT kind, tool, body FROM step WHERE id = ?", (number,)).fetchone()
-    if row is None or row[0] is None:
-        return
-    step = Step(uuid="", block=0, kind=KINDS[row[0]], at=0, text=unpack(row[2]), tool=row[1])
-    _take_out_of_index(run, number, step)
-    run(
-        "UPDATE step SET kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL WHERE id = ?",
-        (number,),
-    )
-    run("DELETE FROM carried WHERE what = 'step' AND key = ?", (number,))
-    run("DELETE FROM vector WHERE step = ?", (number,))
-
-
-def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
-    """Put another text in place of a step's, in the archive and in its index; a vector of the old one goes."""
-    changed = step.replace(text=text)
-    _take_out_of_index(archive.execute, number, step)
-    if not step.text.startswith(DATA_URL):
-        archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(changed))
-    archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
-    archive.run("DELETE FROM vector WHERE step = ?", number)
-
-
-def _take_out_of_index(run: Callable[..., Any], number: int, step: Step) -> None:
-    """The index has no texts of its own: it would go wrong if it were told to delete what it does not hold."""
-    if not was_unindexed(run, number) and not step.text.startswith(DATA_URL):
-        run("INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)", (number, searchable(step)))
-
-
-def tidy(archive: Archive) -> None:
-    """Remove files made of deleted vectors, merge the index so that deleted words leave it, and rewrite the archive
-    without its free pages.
-    """
-    from unified_state.memory.archive.derived_file import remove_stale
-
-    remove_stale(archive)
-    archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
-    archive.compact()

@@ -7,10 +7,9 @@ from __future__ import annotations
 from itertools import groupby
 
 from unified_state.lib.text import escape_surrogates, pack
-from unified_state.memory.archive.compactions import forget_summary
-from unified_state.memory.archive.free_texts import forget_texts_of_session
 from unified_state.memory.archive.steps import find_step, step_numbers, uuid_key, uuid_of_step
-from unified_state.memory.archive.write_steps import StepWriter, forget_step, replace_text
+from unified_state.memory.archive.text_columns import forget_session_texts, forget_step, forget_texts, replace_text
+from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.history.archive_rows import carried, carry
 from unified_state.memory.history.record_fields import ARCHIVE_COLUMNS, fields_beside
 from unified_state.memory.ledger.item_table import (
@@ -202,7 +201,7 @@ def _take_steps(archive: Archive, numbers: list[int]) -> bool:
     """Forget steps, and their words in the items that were taken from them. Return whether there are any."""
     for number in numbers:
         drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
-        forget_step(archive.execute, number)
+        forget_step(archive, number)
     return bool(numbers)
 
 
@@ -218,13 +217,13 @@ def _forget_compaction(archive: Archive, tombstone: Tombstone) -> bool:
 def _take_summaries(archive: Archive, rows: list[tuple[int]]) -> bool:
     for (number,) in rows:
         drop_quotes(archive, items_of_summary(archive, number))
-        forget_summary(archive, number)
+        forget_texts(archive, COMPACTION, number)
     return bool(rows)
 
 
 def _forget_session(archive: Archive, tombstone: Tombstone) -> bool:
     number = ensure_session(archive, tombstone.key)
-    forget_texts_of_session(archive, number, tombstone.at)
+    forget_session_texts(archive, number, tombstone.at)
     past = "SELECT 1 FROM step WHERE id = ? AND at <= ?"
     _take_steps(archive, [step for step in step_numbers(archive, number) if archive.row(past, step, tombstone.at)])
     _take_summaries(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import pack, unpack
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.compactions import FORGOTTEN
 from unified_state.memory.archive.steps import find_placed
+from unified_state.memory.archive.text_columns import FORGOTTEN
 from unified_state.memory.history.record_fields import ARCHIVE_COLUMNS
 from unified_state.model.history_records import (
     COMPACTION,

@@ -59,12 +59,8 @@ class JournalledArchive(Archive):
         self._rewrites = False
         self._is_writable = True
         super().__init__("", seconds=seconds, mask=mask)
+        self.folder = folder
         (self._last_change,) = self.row(_LAST_CHANGE)  # what is not journalled yet, and not this process's
-
-    @property
-    def folder(self) -> str:
-        """Where files lie that belong to the archive."""
-        return self._folder
 
     @property
     def damaged(self) -> int:

@@ -206,12 +206,10 @@ def forget_item(archive: Archive, uuid: str) -> None:
     again.
     """
     archive.run("INSERT OR IGNORE INTO item_alias SELECT alias, '' FROM item WHERE uuid = ?", uuid)
-    archive.run("DELETE FROM item_alias WHERE uuid = ?", uuid)
-    archive.run("DELETE FROM carried WHERE what = 'item' AND key = ?", uuid)
     archive.run("INSERT OR IGNORE INTO uncaptured SELECT capture_key FROM item WHERE uuid = ? AND rule NOT NULL", uuid)
-    archive.run("DELETE FROM failing WHERE item = ?", uuid)
-    archive.run("DELETE FROM item_link WHERE from_uuid = ?1 OR to_uuid = ?1", uuid)
-    archive.run("DELETE FROM item WHERE uuid = ?", uuid)
+    from unified_state.memory.archive.text_columns import forget_texts  # only where something is forgotten
+
+    forget_texts(archive, "item", uuid)
 
 
 def is_forgotten(archive: Archive, alias: str) -> bool:

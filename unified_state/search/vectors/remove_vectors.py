@@ -7,8 +7,8 @@ import os
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
+from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.archive.vector_table import drop_model
-from unified_state.memory.archive.write_steps import tidy
 from unified_state.setting_table import MODEL_NAMES
 
 TYPE_CHECKING = False

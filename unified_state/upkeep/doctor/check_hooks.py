@@ -1,4 +1,8 @@
-"""One check of `doctor`."""
+"""Checks of the hooks: who runs them (the settings, the plugin, nobody), whether they start, and with which program.
+
+A program of another version is a problem wherever the client or the agent would start it: the older version may refuse
+what the newer one wrote.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Check(Record):
-    """What a check found: `ok` is False for what needs mending; `hint` says how."""
+    """The result of a check: `ok` is False for what needs mending; `hint` says how."""
 
     name: str
     ok: bool
@@ -48,88 +52,93 @@ class Check(Record):
     hint: str = ""
 
 
+def good(name: str, message: str) -> Check:
+    """Return the result of a check that found no problem."""
+    return Check(name, ok=True, message=message)
+
+
+def bad(name: str, message: str, hint: str) -> Check:
+    """Return the result of a check that found a problem."""
+    return Check(name, ok=False, message=message, hint=hint)
+
+
 _AGAIN = "run `unified-state install` again"
 _SECONDS = 30  # that a program may take to tell its version
 
 
 def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """The checks for a client that starts in the folder `project`, where commands keep their data in `data_dir`."""
+    """Yield the checks for a client that starts in `project`, where commands keep their data in `data_dir`."""
     found, enabled = [], is_enabled(project, environ)
     calls = set()
     for scope, path in settings_files(project, environ):
         try:
             settings = read_settings(path)
         except UnifiedStateError as error:
-            yield Check(f"hooks ({scope})", ok=False, message=error.message, hint=error.hint)
+            yield bad(f"hooks ({scope})", error.message, error.hint)
             continue
         handlers = our_handlers(settings)
         if handlers:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
-                calls.add(str([handler for handler in handlers if not _is_by_itself(handler)]))
-            yield _check_settings(scope, path, handlers, data_dir, project)
+                # Handlers of tools and outputs may stand in one scope alone.
+                calls.add(str([one for one in handlers if not (is_tool_handler(one) or is_output_handler(one))]))
+            yield _check_settings(f"hooks ({scope})", path, handlers, data_dir, project)
             yield from _check_lean(lean_level(settings), handlers, environ)
-    if len(calls) > 1:  # the client runs what is the same once
+    if len(calls) > 1:  # the client runs equal handlers once
         told = f"those of the scopes {' and '.join(found)} call different programs, so that each event is handled twice"
-        yield Check("hooks", ok=False, message=told, hint="take one out: `unified-state uninstall --scope …`")
+        yield bad("hooks", told, "take one out: `unified-state uninstall --scope …`")
     if enabled:
         yield _check_plugin(environ, beside=found)
     hosts = list(_check_hosts(project, environ))
     yield from hosts
     if not found and not enabled and not hosts:
-        yield Check("hooks", ok=False, message="not installed", hint="run `unified-state install`")
+        yield bad("hooks", "not installed", "run `unified-state install`")
     yield from _check_path(project, environ)
 
 
 def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """Whether the programs live that the hooks in other hosts' files call."""
+    """Check that the programs exist which the hooks in other hosts' files call."""
     for host, path in installed_hosts(project, environ):
+        name = f"hooks ({host.name})"
         try:
             gone = [program for program in called_programs(host, path) if not os.access(program, os.X_OK)]
         except UnifiedStateError as error:
-            yield Check(f"hooks ({host.name})", ok=False, message=error.message, hint=error.hint)
+            yield bad(name, error.message, error.hint)
             continue
+        tried = f"run with {host.tried}" if host.tried else f"written after its documents, never run with {host.title}"
         if gone:
             hint = f"run `unified-state install --host {host.name}` again"
-            told = f"{gone[0]} in {path} is no program any more"
-            yield Check(f"hooks ({host.name})", ok=False, message=told, hint=hint)
+            yield bad(name, f"{gone[0]} in {path} is no program any more", hint)
         else:
-            seen = (
-                f"run with {host.tried}" if host.tried else f"written after its documents, never run with {host.title}"
-            )
-            yield Check(f"hooks ({host.name})", ok=True, message=f"in {path}; {seen}")
+            yield good(name, f"in {path}; {tried}")
 
 
-def _check_settings(scope: str, path: str, handlers: list[dict[str, Any]], data_dir: str, project: str) -> Check:
-    """Whether the hooks' interpreter lives and finds the package, and whether they archive where commands look."""
+def _check_settings(name: str, path: str, handlers: list[dict[str, Any]], data_dir: str, project: str) -> Check:
+    """Check that the hooks' interpreter exists and finds the package, and that they archive where commands look."""
     for command in {str(handler.get("command")) for handler in handlers}:
         if not os.access(command, os.X_OK):
-            return Check(
-                f"hooks ({scope})", ok=False, message=f"{command} in {path} is no program any more", hint=_AGAIN
-            )
+            return bad(name, f"{command} in {path} is no program any more", _AGAIN)
     interpreter, root = str(handlers[0].get("command")), called_root(handlers[0])
     if root is None or not _may_be_tried(interpreter, root, project):
         told = (
             f"the hooks in {path} were not tried: `install` writes no such handler, or it calls a file of the project"
         )
-        return Check(f"hooks ({scope})", ok=False, message=told, hint=f"look at the file; to replace them, {_AGAIN}")
+        return bad(name, told, f"look at the file; to replace them, {_AGAIN}")
     version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r});import {HOOK_MODULE}")
-    if problem:
-        return Check(f"hooks ({scope})", ok=False, message=f"the hooks in {path} do not start: {problem}", hint=_AGAIN)
-    if version != __version__:
-        told = f"the hooks in {path} run unified-state {version}, this is {__version__}"
-        return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
     elsewhere = next((folder for folder in map(archives_in, handlers) if folder != data_dir), None)
-    if elsewhere is not None:
+    if problem:
+        told = f"the hooks in {path} do not start: {problem}"
+    elif version != __version__:
+        told = f"the hooks in {path} run unified-state {version}, this is {__version__}"
+    elif elsewhere is not None:
         told = f"the hooks in {path} archive in {elsewhere}, but commands look in {data_dir}"
-        return Check(f"hooks ({scope})", ok=False, message=told, hint=_AGAIN)
-    return Check(f"hooks ({scope})", ok=True, message=f"{len(handlers)} handlers in {path}")
+    else:
+        return good(name, f"{len(handlers)} handlers in {path}")
+    return bad(name, told, _AGAIN)
 
 
 def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
-    """Whether what a handler calls is this program, or one outside the project: a project's settings may be a
-    stranger's.
-    """
+    """Return whether a handler calls this program, or one outside the project, whose settings may be a stranger's."""
     if (interpreter, root) == (sys.executable, PACKAGE_ROOT):
         return True
     worktree = os.path.join(find_repository(project, ".claude").worktree, "")
@@ -140,69 +149,61 @@ def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
     )
 
 
-def _is_by_itself(handler: dict[str, Any]) -> bool:
-    """Whether a handler may stand in one scope alone: it comes and goes with what it is for."""
-    return is_tool_handler(handler) or is_output_handler(handler)
-
-
 def _check_lean(level: str | None, handlers: list[dict[str, Any]], environ: Mapping[str, str]) -> Iterator[Check]:
-    """Whether long outputs are shortened, which they are not where the agent could not recall them."""
+    """Check that long outputs are shortened, if so set: they are not where the agent could not recall them."""
+    name = "lean context"
     if level is None:
         return
     if level not in NAMES:
-        yield Check("lean context", ok=False, message=f"there is no level {level!r}", hint=_AGAIN)
+        yield bad(name, f"there is no level {level!r}", _AGAIN)
     elif own_program(environ, handlers[0]["command"]) is None:
-        message = "no output is shortened: the agent would not find `unified-state` to recall it"
-        yield Check("lean context", ok=False, message=message, hint="put unified-state on the PATH")
+        told = "no output is shortened: the agent would not find `unified-state` to recall it"
+        yield bad(name, told, "put unified-state on the PATH")
     else:
-        yield Check("lean context", ok=True, message=f"{level}: long outputs are shortened, the archive has them whole")
+        yield good(name, f"{level}: long outputs are shortened, the archive has them whole")
 
 
 def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
-    """What the plugin starts, and whether it works or leaves the work to the settings' hooks."""
+    """Check which program the plugin starts, and whether it leaves the work to the hooks of the settings."""
     data = os.path.join(config_folder(environ), "plugins", "data")
-    folders = [os.path.join(data, name) for name in _listed(data) if name.startswith(f"{PLUGIN}-")]
+    names = sorted(os.listdir(data)) if os.path.isdir(data) else []
+    folders = [os.path.join(data, name) for name in names if name.startswith(f"{PLUGIN}-")]
     known = next(filter(None, map(known_program, folders)), None)
     work = f"enabled, and {f'leaves the work to the hooks ({beside[0]})' if beside else 'runs the hooks'}"
     if known is None:
-        return Check("plugin", ok=True, message=f"{work}; it has not looked for a program yet")
+        return good("plugin", f"{work}; it has not looked for a program yet")
     interpreter, root = known
     version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r})")
     if problem:
-        return Check("plugin", ok=True, message=f"{work}; the program in {root} has gone, so it looks again")
+        return good("plugin", f"{work}; the program in {root} has gone, so it looks again")
     if version != __version__:
         told = f"{work}; it starts unified-state {version} of {root}, this is {__version__}"
-        return Check("plugin", ok=False, message=told, hint="update the one that is older")
-    return Check("plugin", ok=True, message=f"{work}; it starts {root}")
+        return bad("plugin", told, "update the one that is older")
+    return good("plugin", f"{work}; it starts {root}")
 
 
 def _check_path(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """Whether the agent's commands are of this version too. What lies in the project is not run to ask it."""
+    """Check that the agent's commands are of this version too. A program of the project is not run to ask it."""
     program = find_program(PLUGIN, environ, outside=find_repository(project, ".claude").worktree)
-    if program is None or os.path.dirname(os.path.realpath(program)) == os.path.dirname(
-        os.path.abspath(sys.executable)
-    ):
+    own = os.path.dirname(os.path.abspath(sys.executable))
+    if program is None or os.path.dirname(os.path.realpath(program)) == own:
         return
     told, problem = _told_by([program, "--version"])
     if not problem and told.split()[-1:] != [__version__]:
-        message = f"{program} is {told}, this is {__version__}"
-        yield Check("PATH", ok=False, message=message, hint="update the one that is older, or take it off the PATH")
+        hint = "update the one that is older, or take it off the PATH"
+        yield bad("PATH", f"{program} is {told}, this is {__version__}", hint)
 
 
 def _version_run_by(interpreter: str, code: str) -> tuple[str, str]:
-    """The version of the package that an interpreter finds after some code, or what went wrong."""
+    """Return the version of the package that an interpreter finds after some code, and the problem, if any."""
     return _told_by([interpreter, "-I", "-S", "-c", f"{code};import unified_state;print(unified_state.__version__)"])
 
 
 def _told_by(command: list[str]) -> tuple[str, str]:
-    """What a program prints, or what went wrong."""
+    """Return the output of a program and its problem, if any."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return "", str(error)
     problem = (done.stderr.strip().splitlines() or ["no message"])[-1] if done.returncode else ""
     return done.stdout.strip(), problem
-
-
-def _listed(folder: str) -> list[str]:
-    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []

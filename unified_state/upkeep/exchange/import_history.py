@@ -11,7 +11,7 @@ import os
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.sessions import root_at_worktree, session_number
-from unified_state.memory.archive.write_steps import tidy
+from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.ledger.item_table import PROPOSED
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets

@@ -1,5 +1,8 @@
-"""Forgetting what was captured: facts that were taken from forgotten steps go with them, and leave no trace in the
-session's list or work item.
+"""Forgetting: text that the user wants gone leaves all our files, and no later ingest brings it back.
+
+Forgotten steps keep their rows without content, as tombstones; the index is merged and the archive rewritten, so that
+the bytes are gone too. Texts that sessions were given back since then go, because they may quote it. Facts captured
+from the steps go with them. The state files of all worktrees follow. The client's own transcript is not touched.
 """
 
 from __future__ import annotations
@@ -12,11 +15,10 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.compactions import FORGOTTEN, find_compaction, forget_restores, forget_summary
-from unified_state.memory.archive.free_texts import FreeText, forget_free_text, forget_texts_of_session, free_texts
+from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.pending_messages import forget_messages, write_pending
 from unified_state.memory.archive.session_notes import forget_todos
-from unified_state.memory.archive.sessions import change_work, read_work, session_number
+from unified_state.memory.archive.sessions import change_work, session_number
 from unified_state.memory.archive.steps import (
     find_step,
     sessions_of_step,
@@ -25,7 +27,17 @@ from unified_state.memory.archive.steps import (
     uuid_of_step,
     uuids_of_turns_with,
 )
-from unified_state.memory.archive.write_steps import forget_step, tidy
+from unified_state.memory.archive.text_columns import (
+    FORGOTTEN,
+    FreeText,
+    forget_free_text,
+    forget_restores,
+    forget_session_texts,
+    forget_step,
+    forget_texts,
+    free_texts,
+    tidy,
+)
 from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.gate import is_in_force, pass_gate_for
 from unified_state.memory.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
@@ -42,6 +54,7 @@ from unified_state.model.step import TEXT, TOOL_CALL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
@@ -52,46 +65,6 @@ if TYPE_CHECKING:
 
 
 _QUOTED = 60  # characters of a text by which an attempt that repeats it is known
-
-
-def captured_from(archive: Archive, steps: Sequence[int]) -> list[LedgerItem]:
-    """The items captured from the turns of some steps, and the attempts that repeat what one of the steps says."""
-    uuids = uuids_of_turns_with(archive, steps)
-    found = [find_step(archive, number) for number in steps]
-    said = [one_line(step.text)[:_QUOTED] for step in found if step is not None and step.kind == TEXT]
-    return [
-        item
-        for item in captured_items(archive)
-        if item.source_uuid in uuids
-        or (item.kind == ATTEMPT and any(text and text in item.body["attempt"] for text in said))
-    ]
-
-
-def forget_lists(archive: Archive, steps: Sequence[int]) -> None:
-    """Take the entries of a list that some steps wrote out of it; call it before the steps are forgotten."""
-    for number in steps:
-        step = find_step(archive, number)
-        if step is not None and step.kind == TOOL_CALL and step.tool in TODO_TOOLS:
-            written = set(strings_of(parse_json(step.text)).split("\n"))
-            for session in sessions_of_step(archive, number):
-                forget_todos(archive, session, written)
-
-
-def work_texts(archive: Archive) -> set[str]:
-    """What the sessions work on, as the state file may tell it, and the titles of their plans."""
-    works = [read_work(archive, session) for (session,) in archive.rows("SELECT id FROM session WHERE work NOT NULL")]
-    told = [value for work in works for value in (work.get("planTitle"), *work.get("workItem", {}).values())]
-    return {value for value in told if isinstance(value, str)}
-
-
-def forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
-    """Take the titles of forgotten plans out of what the sessions work on."""
-    titles = {title for item in items if isinstance(title := item.body.get("title"), str)}
-    for (session,) in archive.rows("SELECT id FROM session WHERE work NOT NULL") if titles else ():
-        work = read_work(archive, session)
-        if work.get("planTitle") in titles:
-            kept = {name: value for name, value in work.get("workItem", {}).items() if value not in titles}
-            change_work(archive, session, {"planTitle": None, "workItem": kept})
 
 
 class Forgotten(Record):
@@ -109,61 +82,59 @@ def forget(
     """Forget everything that holds a text, or else a session, or else what a ref names."""
     hidden = workspace.place.archive_path
     if workspace.journal is not None and os.path.exists(hidden):
-        workspace.report(f"the archive {hidden} was not looked at: tier is json")
+        workspace.report(f"the archive {hidden} was not searched: tier is json")
+
+    def action(archive: Archive) -> tuple[Forgotten, set[str]]:
+        before = _work_texts(archive)
+        if text is not None:
+            done = forget_text(archive, text, now, workspace.origin)
+        elif session_id is not None:
+            done = forget_session(archive, session_id, now, workspace.origin)
+        else:
+            done = forget_ref(archive, ref, workspace.origin)
+        return done, before - _work_texts(archive)
+
+    done, gone = workspace.use(action)
+    leaves: Holds = gone.__contains__
     if text is not None:
         leaves = _holds(text)
-        done = workspace.use(lambda archive: forget_text(archive, text, now, workspace.origin))
-        _forget_problems(workspace, leaves)
-    else:
-
-        def action(archive: Archive) -> tuple[Forgotten, Holds]:
-            before = work_texts(archive)
-            if session_id is None:
-                forgotten = forget_ref(archive, ref, workspace.origin)
-            else:
-                forgotten = forget_session(archive, session_id, now, workspace.origin)
-            return forgotten, (before - work_texts(archive)).__contains__
-
-        done, leaves = workspace.use(action)
+        _remove_problem_files(workspace, leaves)
     refresh_worktrees(workspace, leaves)
     return done
 
 
 def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten:
-    """Forget one item, turn, step or compaction."""
+    """Forget one item, turn, step or compaction. Raises NotFoundError."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
-        return forget_found(archive, items=[find_item(archive, ref)], origin=origin)
+        return _forget_found(archive, items=[find_item(archive, ref)], origin=origin)
     if kind == COMPACTION and find_compaction(archive, number) is not None:
-        return forget_found(archive, summaries=[number], origin=origin)
-    steps = []
-    if kind == TURN:
-        steps = [row[0] for row in archive.rows("SELECT id FROM step WHERE turn = ? AND kind NOT NULL", number)]
-    if kind == STEP and find_step(archive, number) is not None:
-        steps = [number]
+        return _forget_found(archive, summaries=[number], origin=origin)
+    column = {TURN: "turn", STEP: "id"}.get(kind)
+    steps = archive.column(f"SELECT id FROM step WHERE {column} = ? AND kind NOT NULL", number) if column else []
     if not steps:
         message = f"there is nothing to forget at {ref}"
         raise NotFoundError(message, "`unified-state search` finds refs")
-    texts = {_words(archive, step) for step in steps}
+    texts = {found.text.strip() for step in steps if (found := find_step(archive, step)) is not None}
     forget_messages(archive, lambda message: message.text.strip() in texts)
-    return forget_found(archive, steps=steps, origin=origin)
+    return _forget_found(archive, steps, origin=origin)
 
 
 def forget_session(archive: Archive, session_id: str, now: int, origin: str = USER_SAID) -> Forgotten:
-    """Forget a session: its steps, and also what its transcript holds up to now and was not archived yet."""
+    """Forget a session, also what its transcript holds up to now and was not archived yet. Raises NotFoundError."""
     number = session_number(archive, session_id)
     if number is None:
         message = f"there is no session {session_id} in the archive"
         raise NotFoundError(message, "`unified-state search` names the sessions it finds")
-    summaries = [row[0] for row in archive.rows("SELECT id FROM compaction WHERE session = ?", number)]
+    summaries = archive.column("SELECT id FROM compaction WHERE session = ?", number)
     write_pending(archive, session_id, [])
     with archive.transaction():
-        forget_texts_of_session(archive, number, now)
-    return forget_found(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
+        forget_session_texts(archive, number, now)
+    return _forget_found(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
 
 
 def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) -> Forgotten:
-    """Forget every step, item, summary and note that holds a text, as it stands, in upper or lower case."""
+    """Forget every step, item, summary and note that holds a text, in upper or lower case."""
     if not text.strip():
         message = "the text to forget is empty"
         raise UsageError(message, "give a text that stands in what shall go")
@@ -174,16 +145,50 @@ def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) 
     free = [found for found in free_texts(archive) if holds(found.text)]
     forget_messages(archive, lambda message: holds(message.text))
     summaries = [found.key for found in free if found.is_summary]
-    return forget_found(archive, steps, items, summaries, free, origin, now)
+    return _forget_found(archive, steps, items, summaries, free, origin, now)
+
+
+def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
+    """Forget what tombstones of another store name; return the texts that state files may still show of it.
+
+    What was never here is left to the tombstones themselves.
+    """
+    before = _work_texts(archive)
+    steps: list[int] = []
+    summaries: list[int] = []
+    items: list[LedgerItem] = []
+    left = f"summary IS NOT '{FORGOTTEN}'"
+    for told in tombstones:
+        if told.what == STEP:
+            uuid, _, block = told.key.rpartition("/")
+            known = "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL"
+            steps += archive.column(known, uuid_key(uuid), int(block))
+        elif told.what == ITEM:
+            items += selected_items(archive, "WHERE uuid = ?", told.key)
+        elif told.what == COMPACTION:
+            summaries += archive.column(f"SELECT id FROM compaction WHERE boundary_uuid = ? AND {left}", told.key)
+        elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
+            known = "SELECT 1 FROM tombstone WHERE what = ? AND key = ? AND at >= ?"
+            if archive.row(known, told.what, told.key, told.at) is None:  # else what was said since then would go too
+                write_pending(archive, told.key, [])
+                with archive.transaction():
+                    forget_session_texts(archive, session, told.at)
+            until = "SELECT 1 FROM step WHERE id = ? AND at <= ?"
+            steps += [step for step in step_numbers(archive, session) if archive.row(until, step, told.at)]
+            of_session = f"SELECT id FROM compaction WHERE session = ? AND started_at <= ? AND {left}"
+            summaries += archive.column(of_session, session, told.at)
+    if steps or items or summaries:
+        _forget_found(archive, list(dict.fromkeys(steps)), items, list(dict.fromkeys(summaries)))
+    return before - _work_texts(archive)
 
 
 def _holds(text: str) -> Holds:
-    """Whether another text holds this one, in upper or lower case, as it stands or inside JSON."""
+    """Return the test whether another text holds this one, in upper or lower case, as it is or inside JSON."""
     forms = {text.lower(), dump_json(text)[1:-1].lower()}
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def forget_found(
+def _forget_found(
     archive: Archive,
     steps: Sequence[int] = (),
     items: Sequence[LedgerItem] = (),
@@ -193,27 +198,26 @@ def forget_found(
     now: int = 0,
 ) -> Forgotten:
     """Forget what was found, with all that was taken from it. Without an origin it was forgotten elsewhere: rules in
-    force that were taken from it stay then, for only the user at a terminal forgets a rule.
+    force that were taken from it stay then, because only the user at a terminal forgets a rule.
     """
-    captured = captured_from(archive, steps) if steps else []
-    items = _all_items(items, captured, origin)
+    items = _with_captured(archive, items, steps, origin)
     times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in steps]
     times += [to_milliseconds(item.created_at) or 0 for item in items]
     times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]
     with archive.transaction():
-        forget_lists(archive, steps)
-        forget_titles(archive, items)
+        _forget_list_entries(archive, steps)
+        _forget_titles(archive, items)
         for number in steps:
             drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
-            forget_step(archive.execute, number)
+            forget_step(archive, number)
         for item in items:
             forget_item(archive, item.uuid)
         for number in summaries:
             drop_quotes(archive, items_of_summary(archive, number))
-            forget_summary(archive, number)
+            forget_texts(archive, COMPACTION, number)
         for found in free:
             forget_free_text(archive, found)
-            if found.record is not None and not found.is_summary:  # what came with a record that stays
+            if found.record is not None and not found.is_summary:  # it came with a record that stays
                 note_masked(archive, *found.record, now)
         if times:
             forget_restores(archive, min(times))
@@ -223,83 +227,65 @@ def forget_found(
     return Forgotten(len(steps), len(items), len(summaries), sum(not found.is_summary for found in free))
 
 
-def _all_items(items: Sequence[LedgerItem], captured: Sequence[LedgerItem], origin: str | None) -> list[LedgerItem]:
-    """The items with those that were captured, each once, if they may be forgotten."""
-    if origin is None:
-        captured = [item for item in captured if not is_in_force(item)]
-    every = list({item.uuid: item for item in (*items, *captured)}.values())
+def _with_captured(
+    archive: Archive, items: Sequence[LedgerItem], steps: Sequence[int], origin: str | None
+) -> list[LedgerItem]:
+    """Return the items with those captured from the turns of some steps, and with the attempts that repeat what one of
+    the steps says, if the origin may forget them.
+    """
+    captured = captured_items(archive) if steps else []
+    uuids = uuids_of_turns_with(archive, steps)
+    found = [find_step(archive, number) for number in steps]
+    said = [one_line(step.text)[:_QUOTED] for step in found if step is not None and step.kind == TEXT]
+    taken = [
+        item
+        for item in captured
+        if item.source_uuid in uuids
+        or (item.kind == ATTEMPT and any(text and text in item.body["attempt"] for text in said))
+    ]
+    kept = taken if origin is not None else [item for item in taken if not is_in_force(item)]
+    every = list({item.uuid: item for item in (*items, *kept)}.values())
     if origin is not None:
         pass_gate_for(every, origin, "forgets")
     return every
 
 
-def _words(archive: Archive, step: int) -> str:
-    found = find_step(archive, step)
-    return found.text.strip() if found else ""
+def _forget_list_entries(archive: Archive, steps: Sequence[int]) -> None:
+    """Delete the entries of to-do lists that some steps wrote. Call it before the steps are forgotten."""
+    for number in steps:
+        step = find_step(archive, number)
+        if step is not None and step.kind == TOOL_CALL and step.tool in TODO_TOOLS:
+            written = set(strings_of(parse_json(step.text)).split("\n"))
+            for session in sessions_of_step(archive, number):
+                forget_todos(archive, session, written)
 
 
-def _forget_problems(workspace: Workspace, leaves: Holds) -> None:
-    """Remove what tells of a problem and quotes the text."""
+def _works(archive: Archive) -> list[tuple[int, dict[str, Any]]]:
+    """Return what each session works on."""
+    works = archive.rows("SELECT id, work FROM session WHERE work NOT NULL")
+    return [(session, parse_json(work)) for session, work in works]
+
+
+def _work_texts(archive: Archive) -> set[str]:
+    """Return what the sessions work on, as the state file may tell it, and the titles of their plans."""
+    works = [work for _, work in _works(archive)]
+    told = [value for work in works for value in (work.get("planTitle"), *work.get("workItem", {}).values())]
+    return {value for value in told if isinstance(value, str)}
+
+
+def _forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
+    """Delete the titles of forgotten plans from what the sessions work on."""
+    titles = {title for item in items if isinstance(title := item.body.get("title"), str)}
+    for session, work in _works(archive):
+        if work.get("planTitle") in titles:
+            kept = {name: value for name, value in work.get("workItem", {}).items() if value not in titles}
+            change_work(archive, session, {"planTitle": None, "workItem": kept})
+
+
+def _remove_problem_files(workspace: Workspace, leaves: Holds) -> None:
+    """Remove the notes of problems that quote the text."""
     for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
         with open(path, encoding="utf-8", errors="replace") as file:
             quotes = leaves(file.read())
         if quotes:
             os.unlink(path)
-
-
-def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
-    """Forget what tombstones name; what the state files may still tell of it."""
-    before = work_texts(archive)
-    _forget(archive, tombstones)
-    return before - work_texts(archive)
-
-
-def _forget(archive: Archive, tombstones: Iterable[Tombstone]) -> None:
-    steps: list[int] = []
-    summaries: list[int] = []
-    items = []
-    for told in tombstones:
-        if told.what == STEP:
-            steps += _step(archive, told.key)
-        elif told.what == ITEM:
-            items += selected_items(archive, "WHERE uuid = ?", told.key)
-        elif told.what == COMPACTION:
-            rows = archive.rows(
-                "SELECT id FROM compaction WHERE boundary_uuid = ? AND summary IS NOT ?", told.key, FORGOTTEN
-            )
-            summaries += [number for (number,) in rows]
-        elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
-            if not _is_known(archive, told):  # what was said since then is not forgotten by it once more
-                write_pending(archive, told.key, [])
-                with archive.transaction():
-                    forget_texts_of_session(archive, session, told.at)
-            steps += _steps_until(archive, session, told.at)
-            summaries += _summaries_until(archive, session, told.at)
-    if steps or items or summaries:
-        forget_found(archive, list(dict.fromkeys(steps)), items, list(dict.fromkeys(summaries)))
-
-
-def _step(archive: Archive, key: str) -> list[int]:
-    uuid, _, block = key.rpartition("/")
-    rows = archive.rows(
-        "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL", uuid_key(uuid), int(block)
-    )
-    return [number for (number,) in rows]
-
-
-def _steps_until(archive: Archive, session: int, at: int) -> list[int]:
-    numbers = step_numbers(archive, session)
-    left = "SELECT 1 FROM step WHERE id = ? AND at <= ? AND kind NOT NULL"
-    return [number for number in numbers if archive.row(left, number, at)]
-
-
-def _summaries_until(archive: Archive, session: int, at: int) -> list[int]:
-    rows = archive.rows(
-        "SELECT id FROM compaction WHERE session = ? AND started_at <= ? AND summary IS NOT ?", session, at, FORGOTTEN
-    )
-    return [number for (number,) in rows]
-
-
-def _is_known(archive: Archive, told: Tombstone) -> bool:
-    row = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", told.what, told.key)
-    return row is not None and row[0] >= told.at

@@ -1,4 +1,4 @@
-"""Purging: what was recorded for a repository is deleted, with all that belongs to it."""
+"""Purging: everything recorded for a repository is deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def purge(place: Place, settings: Settings) -> str:
-    """Delete archive, journals, state file and identity, and what is enforced; what was deleted, in one line."""
+    """Delete archive, journals, state file, identity and the enforcing hook; return what was deleted, in one line."""
     put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
     remove_journals(place)
     shutil.rmtree(place.folder, ignore_errors=True)

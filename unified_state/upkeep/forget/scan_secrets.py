@@ -1,4 +1,4 @@
-"""Scanning: look for secrets in all that is kept, with the rules of today; masking rules get better with time."""
+"""Scanning: find secrets in everything that is kept, with the masking rules of today."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.free_texts import free_texts, replace_free_text
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.write_steps import replace_text, tidy
+from unified_state.memory.archive.text_columns import free_texts, replace_free_text, replace_text, tidy
 from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.memory.ledger.item_table import list_items, update_item
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
 
 class Scanned(Record):
-    """What a scan found: how many steps it looked at, and what holds a secret: refs, names of notes and sessions,
-    paths of files.
+    """The result of a scan: how many steps were read, and what holds a secret: refs, names of notes and sessions, paths
+    of files.
     """
 
     looked_at: int
@@ -42,9 +41,7 @@ class Scanned(Record):
 
 
 def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], None] = lambda _count: None) -> Scanned:
-    """Look through the archive and the files beside it; with a time (now) the secrets are masked, and so are the
-    files.
-    """
+    """Look for secrets in the archive and the files beside it. With a time (now) they are masked, in the files too."""
     fix = fix_at is not None
 
     def action(archive: Archive) -> Scanned:
@@ -66,7 +63,7 @@ def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], No
 def _steps(
     archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None
 ) -> tuple[int, list[str]]:
-    numbers = [row[0] for row in archive.rows("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")]
+    numbers = archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")
     found, sessions = [], set()
     for number in numbers:
         step = find_step(archive, number)
@@ -75,7 +72,7 @@ def _steps(
             continue
         masked = masker.json(step.text) if step.kind == TOOL_CALL else masker.text(step.text)
         if masked != step.text:
-            found.append(number)
+            found.append(f"S{number}")
             if fix_at is not None:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
@@ -83,7 +80,7 @@ def _steps(
                     requote(archive, step.uuid, masker)
                     sessions |= empty_working_sets(archive, [number])
     rebuild_working_sets(archive, sessions)
-    return len(numbers), [f"S{number}" for number in found]
+    return len(numbers), found
 
 
 def _items(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
@@ -109,15 +106,16 @@ def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[st
     refs = []
     for found in free_texts(archive):
         masked = masker.json(found.text) if found.is_json else masker.text(found.text)
-        if masked != found.text:
-            refs.append(found.name)
-            if fix_at is not None:
-                with archive.transaction():
-                    replace_free_text(archive, found, masked)
-                    if found.record is not None:
-                        note_masked(archive, *found.record, fix_at)
-                    if found.is_summary:
-                        requote_summary(archive, found.key, masked, masker)
+        if masked == found.text:
+            continue
+        refs.append(found.name)
+        if fix_at is not None:
+            with archive.transaction():
+                replace_free_text(archive, found, masked)
+                if found.record is not None:
+                    note_masked(archive, *found.record, fix_at)
+                if found.is_summary:
+                    requote_summary(archive, found.key, masked, masker)
     return refs
 
 
@@ -134,14 +132,16 @@ def _pending(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
 
 
 def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:
-    """State files, which are written anew from what is masked by then, and what tells of problems, which goes."""
+    """Yield the state files and notes of problems that hold a secret; fix removes the latter. State files are rewritten
+    from the masked archive afterwards.
+    """
     for path in existing_state_files(workspace):
         text = _read(path)
         try:
-            is_found = workspace.masker.json(text) != text
+            masked = workspace.masker.json(text)
         except (ValueError, RecursionError):  # it is no JSON
-            is_found = workspace.masker.text(text) != text
-        if is_found:
+            masked = workspace.masker.text(text)
+        if masked != text:
             yield path
     for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
         text = _read(path)

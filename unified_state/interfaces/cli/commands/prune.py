@@ -42,11 +42,11 @@ def _prune(arguments: Namespace) -> int:
     now = current_time()
     choice = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
     would = preview(workspace, choice)
-    if arguments.dry_run or not would.prunable.steps:
+    if arguments.dry_run or not would.steps:
         return _show(context, would)
     if not arguments.yes:
         _ask(_text(would))
-    with progress_bar("pruning", would.prunable.steps) as advance:
+    with progress_bar("pruning", would.steps) as advance:
         done = prune(workspace, choice, advance)
     return _show(context, done)
 
@@ -66,16 +66,15 @@ def _ask(text: str) -> None:
 def _show(context: Context, pruned: Pruned) -> int:
     from unified_state.lib.times import to_text
 
-    found = pruned.prunable
     times = {
-        name: None if at is None else to_text(at) for name, at in (("first", found.first_at), ("last", found.last_at))
+        name: None if at is None else to_text(at) for name, at in (("first", pruned.first_at), ("last", pruned.last_at))
     }
     value = {
-        "steps": found.steps,
-        "bytes": found.bytes,
-        "sessions": found.sessions,
+        "steps": pruned.steps,
+        "bytes": pruned.bytes,
+        "sessions": pruned.sessions,
         **times,
-        "kept": found.kept,
+        "kept": pruned.kept,
         "is_done": pruned.is_done,
         "archive_bytes": pruned.archive_bytes,
     }
@@ -86,11 +85,10 @@ def _show(context: Context, pruned: Pruned) -> int:
 def _text(pruned: Pruned) -> str:
     from unified_state.lib.times import to_text
 
-    found = pruned.prunable
-    kept = f"; {found.kept:,} as old stay, since items need them" if found.kept else ""
-    if found.first_at is None or found.last_at is None:
+    kept = f"; {pruned.kept:,} as old stay, since items need them" if pruned.kept else ""
+    if pruned.first_at is None or pruned.last_at is None:
         return f"nothing to prune{kept}"
     verb = "pruned" if pruned.is_done else "would go"
-    days = f"{to_text(found.first_at)[:10]} to {to_text(found.last_at)[:10]}"
-    sizes = f"{found.bytes / 1e6:,.1f} MB of content, {found.sessions:,} sessions, {days}"
-    return f"{verb}: {found.steps:,} steps, {sizes}{kept}; the archive has {pruned.archive_bytes / 1e6:,.1f} MB"
+    days = f"{to_text(pruned.first_at)[:10]} to {to_text(pruned.last_at)[:10]}"
+    sizes = f"{pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"
+    return f"{verb}: {pruned.steps:,} steps, {sizes}{kept}; the archive has {pruned.archive_bytes / 1e6:,.1f} MB"

@@ -1,0 +1,194 @@
+"""The columns of the archive that hold text of the user's, and how that text is taken away or replaced.
+
+`forget`, `prune`, `scan --fix` and tombstones all go by the one table below, so a new column is entered here once. A
+test fails until it is. No foreign key does this: a forgotten step keeps its row without content, so that neither its
+transcript entry nor its ref comes back, and SQLite adds no ON DELETE CASCADE without rebuilding a table.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.text import pack, unpack
+from unified_state.memory.archive.steps import DATA_URL, searchable, was_unindexed
+from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
+from unified_state.model.step import KINDS, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+
+FORGOTTEN = "[forgotten]"  # stands for a summary, so that its transcript cannot bring it back
+
+
+class TextColumns(Record):
+    """Columns of a table, and how their text goes.
+
+    `owners` says what the rows belong to: for each kind of owner the condition on a row, where ?1 is the owner's key.
+    Forgetting the owner deletes the rows, or assigns `left` where that is not empty; forgetting a session spares rows
+    whose time, `at`, is later. Rows with a `label` are also found, replaced and forgotten one by one by their `key`:
+    `forget --text` and `scan` read the first column of those, and label and key together name them.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    owners: dict[str, str]
+    left: str = ""
+    at: str = "0"
+    label: str = ""
+    key: str = ""
+    is_packed: bool = False
+    is_json: bool = False
+
+    def forget(self, condition: str) -> str:
+        """Return the statement that takes away the text of the rows that meet a condition."""
+        change = f"UPDATE {self.table} SET {self.left}" if self.left else f"DELETE FROM {self.table}"
+        return f"{change} WHERE {condition}"
+
+
+_NO_STEP = "kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL"
+_NO_SUMMARY, _NO_BODY = f"summary = '{FORGOTTEN}'", f"body = '{FORGOTTEN}'"
+_NEWEST_STEP = (  # what a session works on may come from any step that it holds
+    "max((SELECT coalesce(max(step.at), 0) FROM turn JOIN step ON step.turn = turn.id "
+    "WHERE turn.session = session.id AND kind NOT NULL), (SELECT coalesce(max(step.at), 0) FROM step_copy "
+    "JOIN step ON step.id = step_copy.step WHERE step_copy.session = session.id AND kind NOT NULL))"
+)
+_NOTE_AT = "1000 * strftime('%s', at) + substr(at, 21, 3)"
+_SAME_RECORD = {what: f"what = '{what}' AND key = ?1" for what in (STEP, ITEM, COMPACTION, SESSION)}
+_RECORD = "what || ' ' || key"
+SUMMARIES = TextColumns(
+    "compaction", ("summary",), {COMPACTION: "id = ?1"}, _NO_SUMMARY, "0", "K", "id", is_packed=True
+)
+CARRIED = TextColumns(
+    "carried", ("fields",), _SAME_RECORD, label="what came with ", key=_RECORD, is_packed=True, is_json=True
+)
+TEXT_COLUMNS = (
+    TextColumns("step", ("body", "tool", "tool_use_id"), {STEP: "id = ?1"}, _NO_STEP),
+    TextColumns("vector", ("embedding",), {STEP: "step = ?1"}),
+    TextColumns("access", (), {STEP: "step = ?1"}),
+    SUMMARIES,
+    TextColumns("note", ("text", "key"), {SESSION: "session = ?1"}, at=_NOTE_AT, label="note ", key="id"),
+    TextColumns("session", ("end_reason",), {}, "end_reason = NULL", label="session ", key="session_id"),
+    TextColumns(
+        "session", ("work",), {SESSION: "id = ?1"}, "work = NULL", _NEWEST_STEP, "session ", "session_id", is_json=True
+    ),
+    TextColumns("restore", ("body",), {SESSION: "session = ?1"}, at="at"),
+    TextColumns("restore", ("body",), {}, _NO_BODY, label="restore ", key="nonce", is_packed=True),
+    CARRIED,
+    TextColumns("saved", ("git",), {}, "git = '{}'", label="git in ", key="state_path", is_json=True),
+    TextColumns("working_set", ("name", "data"), {}),  # rebuilt from the steps that the session still has
+    TextColumns("failing", ("root", "tool", "call"), {ITEM: "item = ?1"}),
+    TextColumns("item_link", (), {ITEM: "(from_uuid = ?1 OR to_uuid = ?1)"}),
+    TextColumns("item_alias", (), {ITEM: "uuid = ?1"}),
+    TextColumns("item", ("body", "files", "file_hashes", "branch", "quote", "quote_hash"), {ITEM: "uuid = ?1"}),
+)
+
+
+def forget_texts(archive: Archive, what: str, key: int | str, until: int | None = None) -> None:
+    """Take away all text that belongs to a step, an item, a compaction or a session (up to a time)."""
+    for texts in TEXT_COLUMNS:
+        if what in texts.owners and until is None:
+            archive.run(texts.forget(texts.owners[what]), key)
+        elif what in texts.owners:
+            archive.run(texts.forget(f"{texts.owners[what]} AND {texts.at} <= ?2"), key, until)
+
+
+def forget_session_texts(archive: Archive, session: int, at: int) -> None:
+    """Take away what is known of a session up to a time, beside its steps and summaries.
+
+    Its steps from before that time are not archived again.
+    """
+    archive.run("UPDATE session SET forgotten_at = max(coalesce(forgotten_at, 0), ?) WHERE id = ?", at, session)
+    forget_texts(archive, SESSION, session, at)
+
+
+def forget_restores(archive: Archive, since: int) -> None:
+    """Take away what sessions were given back since a time: it may quote whatever was archived by then."""
+    archive.run("UPDATE restore SET body = ? WHERE at >= ?", FORGOTTEN, since)
+
+
+def forget_step(archive: Archive, number: int) -> None:
+    """Take the content of a step out of the archive and its index."""
+    row = archive.row("SELECT kind, tool, body FROM step WHERE id = ? AND kind NOT NULL", number)
+    if row is not None:
+        kind, tool, body = row
+        step = Step(uuid="", block=0, kind=KINDS[kind], at=0, text=unpack(body), tool=tool)
+        _take_out_of_index(archive, number, step)
+        forget_texts(archive, STEP, number)
+
+
+def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
+    """Replace the text of a step in the archive and in its index; a vector of the old text goes."""
+    _take_out_of_index(archive, number, step)
+    if not step.text.startswith(DATA_URL):
+        changed = searchable(step.replace(text=text))
+        archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, changed)
+    archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
+    archive.run("DELETE FROM vector WHERE step = ?", number)
+
+
+def _take_out_of_index(archive: Archive, number: int, step: Step) -> None:
+    """Delete a step from the index, which has no texts of its own: it breaks if it deletes what it does not hold."""
+    if not was_unindexed(archive, number) and not step.text.startswith(DATA_URL):
+        delete = "INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)"
+        archive.run(delete, number, searchable(step))
+
+
+def tidy(archive: Archive) -> None:
+    """Make deleted text leave every byte: remove files made of deleted vectors, merge the index, rewrite the archive
+    without its free pages.
+    """
+    from unified_state.memory.archive.derived_file import remove_stale
+
+    remove_stale(archive)
+    archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
+    archive.compact()
+
+
+class FreeText(Record):
+    """One text that is neither a step nor an item: a note, a summary, a session's work … `name` is for people."""
+
+    of: TextColumns
+    key: Any
+    name: str
+    text: str
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the text is JSON, and has to stay so."""
+        return self.of.is_json
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is the client's summary of a compaction."""
+        return self.of is SUMMARIES
+
+    @property
+    def record(self) -> tuple[str, str] | None:
+        """The kind and key of the record of history that the text is a part of; None where it is part of none."""
+        if self.is_summary:
+            return COMPACTION, str(self.key)
+        what, _, key = str(self.key).partition(" ")
+        return (what, key) if self.of is CARRIED else None
+
+
+def free_texts(archive: Archive) -> list[FreeText]:
+    """Return all texts that are neither steps nor items."""
+    found = []
+    for texts in filter(lambda texts: texts.label, TEXT_COLUMNS):
+        column = texts.columns[0]
+        for key, text in archive.rows(f"SELECT {texts.key}, {column} FROM {texts.table} WHERE {column} NOT NULL"):
+            found.append(FreeText(texts, key, f"{texts.label}{key}", unpack(text)))
+    return found
+
+
+def replace_free_text(archive: Archive, found: FreeText, text: str) -> None:
+    """Put another text in its place."""
+    replace = f"UPDATE {found.of.table} SET {found.of.columns[0]} = ? WHERE {found.of.key} = ?"
+    archive.run(replace, pack(text) if found.of.is_packed else text, found.key)
+
+
+def forget_free_text(archive: Archive, found: FreeText) -> None:
+    """Take it away for good."""
+    archive.run(found.of.forget(f"{found.of.key} = ?"), found.key)
