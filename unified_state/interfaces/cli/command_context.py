@@ -1,4 +1,4 @@
-"""What every command is given: where it runs, what time it is, and how it speaks.
+"""What every command uses: its arguments, the workspace of the current folder, and the ways to print.
 
 Data goes to stdout, as text or as one JSON value; messages for people go to stderr.
 """
@@ -12,27 +12,91 @@ from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import NotFoundError
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
-from unified_state.memory.repository.place import locate
-from unified_state.memory.workspace.open_workspace import open_workspace
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.settings import environment, load_settings
-from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+    from types import TracebackType
     from typing import Any
 
     from unified_state.memory.repository.place import Place
+    from unified_state.memory.workspace.workspace import Workspace
     from unified_state.settings import Settings
     from unified_state.team.sync_server import Server
 
+    Add = Callable[[Any], object]
+    Action = Callable[["Context", Namespace], int | None]
 
 SERVER = "server"  # as an argument names it
+_WORTH_A_BAR = 5_000  # of what is quick; less is done before a bar is drawn
+
+
+class Command:
+    """A command, or a verb of one: the function that runs it, and its arguments."""
+
+    def __init__(self, action: Action, *arguments: Add, about: str = "", has_json: bool = True) -> None:
+        """`about` is the help of a verb. `action` returns the exit code, or None for 0."""
+        self.about = about
+        self._action, self._arguments, self._has_json = action, arguments, has_json
+
+    def fill(self, parser: ArgumentParser) -> None:
+        """Add the arguments to a parser."""
+        for add in (JSON, *self._arguments) if self._has_json else self._arguments:
+            add(parser)
+        parser.set_defaults(run=self.run)
+
+    def run(self, arguments: Namespace) -> int:
+        """Run the command, and return its exit code."""
+        as_json, session_id = getattr(arguments, "json", False), getattr(arguments, "session_id", None)
+        return self._action(Context(as_json=as_json, session_id=session_id), arguments) or 0
+
+
+def argument(*names: str, **options: Any) -> Add:
+    """Return what adds an argument to a parser."""
+    return lambda parser: parser.add_argument(*names, **options)
+
+
+def flag(name: str, text: str) -> Add:
+    """Return what adds an option without a value."""
+    return argument(name, action="store_true", help=text)
+
+
+def option(words: str, text: str, **options: Any) -> Add:
+    """Return what adds an option with a value: `--limit N`."""
+    name, value = words.split()
+    return argument(name, metavar=value, help=text, **options)
+
+
+def either(*arguments: Add, required: bool = False) -> Add:
+    """Return what adds arguments that exclude each other."""
+
+    def add(parser: ArgumentParser) -> None:
+        group = parser.add_mutually_exclusive_group(required=required)
+        for one in arguments:
+            one(group)
+
+    return add
+
+
+def count(text: str) -> int:
+    """Return the number of an argument; raises ValueError where it is less than one."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+count.__name__ = "number"  # argparse names the function in its message
+
+JSON = flag("--json", "print JSON")
+SESSION = option("--session ID", "default: the session that runs this command", dest="session_id")
 
 
 class Context:
-    """One run of the command line."""
+    """One run of the command line. `session_id` is the session that a command works for, if an argument names one."""
 
     def __init__(self, *, as_json: bool, session_id: str | None = None) -> None:
         self.as_json = as_json
@@ -40,7 +104,10 @@ class Context:
         self.folder = os.getcwd()
 
     def workspace(self, *, create: bool) -> Workspace:
-        """The workspace of the current folder. Commands that only read do not create anything."""
+        """Open the workspace of the current folder. A command that only reads creates nothing."""
+        from unified_state.memory.workspace.open_workspace import open_workspace  # hooks run without it
+        from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+
         return open_workspace(
             self.folder,
             self.session_id,
@@ -52,30 +119,31 @@ class Context:
         )
 
     def reading(self) -> Workspace:
-        """The workspace of the current folder, for a command that has nothing to do where nothing is archived."""
+        """Open the workspace for a command that reads the archive. Raises NotFoundError where there is no archive."""
         workspace = self.workspace(create=False)
         if workspace.is_empty:
             message = "nothing is archived here yet"
-            raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
+            raise NotFoundError(message, "run `unified-state install`, or `unified-state ingest` for old sessions")
         return workspace
 
     def here(self, *, create: bool) -> tuple[Place, Settings]:
-        """The place and settings of the current folder; settings that are wrong are for the command to show, and not
-        refused.
-        """
+        """Return the place and the settings of the current folder. The command itself shows wrong settings."""
+        from unified_state.memory.repository.place import locate
+
         data_dir = load_settings(None, environment()).data_dir
         place = locate(self.folder, data_dir, create=create)
         return place, load_settings(place.repository.worktree, environment())
 
     def check_may_take_away(self, place: Place, settings: Settings, deed: str) -> None:
-        """Raises UsageError where a deed would end all rules that are in force, and is not for this caller to do."""
+        """Raises UsageError where a deed would end all rules in force, and the caller is not the user."""
         from unified_state.constraints.compile_constraints import check_may_take_away
+        from unified_state.memory.workspace.workspace import Workspace
 
         origin = origin_of(environment())
         check_may_take_away(Workspace(place, settings, report=self.say, origin=origin), deed)
 
     def show(self, value: Any, text: str) -> None:
-        """Print a result: the value as JSON where that was asked for, else the text."""
+        """Print a result: the value with --json, else the text."""
         if self.as_json:
             self.write(dump_ascii_json(value))
         elif text:
@@ -86,22 +154,50 @@ class Context:
         sys.stdout.write(well_formed(text) + "\n")
 
     def write_line(self, value: Any) -> None:
-        """Print one value as a line of JSON, readable where it can be."""
+        """Print one value as a line of JSON, in plain characters where possible."""
         line = dump_json(value)
         self.write(line if line == well_formed(line) else dump_ascii_json(value))
 
     def say(self, line: str) -> None:
-        """Tell the person something, on stderr."""
+        """Print a message for people, on stderr."""
         sys.stderr.write(f"unified-state: {well_formed(line)}\n")
 
 
 def own_on_server(workspace: Workspace) -> Server:
-    """What is one's own on the server, as a store."""
+    """Return the store of the user's own history on the server."""
     from unified_state.team.team_server import team_server
 
     return team_server(workspace, environment(), own_only=True)
 
 
 def origin_of(environ: Any) -> str:
-    """Whose word a command is: an agent's, if one started the command, else the user's own."""
+    """Return whose word a command is: an agent's, if one started the command, else the user's own."""
     return INFERRED if any(map(environ.get, AGENT_VARIABLES)) else USER_SAID
+
+
+class progress_bar:  # noqa: N801  # used like the functions of contextlib, whose import would cost a millisecond
+    """`with progress_bar("archiving", total) as advance: … advance(done)`: a bar on stderr, if a person looks on.
+
+    A total below `least` gets no bar.
+    """
+
+    def __init__(self, title: str, total: int, least: int = _WORTH_A_BAR) -> None:
+        self._title, self._total, self._least = title, total, least
+        self._bar: Any = None
+
+    def __enter__(self) -> Callable[[int], None]:
+        if self._total < self._least or not sys.stderr.isatty():
+            return lambda _count: None
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._bar = Progress(console=Console(stderr=True), transient=True)
+        self._bar.start()
+        task = self._bar.add_task(self._title, total=self._total)
+        return lambda count: self._bar.advance(task, count)
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

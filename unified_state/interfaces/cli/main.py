@@ -19,7 +19,6 @@ from unified_state.lib.processes import leave_relative_path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import ModuleType
     from typing import NoReturn
 
 PROGRAM = "unified-state"
@@ -35,7 +34,7 @@ COMMANDS = {
     "config": ("doctor", "show every setting, its value and where it comes from"),
     "link": ("doctor", "use the archive of another clone of this repository"),
     "status": ("state", "what is recorded here, in a few lines"),
-    "context": ("context", "how full the context is, how it grew, and when the client will compact it"),
+    "context": ("compaction", "how full the context is, how it grew, and when the client will compact it"),
     "save": ("state", "save the state with git as it stands now"),
     "load": ("state", "show the state"),
     "age": ("state", "how long ago the state was saved, and which items still hold"),
@@ -46,24 +45,24 @@ COMMANDS = {
     "question": ("items", "open questions"),
     "evidence": ("items", "verbatim errors, commands and outputs"),
     "attempt": ("items", "what was tried and failed"),
-    "proposed": ("proposed", "what was captured and waits for you"),
-    "ingest": ("archive_commands", "archive sessions from transcript files or folders"),
-    "import": ("import_command", "take in what other programs, machines or people kept"),
-    "export": ("archive_commands", "print the archive as JSON Lines, one step (or item) a line"),
+    "proposed": ("items", "what was captured and waits for you"),
+    "ingest": ("transfer", "archive sessions from transcript files or folders"),
+    "import": ("transfer", "take in what other programs, machines or people kept"),
+    "export": ("transfer", "print the archive as JSON Lines, one step (or item) a line"),
     "embed": ("embed", "make vectors of what steps mean, for searches by meaning"),
-    "search": ("search", "find turns, steps and items"),
-    "recall": ("archive_commands", "print an item, a turn, a step or a compaction whole"),
-    "why": ("why", "where an item comes from: the words, the turn around them, what became of it"),
-    "restore": ("archive_commands", "show what a session start would give back; changes nothing"),
-    "survival": ("survival", "what the summaries of compactions kept of the state, and what was told again"),
+    "search": ("lookup", "find turns, steps and items"),
+    "recall": ("lookup", "print an item, a turn, a step or a compaction whole"),
+    "why": ("lookup", "where an item comes from: the words, the turn around them, what became of it"),
+    "restore": ("compaction", "show what a session start would give back; changes nothing"),
+    "survival": ("compaction", "what the summaries of compactions kept of the state, and what was told again"),
     "sync": ("sync", "bring the team's server up to date with what is archived here"),
-    "forget": ("archive_commands", "remove for good"),
-    "prune": ("prune", "let go of old steps to have room; only when you ask"),
-    "scan": ("archive_commands", "look for secrets in what is archived"),
-    "hook": ("plumbing.hook_command", "handle one event of the client, its JSON on stdin"),
-    "statusline": ("plumbing.print_statusline", "print the status line, the client's JSON on stdin"),
-    "mcp": ("plumbing.serve_mcp", "serve an agent's client by the model context protocol, on stdin and stdout"),
-    "completion": ("plumbing.completion", "print the completion script for a shell"),
+    "forget": ("remove", "remove for good"),
+    "prune": ("remove", "let go of old steps to have room; only when you ask"),
+    "scan": ("remove", "look for secrets in what is archived"),
+    "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
+    "statusline": ("plumbing", "print the status line, the client's JSON on stdin"),
+    "mcp": ("plumbing", "serve an agent's client by the model context protocol, on stdin and stdout"),
+    "completion": ("plumbing", "print the completion script for a shell"),
 }
 
 
@@ -107,17 +106,32 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser with the named subcommands complete, and the others by name and help alone."""
+    """Return the parser with the named subcommands complete, and the others by name and help alone."""
     parser = Parser(
         prog=PROGRAM, description="The working memory of a coding agent that survives compaction.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (module, about) in COMMANDS.items():
+    for name, (_, about) in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=about, description=_sentence(about), allow_abbrev=False)
         if name in names:
-            _module(module).configure(name, subparser)
+            _fill(subparser, name)
     return parser
+
+
+def _fill(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the arguments of a command, and its verbs."""
+    from importlib import import_module
+
+    commands = import_module(f"unified_state.interfaces.cli.commands.{COMMANDS[name][0]}").COMMANDS
+    verbs = [words for words in commands if words.startswith(f"{name} ")]
+    if name in commands:
+        commands[name].fill(parser)
+    if verbs:
+        subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=name not in commands)
+        for words in verbs:
+            command = commands[words]
+            command.fill(subparsers.add_parser(words.split()[1], help=command.about, allow_abbrev=False))
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -132,20 +146,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """A parser that is only as large as this command line needs."""
     name = next((word for word in arguments if not word.startswith("-")), "")
-    if name in COMMANDS:
-        module, about = COMMANDS[name]
-        parser = Parser(prog=PROGRAM, allow_abbrev=False)
-        subparsers = parser.add_subparsers(dest="command", required=True)
-        subparser = subparsers.add_parser(name, description=_sentence(about), allow_abbrev=False)
-        _module(module).configure(name, subparser)
-        return parser
-    return build_parser([])
-
-
-def _module(name: str) -> ModuleType:
-    from importlib import import_module
-
-    return import_module(f"unified_state.interfaces.cli.commands.{name}")
+    if name not in COMMANDS:
+        return build_parser([])
+    parser = Parser(prog=PROGRAM, allow_abbrev=False)
+    subparsers = parser.add_subparsers(dest="command", required=True)
+    _fill(subparsers.add_parser(name, description=_sentence(COMMANDS[name][1]), allow_abbrev=False), name)
+    return parser
 
 
 def _sentence(about: str) -> str:

@@ -1,56 +1,163 @@
-"""`demo`: the main job end to end on a bundled session, offline."""
+"""`demo`: run a bundled session through the hooks, offline, in a folder that is deleted afterwards.
+
+The client's own hook commands run, with a compaction at the end. The loss is measured on facts that the work needs
+later: which of them stand in the client's summary, and which in what the hooks give back beside it.
+"""
 
 from __future__ import annotations
 
-from unified_state.interfaces.cli.command_context import Context
-from unified_state.lib.record import disk_value
+import json
+import os
+import subprocess
+import tempfile
+
+from unified_state.agents.install.hook_table import hook_groups
+from unified_state.interfaces.cli.command_context import Command
+from unified_state.lib.package import package_path
+from unified_state.lib.record import Record, disk_value
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.manager import UnifiedStateManager
+from unified_state.memory.repository.place import locate
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hook_event import PARTS
+from unified_state.settings import Settings
+from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+    from typing import Any
 
-    from unified_state.interfaces.cli.run_demo import Demonstration, Fact
+    from unified_state.interfaces.cli.command_context import Context
 
-
-def configure(_name: str, parser: ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=_demo)
+_SESSION = "5e551011-0000-4000-8000-000000000001"
 
 
-def _demo(arguments: Namespace) -> int:
-    from unified_state.interfaces.cli.run_demo import demonstrate
+class Fact(Record):
+    """A fact that the work needs later, and where it stood after the compaction."""
 
-    done = demonstrate()
-    Context(as_json=arguments.json).show(disk_value(done), _story(done))
+    name: str
+    text: str
+    in_summary: bool
+    restored: bool
+
+
+class Demonstration(Record):
+    """The result of the demonstration."""
+
+    turns: int
+    steps: int
+    entries: int
+    facts: tuple[Fact, ...]
+    steering: str
+    restored: str
+
+
+def _demo(context: Context, _arguments: Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder:
+        done = _Demo(folder).run()
+    context.show(disk_value(done), _story(done))
     return 0 if all(fact.restored or fact.in_summary for fact in done.facts) else 1
+
+
+class _Demo:
+    def __init__(self, folder: str) -> None:
+        self._project = os.path.join(folder, "shop")
+        self._transcript = os.path.join(folder, f"{_SESSION}.jsonl")
+        os.makedirs(self._project)
+        settings = Settings()
+        settings.data_dir = os.path.join(folder, "data")
+        place = locate(self._project, settings.data_dir, create=True)
+        self._workspace = Workspace(
+            place, settings, report=lambda _line: None, session_id=_SESSION, around_use=merge_and_settle
+        )
+        self._groups = hook_groups(settings.data_dir)
+
+    def run(self) -> Demonstration:
+        """The transcript grows line by line, and each prompt's hook archives the lines before it."""
+        lines = _asset("session.jsonl").splitlines(keepends=True)
+        self._hook("SessionStart", PARTS[0], source="startup")
+        for line in lines:
+            content = json.loads(line)["message"]["content"]
+            if isinstance(content, str):
+                self._hook("UserPromptSubmit", prompt=content)
+            with open(self._transcript, "a", encoding="utf-8") as file:
+                file.write(line)
+        self._record_items()
+        steering = self._hook("PreCompact", trigger="auto")
+        summary = _asset("summary.txt")
+        self._hook("SubagentStop", agent_type="", last_assistant_message=summary)
+        outputs = [self._hook("SessionStart", part, source="compact") for part in PARTS]
+        given = [json.loads(output)["hookSpecificOutput"]["additionalContext"] if output else "" for output in outputs]
+        restored = "\n".join(given)
+        with Archive(self._workspace.place.archive_path) as archive:
+            (steps,), (turns,) = archive.row("SELECT count(*) FROM step"), archive.row("SELECT count(*) FROM turn")
+        facts = tuple(
+            Fact(name, text, text in summary, text in restored) for name, text in json.loads(_asset("facts.json"))
+        )
+        return Demonstration(turns, steps, len(lines), facts, steering, restored)
+
+    def _record_items(self) -> None:
+        """Record what an agent records while it works."""
+        manager = UnifiedStateManager(workspace=self._workspace)
+        manager.set_work_item("#482", "Rate limit per API key", "EXEC", 0.8)
+        manager.add_decision("Token bucket in Redis", "the four workers share it; a sliding window needs a sorted set")
+        manager.add_decision(
+            "The clock is Redis `TIME`", "the workers' clocks differ by up to 300 ms", reversible=False
+        )
+        manager.add_constraint("Never touch the /health route", "the user's first prompt", blocking=True)
+        manager.add_open_question("Should trusted partners get a higher burst?", "sales asked twice", "high")
+        manager.add_evidence(
+            "error", "WRONGTYPE Operation against a key: the prefix rl: is the session store's", "pytest"
+        )
+        manager.save_state(actions=["Retry-After must round up, it says 0"])
+
+    def _hook(self, event: str, part: str = "", **fields: Any) -> str:
+        """Run a hook's command line with the client's JSON on stdin; return what it prints."""
+        handlers = self._groups[event][0]["hooks"]
+        handler = next(handler for handler in handlers if not part or part in handler["args"])
+        given = {"session_id": _SESSION, "transcript_path": self._transcript, "cwd": self._project}
+        done = subprocess.run(
+            [handler["command"], *handler["args"]],
+            input=json.dumps({**given, "hook_event_name": event, **fields}),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+
+def _asset(name: str) -> str:
+    with open(package_path("interfaces", "cli", "demo_session", name), encoding="utf-8") as file:
+        return file.read()
 
 
 def _story(done: Demonstration) -> str:
     lost = [fact for fact in done.facts if not fact.in_summary]
     back = [fact for fact in lost if fact.restored]
+    kept = len(done.facts) - len(lost)
     width = max(len(fact.name) for fact in done.facts)
-    table = [f"  {fact.name:{width}}  {_fate(fact)}  {fact.text}" for fact in done.facts]
-    kept = f"{len(done.facts) - len(lost)} of {len(done.facts)} facts"
     return "\n".join(
         [
             f"1. A session of {done.turns} turns: the hooks archived all {done.steps} steps as they happened.",
             "2. The agent recorded decisions, a constraint, a question, an error; the client compacts:",
             *(f"     {line}" for line in done.steering.splitlines()[:3]),
             "     …",
-            f"3. Its summary keeps {kept}. What the next request gets beside it:",
+            f"3. Its summary keeps {kept} of {len(done.facts)} facts. What the next request gets beside it:",
             "",
             *(f"     {line}" for line in done.restored.splitlines()),
             "",
             f"4. {len(lost)} facts were lost by the compaction, {len(back)} of them came back:",
             "",
             f"  {'fact':{width}}  summary  restored",
-            *table,
+            *(f"  {fact.name:{width}}  {_fate(fact)}  {fact.text}" for fact in done.facts),
         ]
     )
 
 
 def _fate(fact: Fact) -> str:
-    if fact.in_summary:
-        return "kept     there   " if fact.restored else "kept     -       "
-    return "LOST     back    " if fact.restored else "LOST     -       "
+    back = ("there" if fact.in_summary else "back") if fact.restored else "-"
+    return f"{'kept' if fact.in_summary else 'LOST':<9}{back:<8}"
+
+
+COMMANDS = {"demo": Command(_demo)}

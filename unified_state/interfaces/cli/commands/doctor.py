@@ -1,8 +1,8 @@
-"""`doctor`, `config`, `link`: whether all is well, what is set, and which archive is used."""
+"""`doctor`, `config`, `link`: check the installation, show the settings, choose the archive."""
 
 from __future__ import annotations
 
-from unified_state.interfaces.cli.command_context import Context
+from unified_state.interfaces.cli.command_context import Command, argument
 from unified_state.lib.times import current_time
 from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
@@ -10,34 +10,26 @@ from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+
+    from unified_state.interfaces.cli.command_context import Context
 
 
-def configure(name: str, parser: ArgumentParser) -> None:
-    """Add the arguments of one of the commands."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    if name == "link":
-        parser.add_argument("id", nargs="?", metavar="ID", help="the archive to join; without it they are listed")
-    parser.set_defaults(run={"doctor": _doctor, "config": _config, "link": _link}[name])
-
-
-def _doctor(arguments: Namespace) -> int:
+def _doctor(context: Context, _arguments: Namespace) -> int:
     from unified_state.upkeep.doctor.diagnose import diagnose
 
-    context = Context(as_json=arguments.json)
-    place, settings = context.here(create=False)
-    checks = diagnose(place, settings, environment(), current_time())
+    checks = diagnose(*context.here(create=False), environment(), current_time())
     width = max(len(check.name) for check in checks)
-    lines = []
-    for check in checks:
-        hint = "" if check.ok or not check.hint else f" -> {check.hint}"
-        lines.append(f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}{hint}")
+    lines = [
+        f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}"
+        + ("" if check.ok or not check.hint else f" -> {check.hint}")
+        for check in checks
+    ]
     context.show([check.as_dict() for check in checks], "\n".join(lines))
     return 0 if all(check.ok for check in checks) else 1
 
 
-def _config(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
+def _config(context: Context, _arguments: Namespace) -> int:
     _, settings = context.here(create=False)
     rows = [
         {
@@ -49,7 +41,7 @@ def _config(arguments: Namespace) -> int:
         }
         for setting in SETTINGS
     ]
-    width = max(len(str(row["name"])) for row in rows)
+    width = max(len(setting.name) for setting in SETTINGS)
     lines = [f"{row['name']:{width}}  {row['value']!s:<12} {row['unit']:<12}  {row['origin']}" for row in rows]
     context.show({"settings": rows, "problems": settings.problems}, "\n".join(lines))
     for problem in settings.problems:
@@ -57,19 +49,24 @@ def _config(arguments: Namespace) -> int:
     return 1 if settings.problems else 0
 
 
-def _link(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
+def _link(context: Context, arguments: Namespace) -> None:
     place, settings = context.here(create=False)
     if arguments.id:
         context.check_may_take_away(place, settings, "links another archive")
         joined = link(place, settings.data_dir, arguments.id)
         has_other = has_id(place) and place.id not in {None, arguments.id}
         old = f"; what was recorded under its own id stays in {place.folder}" if has_other else ""
-        context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
-        return 0
+        return context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
     found = candidates(place, settings.data_dir)
     lines = [f"{other.id}  {other.archive_bytes / 1e6:8.1f} MB  {other.worktree}" for other in found]
-    context.show(
-        [other.as_dict() for other in found], "\n".join(lines) or "no other archive of this repository is known"
-    )
-    return 0
+    text = "\n".join(lines) or "no other archive of this repository is known"
+    return context.show([other.as_dict() for other in found], text)
+
+
+COMMANDS = {
+    "doctor": Command(_doctor),
+    "config": Command(_config),
+    "link": Command(
+        _link, argument("id", nargs="?", metavar="ID", help="the archive to join; without it, list the archives")
+    ),
+}

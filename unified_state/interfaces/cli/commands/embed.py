@@ -1,51 +1,26 @@
-"""`embed`: the steps of the archive get vectors of what they mean."""
+"""`embed`: make vectors of the archive's steps, for searches by meaning."""
 
 from __future__ import annotations
 
-from unified_state.errors import NotFoundError, UsageError
-from unified_state.interfaces.cli.command_context import Context
+from unified_state.errors import UsageError
+from unified_state.interfaces.cli.command_context import Command, argument, count, either, option, progress_bar
 from unified_state.setting_table import MODEL_NAMES, OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Callable
 
+    from unified_state.interfaces.cli.command_context import Context
     from unified_state.memory.workspace.workspace import Workspace
 
 _WORTH_A_BAR = 100  # steps: some seconds
 
 
-def configure(_name: str, parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--model", choices=MODEL_NAMES, help="default: the setting search_vectors")
-    which.add_argument("--remove", choices=MODEL_NAMES, help="remove all vectors of a model, and make none")
-    parser.add_argument("--limit", type=_count, metavar="N", help="at most so many steps, the newest without a vector")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=_embed)
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-_count.__name__ = "number"  # argparse names the function in its message
-
-
-def _embed(arguments: Namespace) -> int:
+def _embed(context: Context, arguments: Namespace) -> None:
     from contextlib import ExitStack
 
-    from unified_state.interfaces.cli.progress import progress_bar
-
-    context = Context(as_json=arguments.json)
-    workspace = context.workspace(create=False)
-    if workspace.is_empty:
-        message = "nothing is archived here yet"
-        raise NotFoundError(message, "`unified-state install` begins, `unified-state ingest` takes in old sessions")
+    workspace = context.reading()
     setting = workspace.settings.search_vectors
     if arguments.remove is not None:
         return _remove(context, workspace, arguments.remove)
@@ -61,17 +36,17 @@ def _embed(arguments: Namespace) -> int:
             return stack.enter_context(progress_bar("making vectors", total, _WORTH_A_BAR))
 
         done = embed(workspace, name, arguments.limit, begin)
-    unreadable = f"; {done.unreadable:,} hold nothing that it can read" if done.unreadable else ""
+    unreadable = f"; {done.unreadable:,} hold no text that it can read" if done.unreadable else ""
     context.show(
         done.as_dict(),
         f"{done.added:,} new vectors: {done.vectors:,} of {done.steps:,} steps have one of {done.model}{unreadable}",
     )
     if setting != name:
         context.say(f'searches do not use them yet; set search_vectors = "{name}"')
-    return 0
+    return None
 
 
-def _remove(context: Context, workspace: Workspace, name: str) -> int:
+def _remove(context: Context, workspace: Workspace, name: str) -> None:
     from unified_state.search.vectors.remove_vectors import remove_vectors
 
     done = remove_vectors(workspace, name)
@@ -79,4 +54,15 @@ def _remove(context: Context, workspace: Workspace, name: str) -> int:
     context.show(done.as_dict(), f"{done.removed:,} vectors of {done.model} removed; {size}")
     if workspace.settings.search_vectors == name:
         context.say('searches still ask for them; set search_vectors = "off"')
-    return 0
+
+
+COMMANDS = {
+    "embed": Command(
+        _embed,
+        either(
+            argument("--model", choices=MODEL_NAMES, help="default: the setting search_vectors"),
+            argument("--remove", choices=MODEL_NAMES, help="remove all vectors of a model, and make none"),
+        ),
+        option("--limit N", "at most so many steps, the newest without a vector", type=count),
+    )
+}

@@ -1,12 +1,11 @@
-"""`status`, `save`, `load`, `age`, `validate`, `work`: the state file and what this session works on."""
+"""`status`, `save`, `load`, `age`, `validate`, `work`: the archive at a glance, and the state file."""
 
 from __future__ import annotations
 
 import os
 
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.interfaces.cli.command_context import Context
-from unified_state.interfaces.cli.status_text import savings_line, server_line
+from unified_state.interfaces.cli.command_context import SESSION, Command, argument, flag, option
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.session_state import TRIGGERS
@@ -14,75 +13,43 @@ from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from typing import Any
 
+    from unified_state.interfaces.cli.command_context import Context
+    from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.memory.manager import UnifiedStateManager
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.session_state import State
+    from unified_state.team.sync_server import ServerState
     from unified_state.upkeep.doctor.project_status import Status
 
 _COMPACT_LINE = 1_500  # characters
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
 
 
-def configure(name: str, parser: ArgumentParser) -> None:
-    """Add the arguments of one of the commands."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    run = {"status": _status, "save": _save, "load": _load, "age": _age, "validate": _validate, "work": _work}[name]
-    match name:
-        case "save":
-            parser.add_argument("--trigger", choices=TRIGGERS, default="manual", help="why it is saved")
-            parser.add_argument("--highlight", action="append", default=[], metavar="TEXT", help="a note to keep")
-            parser.add_argument(
-                "--action", action="append", metavar="TEXT", help="what is still to be done; replaces the list"
-            )
-        case "age":
-            parser.add_argument("--max-age", type=float, metavar="MIN", help="exit 1 where the state is older")
-        case "validate":
-            parser.add_argument("file", nargs="?", metavar="FILE", help="default: the state file of this worktree")
-        case "work":
-            verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-            change = verbs.add_parser("set", help="change what is given, keep the rest", allow_abbrev=False)
-            change.add_argument("--id", metavar="ID", help="ticket, issue, task")
-            change.add_argument("--title", metavar="TEXT")
-            change.add_argument("--phase", metavar="TEXT")
-            change.add_argument("--progress", metavar="P", help="from 0 to 1, or 75%%")
-            change.add_argument("--json", action="store_true", help="print JSON")
-            change.add_argument("--session", metavar="ID", help="default: the session that runs this")
-            change.set_defaults(run=run)
-    if name == "save":
-        parser.add_argument("--compact-line", action="store_true", help="print a /compact line that keeps the items")
-        parser.add_argument("--session", metavar="ID", help="default: the session that runs this")
-    parser.set_defaults(run=run)
-
-
-def _manager(context: Context, *, create: bool) -> UnifiedStateManager:
+def _manager(context: Context, *, create: bool = True) -> UnifiedStateManager:
     from unified_state.memory.manager import UnifiedStateManager
 
     return UnifiedStateManager(workspace=context.workspace(create=create))
 
 
-def _status(arguments: Namespace) -> int:
+def _status(context: Context, _arguments: Namespace) -> None:
     from unified_state.upkeep.doctor.project_status import read_status
 
-    context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     if workspace.is_empty:
-        context.show({"recorded": False}, _NOTHING)
-        return 0
+        return context.show({"recorded": False}, _NOTHING)
     status = read_status(workspace, current_time(), environment())
-    context.show({"recorded": True, **disk_value(status)}, _status_text(status))
-    return 0
+    return context.show({"recorded": True, **disk_value(status)}, "\n".join(_status_lines(status, current_time())))
 
 
-def _status_text(status: Status) -> str:
+def _status_lines(status: Status, now: int) -> list[str]:
     items = ", ".join(
         f"{count} {kind}{'s' if count != 1 and kind != 'evidence' else ''} {state}"
         for kind, states in status.items.items()
         for state, count in states.items()
     )
-    now = current_time()
     newest = f", last active {age_text(now - status.newest_step_at)}" if status.newest_step_at else ""
     saved = to_milliseconds(status.saved_at)
     tier = " (tier json)" if status.tier == "json" else ""
@@ -95,8 +62,9 @@ def _status_text(status: Status) -> str:
         f"           {'saved ' + age_text(now - saved) if saved else 'never saved'}: {status.state_path}",
     ]
     if status.archive_not_shown:
-        hidden = f"the archive {status.archive_not_shown}, which takes this in once tier is sqlite again"
-        lines.append(f"not shown  {hidden}")
+        lines.append(
+            f"not shown  the archive {status.archive_not_shown}, which takes this in once tier is sqlite again"
+        )
     if status.lean.outputs:
         lines.append(f"lean       {savings_line(status.lean)}")
     lines += [
@@ -108,19 +76,44 @@ def _status_text(status: Status) -> str:
     lines += [f"server     {server_line(server, now)}" for server in status.servers]
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
-    return "\n".join([*lines, f"health     {status.health or 'good'}"])
+    return [*lines, f"health     {status.health or 'good'}"]
 
 
-def _save(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json, session_id=arguments.session)
-    manager = _manager(context, create=True)
-    state = manager.save_state(arguments.trigger, highlights=arguments.highlight, actions=arguments.action)
+def savings_line(savings: Savings) -> str:
+    """Return how much lean context saved, in one line."""
+    outputs = "1 output" if savings.outputs == 1 else f"{savings.outputs:,} outputs"
+    recalls = {0: "none was recalled", 1: "1 recall took"}.get(savings.recalls, f"{savings.recalls:,} recalls took")
+    cost = f" about {savings.recalled_tokens:,} back" if savings.recalls else ""
+    return f"{outputs} shortened, about {savings.saved_tokens:,} tokens less; {recalls}{cost}"
+
+
+def server_line(state: ServerState, now: int) -> str:
+    """Return what a server lacks, and how the last sync ended, in one line."""
+    waits = {"step": state.waiting_steps, "change": state.waiting_changes, "vector": state.waiting_vectors}
+    counts = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
+    since = "" if state.waiting_since is None else f", the oldest of {age_text(now - state.waiting_since)}"
+    waiting = f"{' and '.join(counts)} {'wait' if sum(waits.values()) != 1 else 'waits'}{since}"
+    return f"{state.name}: {waiting if counts else 'has everything'}; {_last_sync(state, now)}"
+
+
+def _last_sync(state: ServerState, now: int) -> str:
+    began, ended = state.began_at, state.ended_at
+    if began is None:
+        return "never synced"
+    if state.error is not None and ended is not None:
+        failed = f"failed {age_text(now - ended)}: {state.error}"
+        return failed if state.failures == 1 else f"{failed} ({state.failures} runs in a row)"
+    if ended is None or ended < began:
+        return f"a run began {age_text(now - began)} and has not ended"
+    return f"synced {age_text(now - ended)}"
+
+
+def _save(context: Context, arguments: Namespace) -> None:
+    state = _manager(context).save_state(arguments.trigger, highlights=arguments.highlight, actions=arguments.action)
     if arguments.compact_line:
-        context.show(None, _compact_line(context.workspace(create=False), state))
-        return 0
+        return context.show(None, _compact_line(context.workspace(create=False), state))
     metrics = state.token_metrics
-    context.show(disk_value(state), f"saved: {metrics.estimated_tokens} tokens, {metrics.budget_status}")
-    return 0
+    return context.show(disk_value(state), f"saved: {metrics.estimated_tokens} tokens, {metrics.budget_status}")
 
 
 def _compact_line(workspace: Workspace, state: State) -> str:
@@ -131,23 +124,18 @@ def _compact_line(workspace: Workspace, state: State) -> str:
     return compact_line(items, state, _COMPACT_LINE)
 
 
-def _load(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
+def _load(context: Context, _arguments: Namespace) -> None:
+    from unified_state.restore.preview import state_banner
+
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
         raise NotFoundError(*_NOTHING.split("; "))
-    state = _manager(context, create=True).load_state()
-    if arguments.json:
-        context.show(disk_value(state), "")
-        return 0
-    from unified_state.restore.preview import state_banner
-
-    context.show(None, state_banner(context.workspace(create=False), current_time()))
-    return 0
+    state = _manager(context).load_state()
+    text = "" if context.as_json else state_banner(context.workspace(create=False), current_time())
+    context.show(disk_value(state), text)
 
 
-def _age(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json)
+def _age(context: Context, arguments: Namespace) -> int:
     workspace = context.workspace(create=False)
     age = None if workspace.is_empty else _manager(context, create=False).state_age()
     items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
@@ -156,29 +144,26 @@ def _age(arguments: Namespace) -> int:
         context.show(never, "\n".join(["the state was never saved", *lines]))
         return 1
     recent = age <= workspace.settings.recent_minutes
-    too_old = arguments.max_age is not None and age > arguments.max_age
     text = f"saved {age_text(round(age * 60_000))} ({'recent' if recent else 'not recent'})"
     context.show({"ageMinutes": round(age, 2), "recent": recent, "items": items}, "\n".join([text, *lines]))
-    return 1 if too_old else 0
+    return 1 if arguments.max_age is not None and age > arguments.max_age else 0
 
 
 def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
-    """Which items still fit the files, the branch and the conversation: for machines and for people."""
+    """Return which items still fit the files, the branch and the conversation: for programs and for people."""
     from unified_state.memory.ledger.check_validity import standing
     from unified_state.memory.ledger.rules.item_lines import validity_text
 
     found = workspace.use(lambda archive: standing(archive, workspace.place.repository))
     others = [{"ref": ref, "text": validity_text(validity), **disk_value(validity)} for ref, validity in found.others]
-    if not (found.valid or others):
-        return {"valid": 0, "others": []}, []
     count = f"{found.valid} of {found.valid + len(others)} items valid"
-    return {"valid": found.valid, "others": others}, [count, *(f"  {other['ref']} {other['text']}" for other in others)]
+    lines = [count, *(f"  {other['ref']} {other['text']}" for other in others)] if found.valid or others else []
+    return {"valid": found.valid, "others": others}, lines
 
 
-def _validate(arguments: Namespace) -> int:
+def _validate(context: Context, arguments: Namespace) -> int:
     from unified_state.memory.writer.inspect_state import inspect_ledger, inspect_state_file
 
-    context = Context(as_json=arguments.json)
     workspace = context.workspace(create=False)
     path = arguments.file or workspace.place.state_path
     is_own = os.path.realpath(path) == os.path.realpath(workspace.place.state_path)
@@ -191,17 +176,14 @@ def _validate(arguments: Namespace) -> int:
     return 1 if findings else 0
 
 
-def _work(arguments: Namespace) -> int:
-    context = Context(as_json=arguments.json, session_id=arguments.session)
+def _work(context: Context, arguments: Namespace) -> None:
     given = (arguments.id, arguments.title, arguments.phase, arguments.progress)
     if given == (None,) * len(given):
         message = "there is nothing to set"
         raise UsageError(message, "give --id, --title, --phase or --progress")
-    manager = _manager(context, create=True)
-    item = manager.set_work_item(arguments.id, arguments.title, arguments.phase, _progress(arguments.progress))
+    item = _manager(context).set_work_item(*given[:3], _progress(arguments.progress))
     fields = disk_value(item)
     context.show(fields, ", ".join(f"{name} {value}" for name, value in fields.items()))
-    return 0
 
 
 def _progress(text: str | None) -> float | None:
@@ -212,3 +194,30 @@ def _progress(text: str | None) -> float | None:
     except ValueError:
         message = f"--progress is {text!r}"
         raise UsageError(message, "give a number from 0 to 1, or a percentage such as 75%") from None
+
+
+COMMANDS = {
+    "status": Command(_status),
+    "save": Command(
+        _save,
+        argument("--trigger", choices=TRIGGERS, default="manual", help="why it is saved"),
+        option("--highlight TEXT", "a note to keep", action="append", default=[]),
+        option("--action TEXT", "what is still to be done; replaces the list", action="append"),
+        flag("--compact-line", "print a /compact line that keeps the items"),
+        SESSION,
+    ),
+    "load": Command(_load),
+    "age": Command(_age, option("--max-age MIN", "exit 1 if the state is older", type=float)),
+    "validate": Command(
+        _validate, argument("file", nargs="?", metavar="FILE", help="default: the state file of this worktree")
+    ),
+    "work set": Command(
+        _work,
+        option("--id ID", "ticket, issue, task"),
+        argument("--title", metavar="TEXT"),
+        argument("--phase", metavar="TEXT"),
+        option("--progress P", "from 0 to 1, or 75%%"),
+        SESSION,
+        about="change what is given, keep the rest",
+    ),
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import HOUR, MINUTE, NOW
-from unified_state.interfaces.cli.status_text import server_line
+from unified_state.interfaces.cli.commands.state import server_line
 from unified_state.team.sync_server import ServerState
 
 

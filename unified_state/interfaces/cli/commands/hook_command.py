@@ -1,33 +1,23 @@
-"""`hook EVENT`: what the installed hooks run, by hand."""
+"""`hook`: handle one event of a client, as the installed hooks and the plugin do."""
 
 from __future__ import annotations
 
 from unified_state.agents.install.claude_settings import data_folder, note_program
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces import host_hook
+from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.interfaces.hook import EVENTS, run
 from unified_state.model.hook_event import BRIEF, PARTS
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+
+    from unified_state.interfaces.cli.command_context import Context
 
 
-def configure(_name: str, parser: ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("event", metavar="EVENT", help=", ".join(EVENTS))
-    parser.add_argument("part", nargs="?", default="", metavar="PART", help=f"of SessionStart: {' or '.join(PARTS)}")
-    parser.add_argument(
-        "--plugin",
-        action="store_true",
-        help="as the plugin: note there where this program lies, and leave to the hooks of the settings what they do",
-    )
-    parser.add_argument("--host", choices=HOSTS, help="another agent; EVENT is its own name of the event")
-    parser.set_defaults(run=_hook)
-
-
-def _hook(arguments: Namespace) -> int:
+def _hook(_context: Context, arguments: Namespace) -> int:
     if arguments.plugin:
         from unified_state.interfaces import plugin
 
@@ -38,3 +28,15 @@ def _hook(arguments: Namespace) -> int:
         return host_hook.run(arguments.host, arguments.event, data_dir)
     part = arguments.part or (BRIEF if arguments.event == "SessionStart" else "")
     return run(arguments.event, part, data_dir)
+
+
+COMMANDS = {
+    "hook": Command(
+        _hook,
+        argument("event", metavar="EVENT", help=", ".join(EVENTS)),
+        argument("part", nargs="?", default="", metavar="PART", help=f"of SessionStart: {' or '.join(PARTS)}"),
+        flag("--plugin", "run as the plugin: save the path of this program, and yield to hooks in the settings"),
+        argument("--host", choices=HOSTS, help="another agent; EVENT is its own name of the event"),
+        has_json=False,
+    )
+}

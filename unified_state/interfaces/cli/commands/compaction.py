@@ -1,0 +1,154 @@
+"""`context`, `restore`, `survival`: how full the context is, and what a compaction kept, lost and got back."""
+
+from __future__ import annotations
+
+from unified_state.errors import NotFoundError
+from unified_state.interfaces.cli.command_context import Command, argument, count, either, option
+from unified_state.interfaces.cli.commands.state import savings_line
+from unified_state.lib.times import current_time
+from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
+from unified_state.settings import environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from unified_state.context.window.context_report import ContextReport
+    from unified_state.interfaces.cli.command_context import Context
+
+_KNOWN_FROM = {
+    FROM_CLIENT: "as its environment says",
+    FROM_COMPACTIONS: "as it did before",
+    FROM_DEFAULT: "by its documentation",
+}
+_SESSION = option("--session ID", "default: the session that runs this command, else the newest", dest="session_id")
+_COUNTED = ("kept", "bare", "missing", "distorted", "stale", "restored")
+
+
+def _context(context: Context, _arguments: Namespace) -> None:
+    from unified_state.context.window.context_report import report_context
+
+    workspace = context.workspace(create=False)
+    report = None if workspace.is_empty else report_context(workspace, environment())
+    if report is None:
+        context.show(None, "no session is known here yet; the hooks of `unified-state install` watch the context")
+    else:
+        context.show(_fields(report), "\n".join(_lines(report)))
+
+
+def _fields(report: ContextReport) -> dict[str, Any]:
+    reading, watched = report.reading, report.watched
+    return {
+        "session_id": report.session_id,
+        "tokens": reading.tokens if reading else None,
+        "window": reading.window if reading else None,
+        "percent": round(reading.tokens * 100 / reading.window, 1) if reading else None,
+        "compacts_at": watched.limit.tokens if watched else None,
+        "known_from": watched.limit.known_from if watched else None,
+        "percent_of_limit": round(reading.tokens * 100 / watched.limit.tokens, 1) if reading and watched else None,
+        "phase": watched.phase if watched else None,
+        **report.trend.as_dict(),
+        "history": [point.as_dict() for point in report.history],
+        "compactions": [cut.as_dict() for cut in report.compactions],
+        "lean": {**report.lean.as_dict(), "tighter_by": report.pressure},
+    }
+
+
+def _lines(report: ContextReport) -> list[str]:
+    from unified_state.context.window.rules.context_text import draw_context
+
+    reading, watched, trend = report.reading, report.watched, report.trend
+    lines = [f"session    {report.session_id}"]
+    if reading is None or watched is None:
+        return [*lines, "context    no answer since it began or was compacted"]
+    tokens, limit = reading.tokens, watched.limit
+    share, full = tokens * 100 / limit.tokens, tokens * 100 / reading.window
+    known = _KNOWN_FROM[limit.known_from]
+    lines.append(f"context    {tokens:,} of {reading.window:,} tokens ({full:.0f} %), phase {watched.phase}")
+    lines.append(f"compaction at about {limit.tokens:,} tokens, {known}; {share:.0f} % of the way")
+    if trend.tokens_per_turn is not None:
+        left = f"; about {trend.turns_left} more until it compacts" if trend.turns_left is not None else ""
+        lines.append(f"trend      {trend.tokens_per_turn:,} tokens a turn{left}")
+    if report.lean.outputs:
+        tighter = f"; now {report.pressure} level{'s'[: report.pressure - 1]} tighter" if report.pressure else ""
+        lines.append(f"lean       {savings_line(report.lean)}{tighter}")
+    lines += ["", *draw_context(report.history, [cut.at for cut in report.compactions], limit.tokens)]
+    lines += [f"▼ {cut.ref} {cut.trigger or 'unknown'} at {cut.pre_tokens or 0:,} tokens" for cut in report.compactions]
+    return lines
+
+
+def _restore(context: Context, arguments: Namespace) -> None:
+    from unified_state.restore.preview import preview_restore
+
+    preview = preview_restore(
+        context.workspace(create=False),
+        current_time(),
+        transcript=arguments.transcript,
+        summary=_read_file(arguments.summary) if arguments.summary else None,
+        prompt=arguments.prompt,
+        tokens=arguments.tokens,
+    )
+    context.show(preview.as_dict(), preview.text)
+
+
+def _read_file(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise NotFoundError(message, "name an existing file") from error
+
+
+def _survival(context: Context, arguments: Namespace) -> None:
+    from unified_state.restore.note_survival import survival_of, survivals
+
+    workspace = context.workspace(create=False)
+    if arguments.ref:
+        found = workspace.use(lambda archive: survival_of(archive, arguments.ref))
+        return context.show(found, _of_one(found))
+    table = [] if workspace.is_empty else workspace.use(survivals)
+    context.show(table, _table(table) if table else "")
+    if not table:
+        context.say("no compaction with a summary is archived yet")
+    return None
+
+
+def _of_one(found: dict[str, Any]) -> str:
+    lines = [f"{found['ref']}  {found['timestamp']}  {found['line'] or 'there were no items'}"]
+    for item in found["items"]:
+        lines.append(f"  {item['ref']:<5} {item['verdict']}{', told again' if item['restored'] else ''}")
+        if item["verdict"] in {"distorted", "stale"} and item["summary_says"]:
+            lines.append(f"        the summary: {' '.join(item['summary_says'].split())}")
+    named = [f"{numbers['named']} of {numbers['total']} {kind}" for kind, numbers in found["working_set"].items()]
+    return "\n".join([*lines, f"  working set named: {', '.join(named)}"] if named else lines)
+
+
+def _table(table: list[dict[str, Any]]) -> str:
+    """One row a compaction: its ref and time to the left, numbers to the right."""
+    rows = [["", "when", "items", *_COUNTED, "tokens"]]
+    for found in table:
+        numbers = (found["total"], *(len(found[name]) for name in _COUNTED), found["restored_tokens"])
+        rows.append([found["ref"], found["timestamp"][:16], *map(str, numbers)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(f"{cell:{'<>'[at > 1]}{width}}" for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        for row in rows
+    )
+
+
+COMMANDS = {
+    "context": Command(_context, _SESSION),
+    "restore": Command(
+        _restore,
+        either(_SESSION, option("--transcript FILE", "a transcript that need not be archived")),
+        option("--summary FILE", "the client's summary, to leave out what it says"),
+        option("--prompt TEXT", "add the turns that this prompt may be about"),
+        option("--tokens N", "the size of the whole (4500)", type=count),
+    ),
+    "survival": Command(
+        _survival,
+        argument("ref", nargs="?", metavar="K2", help="one compaction, item by item; default: a line for each"),
+    ),
+}

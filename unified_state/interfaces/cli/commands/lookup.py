@@ -1,0 +1,228 @@
+"""`search`, `recall`, `why`: find what the archive holds, and print it."""
+
+from __future__ import annotations
+
+from unified_state.errors import MissingExtraError, NewerVersionError, NotFoundError, SettingError, StorageError
+from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
+from unified_state.lib.stdlib import dump_json
+from unified_state.lib.text import cut, one_line
+from unified_state.lib.times import current_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from typing import Any
+
+    from unified_state.interfaces.cli.command_context import Context
+    from unified_state.model.step import Hit
+    from unified_state.search.find import Wanted
+    from unified_state.team.search_team import TeamHit
+
+    Found = tuple[list[str], list[dict[str, Any]]]
+
+_ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inferred": "a model inferred it"}
+_CHARACTERS, _NAME_WIDTH = 300, 10
+
+
+def _search(context: Context, arguments: Namespace) -> None:
+    from unified_state.search.find import Wanted
+
+    wanted = Wanted(
+        query=" ".join(arguments.query),
+        limit=arguments.limit,
+        session_id=arguments.session,
+        since=arguments.since,
+        tool=arguments.tool,
+        file=arguments.file,
+        kind=arguments.kind,
+    )
+    look = _everywhere if arguments.all_projects else _in_team if arguments.team else _here
+    lines, shown = look(context, wanted)
+    context.show(shown, "\n".join(lines))
+    if not lines:
+        context.say(f"no hits for {wanted.query[:80]!r}")
+
+
+def _here(context: Context, wanted: Wanted) -> Found:
+    from unified_state.search.find import find
+
+    hits = find(context.reading(), wanted, current_time())
+    return list(map(_hit_line, hits)), [hit.as_dict() for hit in hits]
+
+
+def _everywhere(context: Context, wanted: Wanted) -> Found:
+    from unified_state.search.find import find_everywhere
+
+    found = find_everywhere(context.workspace(create=False), wanted, current_time())
+    places = {one.archive: one.worktree or one.archive for one in found}
+    lines = [
+        line
+        for archive, place in places.items()
+        for line in (place, *(_hit_line(one.hit) for one in found if one.archive == archive))
+    ]
+    return lines, [{"archive": one.archive, "worktree": one.worktree, **one.hit.as_dict()} for one in found]
+
+
+def _in_team(context: Context, wanted: Wanted) -> Found:
+    """Return the user's own hits and the team's. A server that cannot answer gets one line on stderr."""
+    from unified_state.settings import environment
+    from unified_state.team.search_team import find_in_team
+    from unified_state.team.team_server import team_server
+
+    workspace = context.workspace(create=False)
+    try:
+        lines, shown = _here(context, wanted)
+    except NotFoundError:  # another user's session, or nothing is archived here yet
+        lines, shown = [], []
+    try:
+        theirs = find_in_team(workspace, team_server(workspace, environment()), wanted, current_time())
+    except (MissingExtraError, NewerVersionError, SettingError, StorageError) as error:
+        context.say(str(error))
+        theirs = []
+    return [*lines, *map(_team_line, theirs)], [*shown, *(hit.as_dict() for hit in theirs)]
+
+
+def _hit_line(hit: Hit) -> str:
+    status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
+    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}{status}"
+
+
+def _team_line(hit: TeamHit) -> str:
+    return f"{hit.said_by or 'another':>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}"
+
+
+def _recall(context: Context, arguments: Namespace) -> None:
+    from unified_state.search.find import recall_and_note
+    from unified_state.search.recall_ref import Part
+
+    part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
+    found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
+    context.show(found, "" if context.as_json else _recall_text(found))
+
+
+def _recall_text(found: dict[str, Any]) -> str:
+    """Return everything verbatim, with a line above each part that says what it is."""
+    match found["kind"]:
+        case "turn":
+            of_agent = f", subagent {found['agent']}" if found.get("agent") else ""
+            head = f"{found['ref']}  session {found['session_id']}{of_agent}  {found['timestamp']}"
+            return "\n\n".join([head, *map(_step, found["steps"])])
+        case "compaction":
+            return _compaction(found)
+        case _:
+            return _item(found) if "body" in found else _step(found)
+
+
+def _item(item: dict[str, Any]) -> str:
+    facts = [f"{item['status']}, {item['origin']}, {item['created_at']}"]
+    facts += [f"superseded by {item['superseded_by']}"] if item.get("superseded_by") else []
+    facts += [f"session {item['session_id']}"] if item.get("session_id") else []
+    facts += [_commit(item).strip()] if item.get("commit") else []
+    facts += [f"{link['relation']} {link['ref']}" for link in item["links"]]
+    facts += [f"another {item['ref']} is {alias} now" for alias in item.get("also", ())]
+    fields = [f"{name}: {value}" for name, value in item["body"].items()]
+    return "\n".join([f"{item['ref']}  {'; '.join(facts)}", *fields])
+
+
+def _commit(item: dict[str, Any]) -> str:
+    return f" at {item['commit'][:10]} on {item['branch'] or 'a detached HEAD'}" if item["commit"] else ""
+
+
+def _step(step: dict[str, Any]) -> str:
+    tool = f" {step['tool']}" if step.get("tool") else ""
+    error = " (error)" if step.get("is_error") else ""
+    part = f" {_part(step['part'])}" if "part" in step else ""
+    return f"--- {step['ref']} {step['kind']}{tool}{error} {step['timestamp']}{part}\n{_content(step)}"
+
+
+def _content(step: dict[str, Any]) -> str:
+    return dump_json(step["input"]) if "input" in step else step.get("result", step.get("text", ""))
+
+
+def _part(part: dict[str, Any]) -> str:
+    which = f"lines {part['first']:,}:{part['last']:,} of {part['lines']:,}"
+    if "grep" not in part:
+        return which
+    rest = f", the first {part['shown']:,} shown" if part["shown"] < part["matches"] else ""
+    return f"{part['matches']:,} of {which} match{rest}"
+
+
+def _compaction(found: dict[str, Any]) -> str:
+    what = f"{found['trigger'] or 'unknown'} compaction of session {found['session_id']}"
+    parts = [f"{found['ref']}  {what}  {found['timestamp']}", f"--- summary\n{found['summary'] or 'not known'}"]
+    for restored in found["restored"]:
+        arrived = "delivered" if restored["delivered"] else "not seen in the transcript"
+        parts.append(f"--- restored {restored['part']} ({arrived})\n{restored['text']}")
+    return "\n\n".join(parts)
+
+
+def _why(context: Context, arguments: Namespace) -> None:
+    from unified_state.memory.ledger.explain_item import explain
+
+    workspace = context.workspace(create=False)
+    if workspace.is_empty:
+        message = f"there is no item {arguments.ref}"
+        raise NotFoundError(message, "nothing is recorded here yet")
+    found = workspace.use(lambda archive: explain(archive, workspace.place.repository, arguments.ref))
+    lines = (f"{name:<{_NAME_WIDTH}} {text}" if name else text for name, text in _reasons(found))
+    context.show(found, "" if context.as_json else "\n".join(lines))
+
+
+def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    origin = f"{_ORIGINS[found['origin']]}, {found['created_at']}{_commit(found)}"
+    yield found["ref"], f"{found['kind']}, {found['status']}: {origin}"
+    yield from ((name, _short(str(value))) for name, value in found["body"].items())
+    if found["quote"] is not None:
+        yield "quote", f'"{_short(found["quote"])}"'
+        yield "", f"{'':<{_NAME_WIDTH}} SHA-256 {found['quote_hash']}"
+    yield "taken from", _source(found)
+    turn = found["turn"]
+    if turn:
+        yield "turn", f"{turn['ref']} of session {found['session_id']}"
+        steps = [step for step in (turn["prompt"], turn["step"]) if step]
+        yield from ((step["ref"], f"{step['kind']}: {_short(_content(step))}") for step in steps)
+    for link in found["links"]:
+        other = f"{link['ref']} ({link['status']})"
+        yield "link", f"{link['relation']} {other}" if link["isFrom"] else f"{other} {link['relation']} it"
+    yield "now", found["validity"]["text"]
+    yield from (("fault", fault) for fault in found["faults"])
+
+
+def _source(found: dict[str, Any]) -> str:
+    by = f", captured by the rule {found['rule']}" if found["rule"] else ""
+    by += f", read from the summary of {found['compaction']}" if found["compaction"] else ""
+    if found["source_uuid"]:
+        return f"entry {found['source_uuid']}{by}"
+    if found["origin"] == "user_said":
+        return f"the user's own terminal{by}"
+    return f"no archived entry{by}" if by else "a program; no archived entry has its words"
+
+
+def _short(text: str) -> str:
+    return cut(one_line(text), _CHARACTERS)
+
+
+COMMANDS = {
+    "search": Command(
+        _search,
+        argument("query", nargs="+", metavar="QUERY", help="words to look for"),
+        option("--limit N", "at most so many hits (10; 1,000)", type=count, default=10),
+        option("--session ID", "only this session"),
+        option("--since TIME", "only later ones: 2026-03-14, 3d, yesterday"),
+        option("--tool NAME", "only calls of this tool and their results"),
+        option("--file PATH", "only what names this file"),
+        option("--kind KIND", "only prompt, text, tool_call, decision …"),
+        either(
+            flag("--all-projects", "in the archives of all repositories"),
+            flag("--team", "also what others of the team archived, on the server"),
+        ),
+    ),
+    "recall": Command(
+        _recall,
+        argument("ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"),
+        option("--lines FIRST:LAST", "only these lines of a step: 200:260, 200:, :60"),
+        option("--grep REGEX", "only the lines of a step that match, numbered"),
+    ),
+    "why": Command(_why, argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12")),
+}

@@ -1,0 +1,56 @@
+"""`statusline`, `mcp`, `completion`: commands that other programs start."""
+
+from __future__ import annotations
+
+import sys
+
+from unified_state.errors import MissingExtraError
+from unified_state.interfaces.cli.command_context import Command, argument
+from unified_state.settings import environment, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from unified_state.interfaces.cli.command_context import Context
+
+
+def _status_line(_context: Context, _arguments: Namespace) -> None:
+    from unified_state.interfaces.statusline import run
+
+    run(load_settings(None, environment()).data_dir)
+
+
+def _mcp(_context: Context, _arguments: Namespace) -> int:
+    try:
+        import mcp.server.mcpserver  # noqa: F401  # older ones have no such module
+    except ImportError as error:
+        message = f"{sys.executable} has no package `mcp` of version 2 or later"
+        raise MissingExtraError(message, f"{sys.executable} -m pip install 'mcp>=2,<3'") from error
+    from unified_state.interfaces.mcp.serve_stdio import serve
+
+    return serve()
+
+
+def _completion(context: Context, arguments: Namespace) -> None:
+    import shtab
+
+    from unified_state.interfaces.cli.main import COMMANDS as ALL
+    from unified_state.interfaces.cli.main import build_parser
+
+    context.write(shtab.complete(build_parser(list(ALL)), shell=arguments.shell))
+
+
+COMMANDS = {
+    "statusline": Command(_status_line, has_json=False),
+    "mcp": Command(_mcp, has_json=False),
+    "completion": Command(
+        _completion,
+        argument(
+            "shell",
+            choices=("bash", "zsh", "tcsh"),
+            help='bash: add `eval "$(unified-state completion bash)"` to ~/.bashrc',
+        ),
+        has_json=False,
+    ),
+}

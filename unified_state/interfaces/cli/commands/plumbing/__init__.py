@@ -1,1 +1,0 @@
-"""Commands that programs start: hooks, the status line, the MCP server, completion."""

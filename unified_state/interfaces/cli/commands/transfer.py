@@ -1,0 +1,165 @@
+"""`ingest`, `import`, `export`: take history into the archive, and out of it."""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.interfaces.cli.command_context import (
+    SERVER,
+    Command,
+    argument,
+    either,
+    flag,
+    option,
+    own_on_server,
+    progress_bar,
+)
+from unified_state.lib.times import current_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from unified_state.capture.ingest import Ingested
+    from unified_state.interfaces.cli.command_context import Context
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.upkeep.exchange.import_history import Imported
+
+
+def _ingest(context: Context, arguments: Namespace) -> None:
+    files = _find(arguments.paths)
+    done, text = _archive(context, context.workspace(create=True), files)
+    context.show(done.as_dict(), text)
+
+
+def _find(paths: list[str]) -> list[tuple[str, bool]]:
+    from unified_state.capture.ingest import find_transcripts
+
+    files = find_transcripts(paths)
+    if not files:
+        message = f"there is no transcript in {', '.join(paths)}"
+        raise NotFoundError(message, "transcripts end in .jsonl; `unified-state import` takes files of other programs")
+    return files
+
+
+def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool]]) -> tuple[Ingested, str]:
+    """Archive transcripts; return what was done, and the line that says it."""
+    from unified_state.capture.ingest import ingest
+
+    with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
+        done = ingest(workspace, files, current_time(), advance)
+    for path in done.skipped:
+        context.say(f"skipped {path}: its project folder no longer exists (name the file itself to archive it here)")
+    return done, f"{done.files} transcripts, {done.added:,} new steps"
+
+
+def _import(context: Context, arguments: Namespace) -> None:
+    from unified_state.memory.ledger.rules.short_item import may_decide
+    from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_format
+    from unified_state.upkeep.exchange.import_history import examine, import_file
+
+    forms = {path: TRANSCRIPT if os.path.isdir(path) else find_format(path) for path in arguments.paths}
+    workspace = context.workspace(create=True)
+    if arguments.own and not may_decide(workspace.origin):
+        message = "only the user says that a history is theirs"
+        raise UsageError(message, "ask them to run this in a terminal of their own")
+    if arguments.into is not None:
+        _check_is_for_server(forms, is_own=arguments.own)
+    server = None if arguments.into is None else own_on_server(workspace)
+    # Every file is read to its end before anything is written.
+    readable = [examine(workspace, path, form, arguments.project) for path, form in forms.items() if form != TRANSCRIPT]
+    transcripts = [path for path, form in forms.items() if form == TRANSCRIPT]
+    found = _find(transcripts) if transcripts else []
+    done: list[tuple[dict[str, Any], str]] = []
+    try:
+        for one in readable:
+            with progress_bar("importing", one.records) as advance:
+                imported = import_file(workspace, one, current_time(), advance, is_own=arguments.own, server=server)
+            done.append((imported.as_dict(), _imported_text(imported)))
+        if found:
+            ingested, text = _archive(context, workspace, found)
+            done.append(({"format": TRANSCRIPT, "records": ingested.files, "added": ingested.added}, text))
+    finally:  # what was imported is printed even when a later file fails
+        if done:
+            context.show([value for value, _ in done], "\n".join(text for _, text in done))
+
+
+def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
+    """Raises UsageError where a file must go through the archive: proposals wait there for the user's word."""
+    from unified_state.upkeep.exchange.import_formats import HISTORY
+
+    for path, form in forms.items():
+        if form != HISTORY:
+            message = f"{path} is no history of `export --full`, and goes to the server by way of the archive"
+            raise UsageError(message, "`unified-state import` it here, then `unified-state sync`")
+    if not is_own:
+        message = "only a history of your own goes straight into a server"
+        raise UsageError(message, "say --own; or import it here, decide what holds, then `unified-state sync`")
+
+
+def _imported_text(imported: Imported) -> str:
+    waiting = f", {imported.proposed:,} proposed (`unified-state proposed`)" if imported.proposed else ""
+    left = f", {imported.left:,} left as they are here" if imported.left else ""
+    return f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
+
+
+def _export(context: Context, arguments: Namespace) -> None:
+    from unified_state.memory.archive.export_steps import export_steps
+    from unified_state.search.recall_ref import export_items
+
+    if arguments.full is not None:
+        return _export_all(context, arguments.full, is_on_server=arguments.source is not None)
+    if arguments.source is not None:
+        message = "the history on the server is exported as a whole"
+        raise UsageError(message, "`unified-state export --full FILE --from server`")
+
+    printed = set()  # a damaged archive is read again from the one that replaces it
+
+    def action(archive: Archive) -> None:
+        for line in export_items(archive) if arguments.items else export_steps(archive, arguments.session):
+            key = (line["ref"], line.get("session_id"))
+            if key not in printed:
+                context.write_line(line)
+                printed.add(key)
+
+    return context.reading().use(action)
+
+
+def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
+    from unified_state.upkeep.exchange.export_history import export_history
+
+    workspace = context.workspace(create=False) if is_on_server else context.reading()
+    server = own_on_server(workspace) if is_on_server else None
+    context.say(f"{export_history(workspace, path, server):,} records are in {path}")
+
+
+COMMANDS = {
+    "ingest": Command(
+        _ingest, argument("paths", nargs="+", metavar="TRANSCRIPT|FOLDER", help="*.jsonl, or a folder of them")
+    ),
+    "import": Command(
+        _import,
+        argument(
+            "paths",
+            nargs="+",
+            metavar="FILE|FOLDER",
+            help="of `export --full`, of claude-flow, of claude-mem, a state file, a transcript or a folder of them",
+        ),
+        option("--project NAME", "claude-mem's name of this project (the folder's name)"),
+        flag("--own", "a history is your own: what you said there counts as your word"),
+        argument("--into", choices=(SERVER,), help="write a history of your own to the server, not to the archive"),
+    ),
+    "export": Command(
+        _export,
+        either(
+            option("--session ID", "only this session"),
+            flag("--items", "the items of the ledger in place of the steps"),
+            option("--full FILE", "all steps, items and compactions, into a file that `import` takes"),
+        ),
+        argument("--from", dest="source", choices=(SERVER,), help="with --full: your own history on the server"),
+        has_json=False,
+    ),
+}
