@@ -11,8 +11,8 @@ from typing import Any, Literal, NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on only
 
-from unified_state.model.item import Constraint, Decision, Evidence, OpenQuestion
-from unified_state.model.session_state import State, WorkItem
+from unified_state.lib.record import Record
+from unified_state.model.session_state import State
 
 Origin = Literal["user_said", "observed", "inferred"]
 
@@ -138,36 +138,12 @@ class StatePage(State):
     page: Page = Page(unit="entries", offset=0, shown=0, total=0, next_offset=None)
 
 
-class RecordedDecision(Decision):
-    """The decision that was recorded, and what is to be known of that."""
-
-    notes: tuple[str, ...] = ()
-
-
-class RecordedConstraint(Constraint):
-    """The constraint that was recorded, and what is to be known of that."""
-
-    notes: tuple[str, ...] = ()
-
-
-class RecordedQuestion(OpenQuestion):
-    """The question as it is now, and what is to be known of that."""
-
-    notes: tuple[str, ...] = ()
-
-
-class RecordedEvidence(Evidence):
-    """The evidence that was recorded, and what is to be known of that."""
-
-    notes: tuple[str, ...] = ()
-
-
-class RecordedWorkItem(WorkItem):
-    """The work item as it is now, and what is to be known of that."""
-
-    notes: tuple[str, ...] = ()
+def recorded(entry: type[Record]) -> type[Record]:
+    """Return the shape of an entry after a tool recorded it, with notes for the agent."""
+    fields = {"__doc__": entry.__doc__, "__annotations__": {"notes": tuple[str, ...]}, "notes": ()}
+    return type(f"Recorded{entry.__name__}", (entry,), fields)
 
 
 def schema_of(shape: Any) -> dict[str, Any]:
-    """The JSON Schema of a shape."""
+    """Return the JSON Schema of a shape."""
     return TypeAdapter(shape).json_schema()

@@ -1,4 +1,4 @@
-"""The server itself: which tools, resources and prompts there are, and what they say of themselves.
+"""The server: its tools, resources and prompt, and their descriptions.
 
 Invariant: nothing but the protocol goes to stdout.
 """
@@ -15,17 +15,17 @@ from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.resources import FunctionResource
 from mcp.server.mcpserver.tools import Tool
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, ToolAnnotations
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from pydantic import ValidationError
 
-from unified_state.interfaces.mcp import answer_schemas as shapes
+from unified_state.interfaces.mcp.answer_schemas import schema_of
 from unified_state.interfaces.mcp.server_project import answering, giving, refusal
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools, Texts
 from unified_state.lib.package import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from mcp.server.lowlevel import Server as LowLevelServer
     from mcp.shared._stream_protocols import ReadStream, WriteStream
@@ -42,16 +42,13 @@ INSTRUCTIONS = (
     "Before you ask the user for something, or do something again, look whether it is known: archive_search finds "
     "anything that was ever said or done here, recall shows it whole, why tells where an item comes from."
 )
-_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-_SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
 class Server(MCPServer[None]):
     """The server of one project."""
 
     def __init__(self, project: Project) -> None:
-        tools = list(_tools(ReadingTools(project), RecordingTools(project)))
+        tools = list(_tools(project))
         super().__init__(NAME, version=__version__, instructions=INSTRUCTIONS, tools=tools, log_level="ERROR")
         self._takes = {tool.name: list(tool.parameters["properties"]) for tool in tools}
         texts = Texts(project)
@@ -102,38 +99,24 @@ class Server(MCPServer[None]):
         return refusal(f"{name} was called wrongly: {'; '.join(problems)}; its arguments are {', '.join(takes)}")
 
 
-def _tools(reading: ReadingTools, recording: RecordingTools) -> Iterable[Tool]:
-    """The tools, each with the shape of its answer."""
-    yield _tool(reading.state_get, shapes.StatePage, _READS)
-    yield _tool(reading.archive_search, shapes.Hits, _READS)
-    yield _tool(reading.archive_get_turn, shapes.Turn, _READS)
-    yield _tool(reading.recall, shapes.Recalled, _READS)
-    yield _tool(reading.why, shapes.Explained, _READS)
-    yield _tool(recording.add_decision, shapes.RecordedDecision, _ADDS)
-    yield _tool(recording.supersede_decision, shapes.RecordedDecision, _ADDS)
-    yield _tool(recording.add_constraint, shapes.RecordedConstraint, _ADDS)
-    yield _tool(recording.add_question, shapes.RecordedQuestion, _ADDS)
-    yield _tool(recording.resolve_question, shapes.RecordedQuestion, _SETS)
-    yield _tool(recording.add_evidence, shapes.RecordedEvidence, _ADDS)
-    yield _tool(recording.set_work_item, shapes.RecordedWorkItem, _SETS)
-
-
-def _tool(function: Callable[..., dict[str, Any]], shape: Any, annotations: ToolAnnotations) -> Tool:
-    """A function as a tool. Its answers are not checked against the shape once more: tests do that."""
-    tool = Tool.from_function(
-        answering(function), description=_about(function), annotations=annotations, structured_output=False
-    )
-    tool.parameters["additionalProperties"] = False
-    tool.fn_metadata.output_schema = shapes.schema_of(shape)
-    return tool
+def _tools(project: Project) -> Iterator[Tool]:
+    """Yield the marked methods as tools. Answers are not checked against their shape at run time; tests do that."""
+    for owner in (ReadingTools(project), RecordingTools(project)):
+        for method in (getattr(owner, name) for name, value in vars(type(owner)).items() if hasattr(value, "shape")):
+            tool = Tool.from_function(
+                answering(method), description=_about(method), annotations=method.hints, structured_output=False
+            )
+            tool.parameters["additionalProperties"] = False
+            tool.fn_metadata.output_schema = schema_of(method.shape)
+            yield tool
 
 
 def _about(function: Callable[..., Any]) -> str:
-    """What a docstring says, without its line breaks."""
+    """Return a docstring without its line breaks."""
     return " ".join((inspect.getdoc(function) or "").split())
 
 
 def _problems(error: ValidationError) -> Iterable[str]:
-    """What is wrong with the arguments; without their values, which may be long."""
+    """Yield what is wrong with the arguments, without their values, which may be long."""
     for problem in error.errors(include_url=False, include_input=False):
         yield f"{'.'.join(map(str, problem['loc']))}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

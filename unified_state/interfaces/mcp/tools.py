@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
+from unified_state.interfaces.mcp import answer_schemas as shapes
 from unified_state.interfaces.mcp.server_project import json_text
 from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.lib.record import disk_value
@@ -19,7 +21,18 @@ from unified_state.lib.times import current_time
 from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.writer.record_state import add_item, resolve_question
-from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.model.item import (
+    ALIAS_LETTERS,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    QUESTION,
+    Constraint,
+    Decision,
+    Evidence,
+    OpenQuestion,
+)
+from unified_state.model.session_state import WorkItem
 from unified_state.model.step import KINDS
 from unified_state.restore.note_survival import survivals
 from unified_state.restore.preview import hand_over
@@ -29,21 +42,36 @@ from unified_state.search.search_archive import MOST_HITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from unified_state.interfaces.mcp.server_project import Project
-    from unified_state.lib.record import Record
     from unified_state.memory.workspace.workspace import Workspace
 
 
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 Offset = Annotated[int, Field(ge=0, description="where the page begins: next_offset of the page before")]
 _ITEMS = ("constraints", "decisions", "openQuestions", "failedAttempts", "evidenceLedger")
 
 
+def tool(shape: Any, hints: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a method as a tool: the shape of its answer, and what the client should know of its effects."""
+
+    def mark(method: Callable[..., Any]) -> Callable[..., Any]:
+        method.__dict__.update(shape=shape, hints=hints)
+        return method
+
+    return mark
+
+
 class ReadingTools:
-    """What an agent may ask of a project."""
+    """The tools that read a project."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
+    @tool(shapes.StatePage, READS)
     def state_get(self, offset: Offset = 0) -> dict[str, Any]:
         """The state of the work as it is now: constraints that hold, decisions with their reasons, open questions,
         attempts that failed, errors, the work item, git. Ask for it when you need the whole picture; after a compaction
@@ -52,6 +80,7 @@ class ReadingTools:
         """
         return state_page(self._project, offset)
 
+    @tool(shapes.Hits, READS)
     def archive_search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
         query: Annotated[str, Field(description="words to look for, as you remember them, or a question")],
@@ -81,6 +110,7 @@ class ReadingTools:
             answer["team"] = _of_team(workspace, wanted.replace(limit=limit))
         return {**answer, "notes": notes} if notes else answer
 
+    @tool(shapes.Turn, READS)
     def archive_get_turn(
         self,
         ref: Annotated[str, Field(description="a turn, T41, or a step in it, S1234, at which the page begins then")],
@@ -93,6 +123,7 @@ class ReadingTools:
         turn = recall_and_note(workspace, turn_ref(workspace, ref), current_time())
         return _turn(turn, ref, offset)
 
+    @tool(shapes.Recalled, READS)
     def recall(
         self,
         ref: Annotated[str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction)")],
@@ -111,6 +142,7 @@ class ReadingTools:
 
         return recall_and_note(self._project.reading(), ref, current_time(), part, page)
 
+    @tool(shapes.Explained, READS)
     def why(
         self,
         ref: Annotated[str, Field(description="an item: D7 C3 Q1 E12 A2")],
@@ -125,7 +157,7 @@ class ReadingTools:
 
 
 def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
-    """What others archived, with who said it; where the server cannot tell, one line is reported."""
+    """Return what other users archived. A server that cannot answer gets one line in the report."""
     from unified_state.settings import environment
     from unified_state.team.search_team import find_in_team
     from unified_state.team.team_server import team_server
@@ -140,7 +172,7 @@ def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
 
 
 def state_page(project: Project, offset: int) -> dict[str, Any]:
-    """The state with as many of its items as fit; what stands beside them is on the first page."""
+    """Return a page of the state's items; the first page has the other fields too."""
     state: dict[str, Any] = disk_value(UnifiedStateManager(workspace=project.reading()).load_state())
     items = [(section, entry) for section in _ITEMS for entry in state.pop(section)]
     head = {name: state.pop(name) for name in ("version", "timestamp", "trigger")}
@@ -180,11 +212,12 @@ Reversible = Annotated[bool, Field(description="false where it cannot be changed
 
 
 class RecordingTools:
-    """What an agent may record in a project. Every call is durable when it is answered."""
+    """The tools that record in a project. A call is durable when it is answered."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
+    @tool(shapes.recorded(Decision), ADDS)
     def add_decision(
         self,
         decision: Annotated[str, Field(description="what was decided, in one sentence that stands on its own")],
@@ -197,6 +230,7 @@ class RecordingTools:
         """
         return self._add(DECISION, {"decision": decision, "rationale": rationale, "reversible": reversible}, quote)
 
+    @tool(shapes.recorded(Decision), ADDS)
     def supersede_decision(
         self,
         id: Ref,  # noqa: A002  # the name in the answers
@@ -209,6 +243,7 @@ class RecordingTools:
         body = {"decision": decision, "rationale": rationale, "reversible": reversible}
         return self._add(DECISION, body, quote, supersedes=id)
 
+    @tool(shapes.recorded(Constraint), ADDS)
     def add_constraint(
         self,
         constraint: Annotated[str, Field(description="the rule, in one sentence")],
@@ -221,6 +256,7 @@ class RecordingTools:
         """
         return self._add(CONSTRAINT, {"constraint": constraint, "source": source, "blocking": blocking}, quote)
 
+    @tool(shapes.recorded(OpenQuestion), ADDS)
     def add_question(
         self,
         question: Annotated[str, Field(description="what has to be found out or decided")],
@@ -231,6 +267,7 @@ class RecordingTools:
         """Record an open question that this session may not answer; `resolve_question` closes it."""
         return self._add(QUESTION, {"question": question, "context": context, "priority": priority}, quote)
 
+    @tool(shapes.recorded(OpenQuestion), SETS)
     def resolve_question(
         self,
         id: Ref,  # noqa: A002  # the name in the answers
@@ -239,8 +276,9 @@ class RecordingTools:
         """Close an open question with its answer."""
         notes: list[str] = []
         entry = resolve_question(self._project.recording(notes.append), id, resolution)
-        return _recorded(entry, notes)
+        return {**disk_value(entry), "notes": notes}
 
+    @tool(shapes.recorded(Evidence), ADDS)
     def add_evidence(
         self,
         type: Literal["error", "command", "output", "observation"],  # noqa: A002  # the name on disk
@@ -253,6 +291,7 @@ class RecordingTools:
         """
         return self._add(EVIDENCE, {"type": type, "content": content, "source": source}, quote)
 
+    @tool(shapes.recorded(WorkItem), SETS)
     def set_work_item(
         self,
         id: Annotated[str | None, Field(description="ticket, issue, task")] = None,  # noqa: A002  # the name on disk
@@ -266,7 +305,7 @@ class RecordingTools:
             raise UsageError(message, "give id, title, phase or progress")
         notes: list[str] = []
         manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
-        return _recorded(manager.set_work_item(id, title, phase, progress), notes)
+        return {**disk_value(manager.set_work_item(id, title, phase, progress)), "notes": notes}
 
     def _add(
         self, kind: str, body: dict[str, Any], quote: str | None, *, supersedes: str | None = None
@@ -275,16 +314,11 @@ class RecordingTools:
         workspace = self._project.recording(notes.append)
         source = quoted_source(workspace, kind, body, quote)
         entry = add_item(workspace, kind, body, supersedes=supersedes, source=source)
-        return _recorded(entry, notes)
-
-
-def _recorded(entry: Record, notes: list[str]) -> dict[str, Any]:
-    """The entry as it stands in the state file, and what the agent should know of it."""
-    return {**disk_value(entry), "notes": notes}
+        return {**disk_value(entry), "notes": notes}
 
 
 class Texts:
-    """The texts of a project."""
+    """The resources and the prompt of a project."""
 
     def __init__(self, project: Project) -> None:
         self._project = project

@@ -143,8 +143,6 @@ _SPELLINGS: dict[str | bytes, tuple[str, ...]] = {  # of words that say nothing 
     b"traceback": ("Traceback",),
 }
 _SIGNS = ("\u2717", "\u2718", "\u2716", "\u25cf")
-_DIGITS = b"0123456789"
-_LONG, _SAMPLE, _FEW = 100_000, 20_000, 4  # characters; one of so many is not the repeat of another
 MOST = 2_000  # an output with more lines of trouble is left alone
 _NO_TROUBLE = (
     "0 errors",
@@ -165,26 +163,11 @@ def trouble_places(text: str) -> list[int]:
     """A place in each line that tells of trouble, in order; of an output that is full of them some more than `MOST`."""
     places: dict[int, int] = {}  # by the end of the line
     folded = text.encode("ascii", "replace").lower()  # a byte for each character, so that places are the same
-    distinct = _distinct(folded)
     for word in _WORDS:
-        if distinct is folded or word in distinct:
-            _note_lines(text, folded.find, word, places)
+        _note_lines(text, folded.find, word, places)
     for sign in () if text.isascii() else _SIGNS:
         _note_lines(text, text.find, sign, places)
     return sorted(place for end, place in places.items() if not _is_none(text[max(0, place - 20) : end][:80]))
-
-
-def _distinct(folded: bytes) -> bytes:
-    """A text without the repeats of lines that differ in nothing but digits, where it has many: most of what is very
-    long was printed by a few places in a program, and then it is known at once which words stand nowhere.
-    """
-    if len(folded) < _LONG or len(_without_repeats(folded[:_SAMPLE])) > _SAMPLE // _FEW:
-        return folded
-    return _without_repeats(folded)
-
-
-def _without_repeats(folded: bytes) -> bytes:
-    return b"\n".join(set(folded.translate(None, _DIGITS).split(b"\n")))
 
 
 def _note_lines(text: str, find: Callable[[Any, int], int], trace: str | bytes, places: dict[int, int]) -> None:
