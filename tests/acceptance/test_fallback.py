@@ -248,7 +248,7 @@ def test_what_is_not_merged_yet_is_not_taken_for_somebody_else_s(known: Project)
         assert holder.stdin is not None
         assert holder.stdout.readline() == "held\n"
         done = known.run("save")
-        assert (done.code, "is not shown yet" in done.err) == (0, True), done
+        assert (done.code, "is not merged completely" in done.err) == (0, True), done
         holder.stdin.close()
     assert [item["decision"] for item in known.ask("decision", "list", "--all")] == ["one", "two", "three", "meanwhile"]
     assert known.run("load").code == 0

@@ -53,7 +53,7 @@ def test_on_a_full_disk_commands_go_on_elsewhere_and_say_so_and_all_is_merged_wh
         _is_kept_elsewhere(project)
         _hooks_do_no_harm(project, path)
         assert [item["decision"] for item in project.ask("decision", "list")] == ["before"]
-        assert "is not shown yet" in project.run("decision", "list").err
+        assert "is not merged completely" in project.run("decision", "list").err
         subprocess.run([*project.prefix, "rm", str(project.home / "ballast")], check=True)
         assert project.decide("after") == "D3"
         shown = [item["decision"] for item in project.ask("decision", "list")]
@@ -211,7 +211,7 @@ def _is_kept_elsewhere(project: Project) -> None:
         assert (done.code, done.err.count("\n")) == (0, 1), done
         assert "joins the archive once that can be used" in done.err
     assert told_in_one_line(done := project.run(*resolve)), done
-    assert "Q1 lies in the archive, which cannot be used now" in done.err
+    assert "Q1 is in the archive, which cannot be used now" in done.err
 
 
 def _hooks_do_no_harm(project: Project, path: str) -> None:

@@ -154,14 +154,14 @@ def spoil(project: Project, statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("UPDATE item SET quote = 'Push to main' WHERE alias = 'C1'", "not the one that was recorded"),
-        ("UPDATE item SET quote = x'00ff' WHERE alias = 'C1'", "not the one that was recorded"),
-        ("UPDATE item SET quote_hash = 'abc' WHERE alias = 'C1'", "not the one that was recorded"),
-        ("UPDATE item SET quote_hash = NULL WHERE alias = 'C1'", "one is missing"),
+        ("UPDATE item SET quote = 'Push to main' WHERE alias = 'C1'", "its quote was changed"),
+        ("UPDATE item SET quote = x'00ff' WHERE alias = 'C1'", "its quote was changed"),
+        ("UPDATE item SET quote_hash = 'abc' WHERE alias = 'C1'", "its quote was changed"),
+        ("UPDATE item SET quote_hash = NULL WHERE alias = 'C1'", "is missing"),
         ("UPDATE item SET source_uuid = 'nowhere' WHERE alias = 'C1'", "is not in the archive"),
-        ("UPDATE item SET compaction = 99 WHERE alias = 'C1'", "the summary it was read from, K99"),
-        ("UPDATE step SET body = 'something else'", "does not stand in the entry it came from, S"),
-        ("UPDATE step SET body = x'00ff'", "does not stand in the entry it came from, S"),
+        ("UPDATE item SET compaction = 99 WHERE alias = 'C1'", "not in summary K99"),
+        ("UPDATE step SET body = 'something else'", "is not in its source entry S"),
+        ("UPDATE step SET body = x'00ff'", "is not in its source entry S"),
     ],
 )
 def test_validate_names_the_item_whose_evidence_fails(

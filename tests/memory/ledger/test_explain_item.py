@@ -46,7 +46,7 @@ def decide(archive: Archive, masker: Masker, keep: Callable[..., None], said: st
 
 
 def faults(archive: Archive) -> list[tuple[str, str]]:
-    return [(fault.ref, fault.message) for fault in check_provenance(archive)]
+    return [(fault.path, fault.message) for fault in check_provenance(archive)]
 
 
 def test_why_shows_origin_time_commit_quote_and_the_turn_around_it(decided: Archive, place: Place) -> None:
@@ -87,22 +87,22 @@ def test_a_changed_quote_is_found(decided: Archive) -> None:
     decided.run("UPDATE item SET quote = ?", pack("Use PostgreSQL"))
     ((ref, message),) = faults(decided)
     assert ref == "D1"
-    assert message.startswith("its quote is not the one that was recorded")
+    assert message.startswith("its quote was changed")
 
 
 def test_a_changed_step_is_found(decided: Archive) -> None:
     decided.run("UPDATE step SET body = ? WHERE id = 3", pack('{"command":"nothing"}'))
-    assert faults(decided) == [("D1", "its quote does not stand in the entry it came from, S3")]
+    assert faults(decided) == [("D1", "its quote is not in its source entry S3")]
 
 
 def test_a_removed_step_is_found(decided: Archive) -> None:
     decided.run("DELETE FROM step WHERE id = 3")
-    assert faults(decided) == [("D1", f"the entry it came from, {uuid_of(3)}, is not in the archive")]
+    assert faults(decided) == [("D1", f"its source entry {uuid_of(3)} is not in the archive")]
 
 
 def test_a_removed_quote_or_hash_is_found(decided: Archive) -> None:
     decided.run("UPDATE item SET quote = NULL")
-    assert faults(decided) == [("D1", "of its quote and the hash one is missing")]
+    assert faults(decided) == [("D1", "either its quote or the hash of it is missing")]
 
 
 def test_an_item_from_before_there_were_quotes_is_no_fault(decided: Archive) -> None:
@@ -179,7 +179,7 @@ def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: A
     archive.run("UPDATE item SET compaction = ? WHERE uuid = ?", compaction.id, item.uuid)
     assert faults(archive) == []
     keep_summary(archive, compaction, "nothing", "subagent_stop")
-    assert faults(archive) == [("D1", "its quote does not stand in the summary it was read from, K1")]
+    assert faults(archive) == [("D1", "its quote is not in summary K1")]
     requote_summary(archive, compaction.id, "nothing", masker)
     assert faults(archive) == []
     forget_ref(archive, "K1")

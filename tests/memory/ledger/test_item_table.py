@@ -13,7 +13,6 @@ from unified_state.memory.ledger.item_table import (
     find_item,
     insert_item,
     items_in_file,
-    last_numbers,
     link_items,
     list_items,
     next_alias,
@@ -77,7 +76,7 @@ def test_aliases_are_counted_for_each_kind(archive: Archive) -> None:
         "C1",
         "D3",
     ]
-    assert last_numbers(archive) == {"D": 3, "C": 1}
+    assert dict(archive.rows("SELECT letter, last FROM counter")) == {"D": 3, "C": 1}
 
 
 def test_numbers_that_are_taken_are_not_given(archive: Archive) -> None:

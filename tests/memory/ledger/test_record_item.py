@@ -92,7 +92,7 @@ def test_a_decision_takes_the_place_of_one_when_both_are_there(archive: Archive,
 
 
 @pytest.mark.parametrize(
-    ("by", "message"), [("D1", "D1 cannot take its own place"), ("D9", "no item"), ("C1", "C1 is a")]
+    ("by", "message"), [("D1", "D1 cannot supersede itself"), ("D9", "no item"), ("C1", "C1 is a")]
 )
 def test_only_another_decision_takes_its_place(archive: Archive, record: Recorder, by: str, message: str) -> None:
     record()
@@ -105,7 +105,7 @@ def test_only_another_decision_takes_its_place(archive: Archive, record: Recorde
 def test_what_is_superseded_already_cannot_be_again(archive: Archive, record: Recorder) -> None:
     record()
     record(supersedes="D1")
-    with pytest.raises(UsageError, match="D1 is superseded already; supersede the decision that is current now"):
+    with pytest.raises(UsageError, match="D1 is already superseded; supersede the current decision"):
         record(supersedes="D1")
     assert len(list_items(archive)) == 2
 

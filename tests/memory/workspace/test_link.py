@@ -96,13 +96,13 @@ def test_the_archive_of_its_own_stays(clone: Clone, data_dir: Path) -> None:
 
 
 def test_an_archive_that_is_not_there_cannot_be_joined(clone: Clone, data_dir: Path) -> None:
-    with pytest.raises(NotFoundError, match="there is no archive 0123456789abcdef; `unified-state link` lists those"):
+    with pytest.raises(NotFoundError, match="there is no archive 0123456789abcdef; `unified-state link` lists the"):
         link(clone("first"), str(data_dir), "0123456789abcdef")
 
 
 @pytest.mark.parametrize("wanted", ["", "../elsewhere", "a b"])
 def test_what_is_no_id_is_refused(clone: Clone, data_dir: Path, wanted: str) -> None:
-    with pytest.raises(UsageError, match="is no id of an archive"):
+    with pytest.raises(UsageError, match="is not the id of an archive"):
         link(clone("first"), str(data_dir), wanted)
 
 

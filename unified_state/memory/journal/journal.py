@@ -1,8 +1,8 @@
 """The journal: a history as lines of JSON, to which each commit appends its own.
 
-A commit ends with a line that says so. What a killed process or a full disk left behind the last such line was never
-acknowledged: nobody reads it, and the next commit cuts it off. A line that the disk or an editor has changed is left
-out, and every other one counts. The lock lies beside the folder, since the folder may be moved away while it is held.
+A commit ends with a commit line. Lines behind the last commit line, left by a killed process or a full disk, were never
+acknowledged: readers skip them, and the next commit cuts them off. A damaged line is skipped, every other line counts.
+The lock file is beside the folder, since the folder may be renamed while the lock is held.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _LINES_OF_A_COMMIT = 1000  # of a journal that is written anew
 
 
 class Journal:
-    """The journal of one folder. `with journal: …` holds its lock, for which it waits so many seconds; inside, more of
-    the same is free. After `commits()`, `end` is where the last commit ends and `damaged` counts unreadable lines.
+    """The journal of one folder. `with journal: …` holds its lock and may be nested; `seconds` limits the wait for it.
+    After `commits()`, `end` is the end of the last commit and `damaged` the number of unreadable lines.
     """
 
     def __init__(self, folder: str, seconds: float, name: str = HISTORY) -> None:
         self.folder = folder
         self.path = os.path.join(folder, name)
-        message = f"the history {self.path} is in use by another process"
+        message = f"the journal {self.path} is locked by another process"
         busy = ArchiveUnavailableError(message, "another process writes for a long time; try again")
         self._lock = FileLock(f"{folder}.lock", seconds, busy)
         self._depth = 0
@@ -58,7 +58,7 @@ class Journal:
             self._lock.__exit__(None, None, None)
 
     def mark(self) -> str | None:
-        """What changes when the file does; None where there is none."""
+        """Return a text that changes whenever the file does; None where there is no file."""
         try:
             found = os.stat(self.path)
         except FileNotFoundError:
@@ -68,11 +68,11 @@ class Journal:
         return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
     def size(self) -> int:
-        """The bytes of the file."""
+        """Return the size of the file in bytes."""
         return os.path.getsize(self.path) if os.path.exists(self.path) else 0
 
     def commits(self) -> Iterator[list[dict[str, Any]]]:
-        """The lines of each commit, in order. Raises StorageError where the file cannot be read."""
+        """Yield the lines of each commit, in order. Raises StorageError where the file cannot be read."""
         self.end = self.damaged = 0
         try:
             with open(self.path, "rb") as file:
@@ -100,7 +100,7 @@ class Journal:
             self.end = position
 
     def append(self, lines: Iterable[dict[str, Any]], *, durable: bool) -> None:
-        """Add a commit. Raises StorageError, and the file is as it was. Call it with the lock held."""
+        """Append a commit; the caller holds the lock. Raises StorageError and leaves the file as it was."""
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
         except OSError as error:
@@ -124,7 +124,7 @@ class Journal:
             os.close(descriptor)
 
     def cut(self, end: int) -> None:
-        """Take away what stands behind a place: what nobody acknowledged. Call it with the lock held."""
+        """Cut off everything behind a position; the caller holds the lock."""
         if self.size() > end:
             try:
                 os.truncate(self.path, end)
@@ -132,7 +132,7 @@ class Journal:
                 raise self._unwritable(error) from error
 
     def rewrite(self, lines: Iterable[dict[str, Any]]) -> None:
-        """Put another content in the file's place, whole or not at all. Call it with the lock held."""
+        """Replace the content of the file atomically; the caller holds the lock."""
         temporary = temporary_name(self.path)
         try:
             with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
@@ -152,11 +152,11 @@ class Journal:
                 os.unlink(temporary)
 
     def _unwritable(self, error: OSError) -> StorageError:
-        message = f"the history {self.path} cannot be written: {error.strerror or error}"
+        message = f"the journal {self.path} cannot be written: {error.strerror or error}"
         return StorageError(message, "free some space or check the permissions of the folder")
 
     def _unreadable(self, error: OSError) -> StorageError:
-        message = f"the history {self.path} cannot be read: {error.strerror or error}"
+        message = f"the journal {self.path} cannot be read: {error.strerror or error}"
         return StorageError(message, "make it a file that you may read")
 
 
@@ -173,7 +173,7 @@ def _told(line: bytes) -> dict[str, Any] | None:
 
 
 def _write(descriptor: int, content: bytes) -> None:
-    """All of it: a file system that is nearly full takes a part."""
+    """Write all bytes: one write on a nearly full file system may write only some."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

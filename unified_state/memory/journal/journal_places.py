@@ -1,8 +1,8 @@
-"""Where journals lie, and whether one waits to be merged: every use of an archive asks that first.
+"""The folders of journals, and whether one waits to be merged.
 
-With `tier = "json"` a project's journal lies in its folder and is its history. Otherwise a journal holds what could not
-go into the archive for a while, until it is merged back: in the same folder, or where that cannot be written beside the
-state file.
+With `tier = "json"` the journal in a project's folder is its history. Otherwise a journal holds the records that the
+archive could not take, until they are merged. It is in the same folder, or beside the state file where that folder
+cannot be written.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
 
-FORMER = "store.json"  # is there where the files are that were kept before there was a journal
-DAMAGED = ".damaged-"  # in the name of a folder that was merged as far as it could be read
-MERGED = ".merged-"  # in the name of a folder that is in the archive and about to go
-_PROBE = b"\0" * 8192  # what a disk that is full does not take
+FORMER = "store.json"  # marks the files of builds that had no journal
+DAMAGED = ".damaged-"  # in the name of a merged folder that has unreadable lines
+MERGED = ".merged-"  # in the name of a merged folder that is about to be removed
+_PROBE = b"\0" * 8192  # more than a full disk takes
 
 
 def waiting_journals(place: Place, *, is_tier: bool) -> list[str]:
-    """The folders with something to merge, or what is left of it. With `is_tier` the place's journal is its history."""
+    """Return the folders that have something to merge or to remove. With `is_tier` the usual journal is the history."""
     usual = journal_folder(place)
     found = [usual] if _waits(usual, is_history=is_tier) else []
     if os.path.isdir(beside_state_file(place)):
@@ -35,7 +35,7 @@ def waiting_journals(place: Place, *, is_tier: bool) -> list[str]:
 
 
 def remove_journals(place: Place) -> None:
-    """Remove every journal of a place for good, with what was replayed from it. Raises OSError."""
+    """Delete every journal of a place and its replay. Raises OSError."""
     beside = _folder_beside(place) if os.path.isdir(beside_state_file(place)) else None
     for folder in filter(None, (journal_folder(place), beside)):
         remove_scratch(folder)
@@ -43,13 +43,13 @@ def remove_journals(place: Place) -> None:
 
 
 def writable_journal(place: Place) -> str:
-    """The folder where a journal can be written now; the usual one where none can."""
+    """Return the folder where a journal can be written now; the usual one where none can."""
     usual = journal_folder(place)
     return usual if _takes(usual) else _folder_beside(place) or usual
 
 
 def merged_folders(folder: str) -> list[str]:
-    """What is left of a folder's histories that are in the archive by now."""
+    """Return the renamed folders of a journal that is merged and was not removed yet."""
     parent, name = os.path.split(folder)
     return [os.path.join(parent, one) for one in _names(parent) if one.startswith(f"{name}{MERGED}")]
 
@@ -68,8 +68,9 @@ def _names(folder: str) -> list[str]:
 
 
 def _folder_beside(place: Place) -> str | None:
-    """The folder beside the state file. Its name has a part that only this user can compute: a history that came with
-    somebody's repository must not be taken for ours. None where that part cannot be had.
+    """Return the folder beside the state file; None where the masking key cannot be read.
+
+    Its name has a keyed HMAC tag, so that a journal that came with a cloned repository is not taken for the user's.
     """
     from unified_state.memory.secrets.masker import Masker
 
@@ -81,7 +82,7 @@ def _folder_beside(place: Place) -> str | None:
 
 
 def _takes(folder: str) -> bool:
-    """Whether something can be written there: permissions do not tell of a disk that is full."""
+    """Try to write there: permissions do not tell of a full disk."""
     probe = os.path.join(folder, f"probe-{os.getpid()}")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

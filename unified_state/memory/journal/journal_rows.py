@@ -1,8 +1,8 @@
 """Rows of an archive as lines of a journal, and back.
 
-`{"item": {…}}` is a row as it stands now, `{"gone": "note", "key": [5]}` one that is no longer there. Triggers note
-which rows change, so no writer has to know of the journal. Texts stand there as texts, also those that the archive
-compresses. The full-text index is made anew; all else comes back exactly, with the numbers that refs name.
+`{"item": {…}}` is the present state of a row, `{"gone": "note", "key": [5]}` a deleted row. Triggers note which rows
+change, so no writer has to know of the journal. Compressed texts are written as plain text. A replay rebuilds the
+full-text index; everything else is restored exactly, with the numbers that refs name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STATE = "CREATE TABLE journal_state (name TEXT PRIMARY KEY, value) WITHOUT ROWI
 
 
 class Table:
-    """The columns of a table, and those of its key."""
+    """The columns and the key columns of a table, and its statements."""
 
     def __init__(self, name: str, columns: list[str], keys: list[str]) -> None:
         self.keys = keys or ["rowid"]
@@ -44,7 +44,7 @@ class Table:
 
 
 def read_tables(archive: Archive) -> Tables:
-    """All tables of an archive whose rows a journal holds."""
+    """Return the tables of an archive whose rows a journal holds."""
     found: dict[str, tuple[list[str], list[tuple[int, str]]]] = {}
     for table, column, place in archive.rows(
         "SELECT tables.name, columns.name, columns.pk FROM (SELECT name FROM sqlite_schema WHERE type = 'table' AND "
@@ -58,7 +58,7 @@ def read_tables(archive: Archive) -> Tables:
 
 
 def note_changes(archive: Archive, tables: Tables) -> None:
-    """Note which rows change from now on, by triggers; and make the table of what is known of the replay itself."""
+    """Create the triggers that note changed rows, and the table with the state of the replay."""
     archive.run(_CHANGED)
     archive.run(_STATE)
     for name, table in tables.items():
@@ -73,7 +73,7 @@ def _noted(name: str, table: Table, row: str) -> str:
 
 
 def changed_lines(archive: Archive, tables: Tables) -> list[Line]:
-    """The rows that changed since the last commit, as they are now."""
+    """Return a line for each row that changed since the last commit."""
     changed = archive.rows(
         "SELECT what, k1, k2, k3, k4 FROM journal_changed GROUP BY what, k1, k2, k3, k4 ORDER BY min(rowid)"
     )
@@ -87,30 +87,30 @@ def changed_lines(archive: Archive, tables: Tables) -> list[Line]:
 
 
 def all_lines(archive: Archive, tables: Tables) -> Iterator[Line]:
-    """Every row."""
+    """Yield a line for every row."""
     for name, table in tables.items():
         for row in archive.execute(table.rows):
             yield {name: _line(table, row)}
 
 
 def count_rows(archive: Archive, tables: Tables) -> int:
-    """How many lines `all_lines` gives."""
+    """Return the number of lines that `all_lines` yields."""
     return sum(int(archive.row(f"SELECT count(*) FROM {name}")[0]) for name in tables)
 
 
 def replay(archive: Archive, tables: Tables, lines: Iterable[Line]) -> int:
-    """Make the archive hold what the lines say, in place of what it held; how many lines cannot be used. Call it
-    within a transaction.
+    """Replace the rows of the archive by those of the lines, and rebuild the full-text index. Return the number of
+    unusable lines. Call it within a transaction.
     """
     left = load(archive, tables, lines)
     archive.run("INSERT INTO step_text (step_text) VALUES ('delete-all')")
     archive.run("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL")
-    index_left(archive, _INDEXED)  # of more a search takes care
+    index_left(archive, _INDEXED)  # a search indexes the rest
     return left
 
 
 def load(archive: Archive, tables: Tables, lines: Iterable[Line]) -> int:
-    """Put the rows of lines in place of all rows, whose triggers see nothing of it; how many lines cannot be used."""
+    """Replace all rows by those of the lines, without running triggers. Return the number of unusable lines."""
     triggers = archive.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
     for name, _ in triggers:
         archive.run(f"DROP TRIGGER {name}")
@@ -123,7 +123,7 @@ def load(archive: Archive, tables: Tables, lines: Iterable[Line]) -> int:
 
 
 def _put(archive: Archive, tables: Tables, line: Line) -> bool:
-    """Whether a line could be used."""
+    """Apply a line, and return whether that was possible."""
     try:
         if GONE in line:
             archive.execute(tables[line[GONE]].drop, list(map(_stored, line[_KEY])))

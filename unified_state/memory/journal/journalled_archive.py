@@ -1,9 +1,11 @@
 """An archive whose truth is a journal of lines: SQLite holds a replay of it that may be lost at any moment.
 
-A transaction holds the journal's lock from its beginning to its end. Its lines are in the journal before SQLite
-commits, so whoever is told that something was recorded finds it there. Where the two differ (a process was killed in
-between, an editor was at work) the journal counts and is replayed anew. What is forgotten leaves the journal by a
-rewrite, which the next process does where one was killed before.
+A transaction holds the journal's lock. Its lines are in the journal before SQLite commits, so an acknowledged change is
+always in the journal. Where the two differ (after a kill, or an edit by hand) the journal counts and is replayed again.
+A rewrite removes forgotten content from the journal; where a process was killed before it, the next one rewrites.
+
+The first line of a journal holds the version of the tables of its rows. Rows of an older version are loaded into
+tables of that version and migrated like an archive.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ _LAST_CHANGE = "SELECT coalesce(max(rowid), 0) FROM journal_changed"
 
 
 class JournalledArchive(Archive):
-    """The archive of the journal in a folder. Where nothing can be written it can be read all the same."""
+    """The archive of the journal in a folder. It can be read even where nothing can be written."""
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class JournalledArchive(Archive):
         mask: Callable[[str], str] = str,
         journal: Journal | None = None,
     ) -> None:
-        """`journal` is for callers that hold its lock."""
+        """Open the archive. `journal` is for callers that hold its lock."""
         self._folder = folder
         self.journal = journal or Journal(folder, seconds)
         self._known: Tables | None = None
@@ -60,26 +62,26 @@ class JournalledArchive(Archive):
         self._is_writable = True
         super().__init__("", seconds=seconds, mask=mask)
         self.folder = folder
-        (self._last_change,) = self.row(_LAST_CHANGE)  # what is not journalled yet, and not this process's
+        (self._last_change,) = self.row(_LAST_CHANGE)  # earlier changes, which are not of this process
 
     @property
     def damaged(self) -> int:
-        """How many lines of the journal cannot be used."""
+        """The number of unusable lines in the journal."""
         return int(self._state("damaged") or 0)
 
     def size(self) -> int:
-        """The bytes of the journal."""
+        """Return the size of the journal in bytes."""
         return self.journal.size()
 
     def compact(self) -> None:
-        """Write the journal anew, as the rows are now, and the replay without its free pages."""
+        """Rewrite the journal from the rows, and the replay without its free pages."""
         self.run("VACUUM")
         self._rewrites = True
         with self.transaction():
             pass
 
     def transaction(self, *, durable: bool = True) -> Transaction:
-        """As of any archive; what is committed is in the journal first."""
+        """Return a transaction that commits to the journal first."""
         return _Journalled(self, durable=durable)
 
     def __exit__(
@@ -111,7 +113,7 @@ class JournalledArchive(Archive):
             return self._prepared(seconds)
 
     def _prepared(self, seconds: float) -> Connection:
-        """A connection to what the journal says now."""
+        """Connect to a replay that is up to date."""
         connection = None
         try:
             self.connection = connection = connect_archive(self.path, seconds)
@@ -143,14 +145,14 @@ class JournalledArchive(Archive):
         return not self.row("SELECT 1 FROM sqlite_schema WHERE name = 'journal_state'")
 
     def _is_left_behind(self) -> bool:
-        """Whether the history that was replayed here is gone."""
+        """Whether the journal of this replay was removed."""
         return not self._is_new() and self.journal.mark() is None and self._state("mark") is not None
 
     def _is_current(self) -> bool:
         return not self._is_new() and self._state("mark") == self.journal.mark()
 
     def _is_due(self) -> bool:
-        """Whether the journal holds what was forgotten, or has grown far beyond what its rows need."""
+        """Whether the journal still has forgotten content, or is far larger than its rows."""
         if self._is_new():
             return False
         return bool(self._state("unclean")) or self.journal.size() > 4 * int(self._state("whole") or 0) + _SLACK
@@ -164,14 +166,14 @@ class JournalledArchive(Archive):
             self.run("INSERT OR REPLACE INTO journal_state VALUES (?, ?)", name, value)
 
     def catch_up(self) -> None:
-        """Replay the journal anew where it is not as this process left it. Call it in a transaction."""
+        """Replay the journal where another process changed it. Call it in a transaction."""
         if not self._is_current():
             self._replay()
 
     def _replay(self, *, is_opening: bool = False) -> None:
         is_new, mark = self._is_new(), self.journal.mark()
         if mark is None and not is_opening:
-            message = f"the history {self.journal.path} was removed meanwhile"
+            message = f"the journal {self.journal.path} was removed meanwhile"
             raise ArchiveUnavailableError(message, "try again")
         if is_new:
             note_changes(self, self._tables)
@@ -185,14 +187,14 @@ class JournalledArchive(Archive):
         self._note(mark=self.journal.mark())
 
     def _cut_tail(self) -> None:
-        """Take away what a killed process left half written."""
+        """Cut off the lines that a killed process did not commit."""
         try:
             self.journal.cut(self.journal.end)
         except StorageError:
-            return  # nobody reads it, and whoever writes says so where that fails
+            return  # readers skip these lines, and the next commit reports the error
 
     def write_ahead(self, *, durable: bool) -> None:
-        """Put into the journal what this transaction changed. Call it in the transaction, with the lock held."""
+        """Append the changes of this transaction to the journal. Call it in the transaction, with the lock held."""
         if self._rewrites or not self.journal.size():
             self._write_anew()
             return
@@ -210,7 +212,7 @@ class JournalledArchive(Archive):
 
 
 class _Journalled(Transaction):
-    """A transaction that holds the journal's lock, and commits to the journal first."""
+    """A transaction that holds the journal's lock and commits to the journal first."""
 
     def __init__(self, archive: JournalledArchive, *, durable: bool) -> None:
         super().__init__(archive.connection, "OFF")
@@ -254,7 +256,7 @@ class _Journalled(Transaction):
 
 
 class MemoryArchive(Archive):
-    """An archive that is gone when it is closed; `version` is that of its tables at first."""
+    """An archive in memory; `version` is the initial version of its tables."""
 
     def __init__(self, version: int = ARCHIVE_VERSION) -> None:
         self._version = version
@@ -265,7 +267,7 @@ class MemoryArchive(Archive):
 
 
 def drop_damaged(folder: str) -> None:
-    """Remove what the journal in a folder was replayed into, unless it is whole: another process may have made it."""
+    """Remove a damaged replay of the journal in a folder. A sound one stays: another process may just have made it."""
     path = find_scratch(folder, ARCHIVE_VERSION)
     try:
         with Archive(path or "", read_only=True) as archive:
@@ -277,8 +279,8 @@ def drop_damaged(folder: str) -> None:
 
 
 class Replayed(Record):
-    """What a replay met: how many lines could not be used, whether what was forgotten may still stand in the journal,
-    how many bytes its rows need.
+    """The outcome of a replay: the number of unusable lines, whether the journal may still have forgotten content, and
+    the bytes that its rows need.
     """
 
     damaged: int
@@ -287,7 +289,7 @@ class Replayed(Record):
 
 
 def replay_journal(archive: Archive, journal: Journal, tables: Tables) -> Replayed:
-    """Make the archive hold what the journal says. Raises NewerArchiveError. Call it within a transaction."""
+    """Load the journal into the archive. Raises NewerArchiveError. Call it within a transaction."""
     lines = _Lines(journal)
     version = lines.header.get(_TABLES, ARCHIVE_VERSION)
     if version < ARCHIVE_VERSION:
@@ -303,7 +305,7 @@ def replay_journal(archive: Archive, journal: Journal, tables: Tables) -> Replay
 
 
 def write_journal(archive: Archive, journal: Journal, tables: Tables) -> None:
-    """Write the journal anew from the archive's rows. Call it within a transaction, with the journal's lock held."""
+    """Rewrite the journal from the archive's rows. Call it within a transaction, with the journal's lock held."""
     header = {_FORMAT: _VERSION, _TABLES: ARCHIVE_VERSION, _WHOLE: count_rows(archive, tables)}
 
     def lines() -> Iterator[Line]:
@@ -314,12 +316,12 @@ def write_journal(archive: Archive, journal: Journal, tables: Tables) -> None:
 
 
 def takes_away(lines: Iterable[Line]) -> bool:
-    """Whether rows lose with these lines what they held, so that it is to leave the journal."""
+    """Whether these lines delete content, so that earlier lines with it must leave the journal."""
     return any(_LEAVING & line.keys() for line in lines)
 
 
 class _Lines:
-    """The lines of a journal but its first, and what they tell of themselves."""
+    """The lines of a journal behind its header, and what is known of them."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -329,7 +331,7 @@ class _Lines:
         self.header: dict[str, Any] = first if _FORMAT in first else {}
         versions = (self.header.get(_FORMAT, _VERSION), self.header.get(_TABLES, ARCHIVE_VERSION))
         if versions[0] != _VERSION or not isinstance(versions[1], int) or versions[1] > ARCHIVE_VERSION:
-            message = f"the history {journal.path} was written by a newer version"
+            message = f"the journal {journal.path} was written by a newer version"
             raise NewerArchiveError(message, "upgrade unified-state: pip install --upgrade unified-state")
 
     def __iter__(self) -> Iterator[Line]:

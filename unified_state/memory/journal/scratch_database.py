@@ -1,8 +1,7 @@
-"""The scratch: a throw-away database that a journal is replayed into, in memory where the machine has a file system
-for that.
+"""The scratch: a throw-away database that a journal is replayed into, on an in-memory file system where there is one.
 
-It lies in a private folder with a random name, which is noted beside the journal. Anybody may write where it lies, so
-it is used only while it is ours alone. Losing it costs a replay.
+It is in a private folder with a random name, which a note beside the journal holds. Its parent folder is writable for
+everybody, so the scratch is used only if its owner and mode are right. Losing it costs a replay.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from unified_state.settings import environment
 _NOTE = "scratch"  # the file beside the journal
 _PREFIX = "unified-state-"
 _DATABASE = "archive.db"
-_MEMORY = "/dev/shm"  # noqa: S108  # what lies there is checked before it is used
+_MEMORY = "/dev/shm"  # noqa: S108  # its content is checked before it is used
 
 
 def find_scratch(folder: str, version: int) -> str | None:
-    """The path of the database for the journal in a folder, in a scratch of this version that is ours."""
+    """Return the path of the database for the journal in a folder; None without a scratch of this version and user."""
     noted = _noted(folder)
     if noted is None or noted[1] != str(version) or not _is_ours(noted[0], S_ISDIR):
         return None
@@ -29,11 +28,11 @@ def find_scratch(folder: str, version: int) -> str | None:
 
 
 def make_scratch(folder: str, version: int) -> str:
-    """The path of a new one's database; the one before goes. Raises OSError."""
+    """Replace the scratch by a new one, and return the path of its database. Raises OSError."""
     remove_scratch(folder)
     base = next((base for base in _bases() if os.path.isdir(base) and os.access(base, os.W_OK)), folder)
     path = os.path.join(base, f"{_PREFIX}{os.urandom(8).hex()}")
-    # Noted first, so that a process that is killed here leaves nothing that nobody knows of.
+    # The note comes first, so that a killed process leaves no folder without a note.
     write_note(os.path.join(folder, _NOTE), os.fsencode(f"{version}\n{path}"))
     os.mkdir(path, 0o700)
     database = os.path.join(path, _DATABASE)
@@ -42,7 +41,7 @@ def make_scratch(folder: str, version: int) -> str:
 
 
 def remove_scratch(folder: str) -> None:
-    """Remove what was replayed from the journal in a folder, and the note of it."""
+    """Remove the scratch of the journal in a folder, and its note."""
     noted = _noted(folder)
     if noted is not None and _is_ours(noted[0], S_ISDIR):
         remove_tree(noted[0])
@@ -51,7 +50,7 @@ def remove_scratch(folder: str) -> None:
 
 
 def remove_tree(folder: str) -> None:
-    """Remove a folder with all that it holds, if it is there. Raises OSError."""
+    """Remove a folder and everything in it, if it exists. Raises OSError."""
     for below, folders, files in os.walk(folder, topdown=False):
         for name in files:
             os.unlink(os.path.join(below, name))
@@ -77,7 +76,7 @@ def _noted(folder: str) -> tuple[str, str] | None:
 
 
 def _is_ours(path: str, is_kind: object) -> bool:
-    """Whether a path is of that kind, no link, and nobody else's."""
+    """Return whether a path is of that kind (no link), and accessible only to this user."""
     try:
         found = os.lstat(path)
     except OSError:

@@ -32,21 +32,21 @@ _MOST_FILES = 64
 
 
 def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
-    """How those of the items stand that are not simply valid, by UUID."""
+    """Return the validity of the items that are not simply valid, by UUID."""
     present = _Present(archive, repository)
     validities = {item.uuid: present.validity(item) for item in reversed(items)}  # the newest may look at files first
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
 
 
 class Standing(Record):
-    """How the active items of a repository stand: how many are simply valid, and what is to be said of the others."""
+    """The validity of a repository's active items: the number of valid ones, and the others by ref."""
 
     valid: int
     others: tuple[tuple[str, Validity], ...]
 
 
 def standing(archive: Archive, repository: Repository) -> Standing:
-    """How the active items stand; the others by their refs."""
+    """Return the validity of the active items."""
     active = stated_items(archive, [ACTIVE])
     validities = read_validities(archive, repository, active)
     others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
@@ -54,8 +54,8 @@ def standing(archive: Archive, repository: Repository) -> Standing:
 
 
 def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
-    """What is known, with how its items stand now, and which of the active items are ahead. A session that goes on has
-    HEAD before its eyes; that its own turns were taken back it cannot know.
+    """Return `known` with the validity of its items and the active items that are ahead of the work. A resumed session
+    sees HEAD itself, but cannot know that turns of its own were rewound.
     """
     validities = read_validities(archive, repository, active)
     goes_on = known.reason in {"resume", "fork"}
@@ -65,7 +65,7 @@ def with_validities(archive: Archive, repository: Repository, known: Known, acti
 
 
 class _Present:
-    """How the repository and the conversations are now; each file is looked at once."""
+    """The present state of the repository and the conversations. Each file is read at most once."""
 
     def __init__(self, archive: Archive, repository: Repository) -> None:
         self._archive = archive
@@ -78,7 +78,7 @@ class _Present:
         self._files: dict[tuple[str, str], bool | None] = {}
 
     def validity(self, item: LedgerItem) -> Validity:
-        """How an item stands."""
+        """Return the validity of an item."""
         looked = [(path, self._changed(path, version)) for path, version in item.file_hashes.items()]
         superseded = self._alias(item.superseded_by)
         return Validity(
@@ -120,7 +120,7 @@ _MOST_ITEMS, _MOST_STALE_FILES = 100, 5  # that are looked at
 
 
 def count_stale(archive: Archive, worktree: str) -> int:
-    """The number of active items that speak of files of which none is there any more; of the newest items."""
+    """Return how many of the newest active items name only files that no longer exist."""
     rows = archive.rows(
         "SELECT files FROM item WHERE status = 'active' AND files NOT NULL AND kind != 'evidence' "
         "ORDER BY id DESC LIMIT ?",

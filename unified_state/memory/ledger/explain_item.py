@@ -1,7 +1,7 @@
-"""Provenance: where an item comes from, with the turn around it; and whether that still holds.
+"""Provenance: the source of an item with the turn around it, and whether that source still holds.
 
-`explain` shows, `check_provenance` checks: every quote has the hash it was recorded with, and stands in the archived
-entry it was taken from.
+`check_provenance` checks that every quote has the hash it was recorded with, and is in the archived entry it was taken
+from.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from unified_state.model.item import LedgerItem
 
 
-class Fault(Record):
-    """What is wrong with the evidence of one item."""
+class Finding(Record):
+    """A problem and its place: the ref of an item, or the JSON path in a state file."""
 
-    ref: str
+    path: str
     message: str
 
 
 def explain(archive: Archive, repository: Repository, ref: str) -> dict[str, Any]:
-    """Where an item comes from, as one JSON value: origin, time, commit, quote, the turn around it, links, faults, and
-    how it stands now.
+    """Return the provenance of an item as one JSON value: origin, time, commit, quote, turn, links, faults and
+    validity.
     """
     item = find_item(archive, ref)
     validity = read_validities(archive, repository, [item]).get(item.uuid, VALID)
@@ -66,38 +66,38 @@ def explain(archive: Archive, repository: Repository, ref: str) -> dict[str, Any
     }
 
 
-def check_provenance(archive: Archive) -> list[Fault]:
-    """What is wrong with the evidence of any item."""
+def check_provenance(archive: Archive) -> list[Finding]:
+    """Return every problem with the evidence of an item."""
     return [fault for item in list_items(archive) for fault in _faults(archive, item)]
 
 
-def _faults(archive: Archive, item: LedgerItem) -> Iterator[Fault]:
+def _faults(archive: Archive, item: LedgerItem) -> Iterator[Finding]:
     if item.quote is None or item.quote_hash is None:
         if item.quote is not None or item.quote_hash is not None:
-            yield Fault(item.alias, "of its quote and the hash one is missing")
+            yield Finding(item.alias, "either its quote or the hash of it is missing")
         return  # recorded before there were quotes
     if item.quote == UNREADABLE or text_hash(item.quote) != item.quote_hash:
-        yield Fault(item.alias, f"its quote is not the one that was recorded: its SHA-256 is not {item.quote_hash}")
+        yield Finding(item.alias, f"its quote was changed: the SHA-256 is not {item.quote_hash}")
         return
     if item.compaction is not None:
         compaction = find_compaction(archive, item.compaction)
         if compaction is None or item.quote not in (compaction.summary or ""):
-            yield Fault(item.alias, f"its quote does not stand in the summary it was read from, K{item.compaction}")
+            yield Finding(item.alias, f"its quote is not in summary K{item.compaction}")
         return
     if item.source_uuid is None:
         return
     numbers = entry_steps(archive, item.source_uuid)
     steps = [step for number in numbers if (step := find_step(archive, number)) is not None]
     if not numbers:
-        yield Fault(item.alias, f"the entry it came from, {item.source_uuid}, is not in the archive")
+        yield Finding(item.alias, f"its source entry {item.source_uuid} is not in the archive")
     elif not steps:
-        yield Fault(item.alias, f"the entry it came from, S{numbers[0]}, was forgotten")
+        yield Finding(item.alias, f"its source entry S{numbers[0]} was forgotten")
     elif not any(item.quote in readable(step) for step in steps):
-        yield Fault(item.alias, f"its quote does not stand in the entry it came from, S{numbers[0]}")
+        yield Finding(item.alias, f"its quote is not in its source entry S{numbers[0]}")
 
 
 def _turn(archive: Archive, item: LedgerItem) -> dict[str, Any] | None:
-    """The turn an item was recorded in: its prompt, and the step that says it, where that is known."""
+    """Return the turn an item was recorded in: its prompt, and the step that says the item, if known."""
     number, source = _place(archive, item)
     if number is None:
         return None
@@ -115,7 +115,7 @@ def _turn(archive: Archive, item: LedgerItem) -> dict[str, Any] | None:
 
 
 def _place(archive: Archive, item: LedgerItem) -> tuple[int | None, int | None]:
-    """The turn of an item and the step it came from. Of one without an entry the turn is told by the time."""
+    """Return the turn of an item and its source step. Without a source entry the turn is found by the time."""
     if item.source_uuid is not None:
         for number in entry_steps(archive, item.source_uuid):
             step = find_step(archive, number)

@@ -1,9 +1,9 @@
-"""Sourcing: an item that a session recorded is tied to the archived words it came from.
+"""Sources: an item that a session recorded is linked to the archived words it came from.
 
-An agent records with a tool call, which is archived later, so that an item is tied when its session's next steps are.
-The user's own words go before all else: an item that a sentence of theirs says is `user_said`. Evidence whose text
-stands in a tool's output is `observed`. A decision or a constraint that stood in a tool's output, a file or the web
-before anybody in the session said it is that text's, so it is only proposed.
+An agent records with a tool call, which is archived later, so an item is linked when the next steps of its session are
+archived. The user's own words come first: an item that a sentence of theirs says is `user_said`. Evidence whose text is
+in a tool's output is `observed`. A decision or constraint that was in a tool's output, a file or a web page before a
+person or the agent said it comes from that text, so it is only proposed.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from unified_state.model.step import Step
 
 
-_SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # what the world said
+_SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # neither the user nor the model
 _SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
-_LOOKS_BACK = 12 * 3_600_000  # milliseconds in which the words of an item are looked for
+_LOOKS_BACK = 12 * 3_600_000  # milliseconds before an item in which its words are searched
 _MOST_ITEMS, _MOST_STEPS, _MOST_CHARACTERS = 20, 300, 200_000
-_LEAST_WORDS = 4  # of a text of which it means something that it stood in a tool's output
+_LEAST_WORDS = 4  # of a text long enough to be recognised in a tool's output
 
 
 class Source(Record):
-    """The words that an item came from: whose they are, the entry, the quote."""
+    """The words that an item came from: their origin, the transcript entry, the quote."""
 
     origin: str
     uuid: str
@@ -53,7 +53,7 @@ class Source(Record):
 
 
 def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
-    """Tie the items that a session recorded since then to the words they came from, as far as these are archived."""
+    """Link the items that a session recorded since then to their words, as far as these are archived."""
     for item in items_without_source(archive, session_id, since, _MOST_ITEMS):
         source = find_source(archive, session, item)
         if source is not None:
@@ -64,8 +64,8 @@ def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
 
 
 def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | None:
-    """The words in a session that an item came from, if they are archived. A tool call may say them as its shell wants
-    them quoted.
+    """Return the words in a session that an item came from, if they are archived. In a tool call they may be quoted for
+    the shell.
     """
     at = (to_milliseconds(item.created_at) or 0) + CLOCK_SLACK
     numbers = steps_before(archive, session, _SOURCES, at - _LOOKS_BACK, at, _MOST_STEPS)
@@ -103,8 +103,8 @@ def _first(steps: list[Step], said: str, kinds: tuple[str, ...]) -> Source | Non
 
 
 def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
-    """The item with its source. What the world said never stands as a decision or a constraint. What the user said is
-    the rule, and not the scope that an agent gave it: only what the user scoped denies.
+    """Return the item with its source. A decision or constraint from a tool's output becomes a proposal. The user's
+    words cover the rule, not the scope that an agent gave it, so a mode of `deny` becomes `ask`.
     """
     untrusted = source.origin == OBSERVED and item.kind in {DECISION, CONSTRAINT} and item.status == ACTIVE
     return item.replace(
@@ -117,17 +117,17 @@ def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
     )
 
 
-_CHARACTERS = 500  # of an entry that stand for a quote whose borders are not to be found under the masks
+_CHARACTERS = 500  # of an entry that replace a quote whose borders the masks have hidden
 
 
 def requote(archive: Archive, uuid: str, masker: Masker) -> None:
-    """An entry was masked: its quotes are what stands there now."""
+    """Update the quotes of an entry that was masked."""
     steps = [find_step(archive, number) for number in entry_steps(archive, uuid)]
     _requote(archive, items_of_entry(archive, uuid), [readable(step) for step in steps if step is not None], masker)
 
 
 def requote_summary(archive: Archive, compaction: int, summary: str, masker: Masker) -> None:
-    """A summary was masked: the quotes that were taken from it are what stands there now."""
+    """Update the quotes of a summary that was masked."""
     _requote(archive, items_of_summary(archive, compaction), [summary], masker)
 
 
@@ -141,5 +141,5 @@ def _requote(archive: Archive, items: Iterable[LedgerItem], texts: Sequence[str]
 
 
 def quoted(item: LedgerItem, quote: str) -> LedgerItem:
-    """The item with another quote."""
+    """Return the item with another quote."""
     return item.replace(quote=quote, quote_hash=text_hash(quote))

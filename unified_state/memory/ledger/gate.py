@@ -1,8 +1,8 @@
-"""The gate: who weakens or confirms a rule has to be the user, at a terminal.
+"""The gate: only the user, at a terminal, may weaken or confirm a rule.
 
-A rule is a constraint. Lifting it, accepting or dismissing a proposed one, replacing it, forgetting it, and what ends
-all of them here (uninstalling, another archive) pass through here and nowhere else. No option answers for the user. An
-agent that hides all its traces and makes a terminal of its own still passes: it runs as the user.
+A rule is a constraint. Every command that lifts, replaces or forgets one, accepts or dismisses a proposed one, or ends
+all of them (uninstalling, linking another archive) passes this gate. No option answers for the user. An agent that
+hides all its traces and creates a terminal of its own still passes: it runs as the user.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _LONGEST_ANSWER = 1024  # bytes
 
 
 class NotAtGateError(UsageError):
-    """Somebody else than the user would change a rule, or the user is not at a terminal."""
+    """A program or an agent tried to change a rule, or the user is not at a terminal."""
 
 
 def is_in_force(item: LedgerItem | StoredItem) -> bool:
-    """Whether the item is a rule that is in force."""
+    """Return whether the item is a rule in force."""
     return item.kind == CONSTRAINT and item.status == ACTIVE
 
 
 def is_rule(item: LedgerItem | StoredItem) -> bool:
-    """Whether the item is a rule that is in force, or would be if it were accepted."""
+    """Return whether the item is a rule in force, or would be if it were accepted."""
     return is_in_force(item) or (item.kind == CONSTRAINT and item.status == PROPOSED)
 
 
 def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: str) -> None:
-    """Pass the gate where any of the items is a rule. `verb` says what is done: `lifts`, `forgets`."""
+    """Pass the gate where any of the items is a rule. `verb` is the action: `lifts`, `forgets`."""
     rules = [item for item in items if is_rule(item)]
     if rules:
         refs = ", ".join(item.alias for item in rules)
@@ -56,8 +56,8 @@ def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: s
 
 
 def pass_gate(origin: str, deed: str, about: str = "") -> None:
-    """Ask the user at the terminal. Raises NotAtGateError where there is no terminal, where an agent started this, and
-    where the user does not say yes. `deed` is what is done, as in `lifts C1`.
+    """Ask the user at the terminal. `deed` is the action, as in `lifts C1`. Raises NotAtGateError where there is no
+    terminal, where an agent started this process, and where the user does not answer yes.
     """
     if origin != USER_SAID or is_agents(environment()) or any(map(_is_agents, _ancestors())):
         message = f"only the user {deed}"
@@ -71,7 +71,7 @@ def pass_gate(origin: str, deed: str, about: str = "") -> None:
 
 
 def _is_at_terminal() -> bool:
-    """Whether a person can be asked: stdin is a terminal, and this process may read from it."""
+    """Return whether stdin is a terminal that this process may read from."""
     try:
         return os.isatty(0) and (sys.platform == "win32" or os.tcgetpgrp(0) == os.getpgrp())
     except OSError:
@@ -79,7 +79,7 @@ def _is_at_terminal() -> bool:
 
 
 def _answer(question: str) -> str:
-    """What the user types at the controlling terminal, whatever stdout and stderr are."""
+    """Return what the user types at the controlling terminal, whatever stdout and stderr are."""
     if sys.platform == "win32":
         sys.stderr.write(question)
         sys.stderr.flush()
@@ -92,7 +92,7 @@ def _answer(question: str) -> str:
         message = f"there is no terminal to ask at: {error.strerror}"
         raise NotAtGateError(message, _ASK_THEM) from error
     try:
-        termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question answers another one
+        termios.tcflush(terminal, termios.TCIFLUSH)  # input typed before the question is no answer to it
         os.write(terminal, question.encode())
         return os.read(terminal, _LONGEST_ANSWER).decode("utf-8", "replace").strip().lower()
     finally:
@@ -100,7 +100,7 @@ def _answer(question: str) -> str:
 
 
 def _ancestors() -> Iterator[int]:
-    """The processes above this one, where the system has /proc; none elsewhere."""
+    """Yield the ancestors of this process; nothing where the system has no /proc."""
     process = os.getppid()
     while process > 1:
         yield process
@@ -112,7 +112,7 @@ def _ancestors() -> Iterator[int]:
 
 
 def _is_agents(process: int) -> bool:
-    """Whether a process was started with an agent's variables; those of another user cannot be read."""
+    """Return whether a process has an agent's environment variables; those of another user's process are unreadable."""
     try:
         with open(f"/proc/{process}/environ", "rb") as file:
             variables = file.read().split(b"\0")

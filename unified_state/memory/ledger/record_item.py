@@ -1,4 +1,8 @@
-"""Recording: an item enters the ledger, or an item there changes. Durable when the function returns."""
+"""Changes of the ledger: an item is recorded, superseded, resolved, lifted, accepted or dismissed.
+
+Each is durable when its function returns. Only the user decides on proposals. A dismissed proposal is not captured
+again.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +41,12 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.secrets.masker import Masker
 
-LONGEST_TEXT = 1_000_000  # characters of one field; a novel is no decision
+LONGEST_TEXT = 1_000_000  # characters of one field
 
 
 class Author(Record):
-    """Who records an item, and what the work looked like at that moment. `quote` are the words of the entry
-    `source_uuid` that say it; without them they are the item's own.
+    """The author of an item, and the commit and branch at that moment. `quote` are the words of the entry `source_uuid`
+    that say the item; by default the item's own.
     """
 
     origin: str
@@ -65,8 +69,8 @@ def record_item(
     supersedes: str | None = None,
     status: str = ACTIVE,
 ) -> LedgerItem:
-    """Put a new item into the ledger, with a fresh alias, in place of the one it supersedes, if any. Texts are
-    masked. It is linked to those that it repeats or contradicts.
+    """Insert a new item and return it, with its texts masked and linked to the items that it supersedes, repeats or
+    contradicts. Raises NotAtGateError where it would replace a rule.
     """
     if supersedes is not None:
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
@@ -84,9 +88,7 @@ def record_item(
 
 
 def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
-    """The item of a body whose secrets are masked, still without its alias. Its quote is the text as it was given,
-    where its author names no other words.
-    """
+    """Return the item of a masked body, without an alias. Its quote is the author's, else its own text."""
     quote = author.quote or body[MAIN_FIELDS[kind]]
     files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
     return LedgerItem(
@@ -108,8 +110,8 @@ def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> L
 
 
 def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> dict[str, str]:
-    """The versions of the files that an item speaks of. One that is named without its folder is the only one of that
-    name that a session worked with.
+    """Return the versions of the files that an item names. A bare file name counts where sessions worked with only one
+    file of that name.
     """
     if author.worktree is None:
         return {}
@@ -120,11 +122,11 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
 
 
 def supersede(archive: Archive, ref: str, by: str, *, now: int) -> LedgerItem:
-    """Let one decision take the place of another, both of which are there; the one that holds now."""
+    """Mark a decision as superseded by another recorded one, and return the other one."""
     with archive.transaction():
         older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
         if older.uuid == newer.uuid:
-            message = f"{older.alias} cannot take its own place"
+            message = f"{older.alias} cannot supersede itself"
             raise UsageError(message, "name the decision that holds now with --by")
         _replace(archive, older, newer, now)
     return newer
@@ -137,7 +139,7 @@ def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -
 
 
 def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:
-    """Close an open question with what was found."""
+    """Close an open question with its answer, and return it."""
     resolution = checked("resolution", resolution, masker)
     with archive.transaction():
         question = _of_kind(find_item(archive, ref), QUESTION)
@@ -149,8 +151,8 @@ def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now:
 
 def _current(item: LedgerItem, kind: str) -> LedgerItem:
     if _of_kind(item, kind).status == SUPERSEDED:
-        message = f"{item.alias} is superseded already"
-        raise UsageError(message, f"supersede the {kind} that is current now")
+        message = f"{item.alias} is already superseded"
+        raise UsageError(message, f"supersede the current {kind}")
     return item
 
 
@@ -162,8 +164,8 @@ def _of_kind(item: LedgerItem, kind: str) -> LedgerItem:
 
 
 def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
-    """A constraint holds no more; it leaves the state file and stays in the ledger. Raises NotAtGateError where it is
-    not the user who lifts it; that it be lifted is proposed then.
+    """Lift a constraint and return it; it leaves the state file and stays in the ledger. Where it is not the user who
+    lifts it, record a proposal to lift it and raise NotAtGateError.
     """
     constraint = _in_force(archive, ref)
     try:
@@ -184,15 +186,13 @@ def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
 def _in_force(archive: Archive, ref: str) -> LedgerItem:
     constraint = _of_kind(find_item(archive, ref), CONSTRAINT)
     if constraint.status not in (ACTIVE, PROPOSED):
-        message = f"{constraint.alias} is {constraint.status} already"
+        message = f"{constraint.alias} is already {constraint.status}"
         raise UsageError(message, "`unified-state constraint list` shows those that hold")
     return constraint
 
 
 def _propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
-    """The proposal to lift a constraint: a decision that supersedes it once the user accepts it. There is at most
-    one.
-    """
+    """Return the proposal to lift a constraint: a decision that supersedes it once accepted. There is at most one."""
     text = masker.text(f"Lift {constraint.alias}: {main_text(constraint)}"[:LONGEST_TEXT])
     for (uuid,) in archive.rows(
         "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", constraint.uuid
@@ -208,7 +208,7 @@ def _propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, m
 
 
 def checked(name: str, value: Any, masker: Masker) -> Any:
-    """A field as it is kept: its texts masked. Raises UsageError for one that is empty or a novel."""
+    """Return a field with its texts masked. Raises UsageError for a text that is empty or too long."""
     if isinstance(value, dict):
         return {key: checked(name, entry, masker) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -225,14 +225,14 @@ def checked(name: str, value: Any, masker: Masker) -> Any:
 
 
 def new_uuid(now: int) -> str:
-    """A UUID of version 7 (RFC 9562): 48 bits of milliseconds, then randomness, so that UUIDs sort by their age."""
+    """Return a UUID of version 7 (RFC 9562): 48 bits of milliseconds, then random bits, so that UUIDs sort by age."""
     digits = (now.to_bytes(6, "big") + os.urandom(10)).hex()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-7{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
-    """A proposal is a fact from now on, and the user's word; an item that it proposed to change is superseded by it."""
+    """Accept a proposal as the user's word, and return it. The items that it changes are superseded by it."""
     at = to_text(now)
     proposal = _proposal(archive, ref, origin)
     changed = _changed_by(archive, proposal)
@@ -253,7 +253,7 @@ def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
 
 
 def dismiss(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
-    """A proposal is none any more, and is not made again."""
+    """Dismiss a proposal, and return it. It is not captured again."""
     pass_gate_for([_proposal(archive, ref, origin)], origin, "dismisses")
     with archive.transaction():
         item = _proposal(archive, ref, origin).replace(status=DISMISSED, changed_at=to_text(now))
@@ -262,7 +262,7 @@ def dismiss(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
 
 
 def _changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
-    """The items that a proposal would change."""
+    """Return the items that a proposal would change."""
     rows = archive.rows("SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", proposal.uuid)
     return [find_item(archive, uuid) for (uuid,) in rows]
 

@@ -1,4 +1,4 @@
-"""Relating: a new item is linked to those that say the same or the opposite. It is told, and nothing is merged."""
+"""Relations: a new item is linked to those that say the same or the opposite. Nothing is merged."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from unified_state.memory.ledger.source_table import Link
     from unified_state.model.item import LedgerItem
 
-_MOST = 300  # of the newest items are looked at
+_MOST = 300  # of the newest items are compared
 _HINTS = (DUPLICATES, CONTRADICTS)
 _RULES = (DECISION, CONSTRAINT)  # a decision may contradict a constraint
 
 
 def relate(archive: Archive, item: LedgerItem) -> None:
-    """Link an item with those that it repeats or contradicts. Call it in the item's transaction."""
+    """Link an item to those that it repeats or contradicts. Call it in the item's transaction."""
     said, kinds = main_text(item), _RULES if item.kind in _RULES else (item.kind,)
     statement = read_statement(said)
     for uuid, kind, other in texts_with_a_word(archive, kinds, statement.content, _MOST):
@@ -30,7 +30,7 @@ def relate(archive: Archive, item: LedgerItem) -> None:
 
 
 def is_stated(archive: Archive, kind: str, said: str) -> bool:
-    """Whether an active item of the kind says the same."""
+    """Return whether an active item of the kind says the same."""
     statement = read_statement(said)
     return any(
         find_item(archive, uuid).status == ACTIVE
@@ -40,7 +40,7 @@ def is_stated(archive: Archive, kind: str, said: str) -> bool:
 
 
 def hints(archive: Archive, item: LedgerItem) -> list[str]:
-    """What a person or an agent is told of it, a line each."""
+    """Return a line for each earlier item that the item repeats or contradicts."""
     return [_hint(item.alias, link) for link in links_of(archive, item) if link.is_from and link.relation in _HINTS]
 
 

@@ -1,6 +1,6 @@
-"""Where items come from and how they are linked: what the archive holds of that beside the ledger's own verbs.
+"""The sources of items and the links between them.
 
-Invariant: an item's quote and its hash are only ever written together.
+Invariant: an item's quote and its hash are always written together.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.steps import KIND_NUMBERS, uuid_key
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, read_body
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, read_body, selected_items
 from unified_state.model.item import MAIN_FIELDS
 
 TYPE_CHECKING = False
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class Link(Record):
-    """How an item stands to another: `supersedes`, `duplicates`, `contradicts`, `changes`; `is_from` where the item
-    itself is the later one, which does so.
+    """A relation of an item to another: `supersedes`, `duplicates`, `contradicts`, `changes`. `is_from` is true where
+    the item itself does that to the other.
     """
 
     relation: str
@@ -31,7 +31,7 @@ class Link(Record):
 
 
 def set_source(archive: Archive, item: LedgerItem) -> None:
-    """Write where an item comes from: its origin, with the status that follows from it, its entry and its quote."""
+    """Update the origin of an item, the status that follows from it, its source entry and its quote."""
     archive.run(
         "UPDATE item SET origin = ?, status = ?, source_uuid = ?, quote = ?, quote_hash = ? WHERE uuid = ?",
         item.origin,
@@ -44,30 +44,27 @@ def set_source(archive: Archive, item: LedgerItem) -> None:
 
 
 def drop_quotes(archive: Archive, items: Iterable[LedgerItem]) -> None:
-    """What the items came from is forgotten: they stay, without its words."""
+    """Delete the quotes of items whose source was forgotten."""
     for item in items:
         set_source(archive, item.replace(quote=None, quote_hash=None))
 
 
 def items_without_source(archive: Archive, session_id: str, since: str, limit: int) -> list[LedgerItem]:
-    """The items that a session recorded since then and whose entry is not known, the newest first; what the user said
-    in their own terminal needs none, and what was captured or read from a summary has its own.
+    """Return the items that a session recorded since then and that have no source entry, the newest first. The user's
+    own items need none; captured ones and those of summaries have another source.
     """
-    rows = archive.rows(
-        "SELECT uuid FROM item WHERE source_uuid IS NULL AND session_id = ? AND created_at >= ? "
-        "AND origin != 'user_said' AND rule IS NULL AND compaction IS NULL ORDER BY created_at DESC LIMIT ?",
-        session_id,
-        since,
-        limit,
+    where = (
+        "WHERE source_uuid IS NULL AND session_id = ? AND created_at >= ? "
+        "AND origin != 'user_said' AND rule IS NULL AND compaction IS NULL ORDER BY created_at DESC LIMIT ?"
     )
-    return [find_item(archive, uuid) for (uuid,) in rows]
+    return selected_items(archive, where, session_id, since, limit)
 
 
 def texts_with_a_word(
     archive: Archive, kinds: Sequence[str], words: Iterable[str], most: int
 ) -> list[tuple[str, str, str]]:
-    """The newest active and proposed items of some kinds that hold any of the words, in lower case: UUID, kind, what
-    they say; the oldest first.
+    """Return UUID, kind and text of the newest active and proposed items of some kinds that hold any of the lower-case
+    words, the oldest first.
     """
     rows = archive.rows(
         f"SELECT uuid, kind, body FROM item WHERE kind IN ({', '.join('?' * len(kinds))}) AND status IN (?, ?) "
@@ -88,19 +85,17 @@ def texts_with_a_word(
 
 
 def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
-    """The items that were taken from a transcript entry."""
-    return [find_item(archive, item) for (item,) in archive.rows("SELECT uuid FROM item WHERE source_uuid = ?", uuid)]
+    """Return the items whose source is a transcript entry."""
+    return selected_items(archive, "WHERE source_uuid = ?", uuid)
 
 
 def items_of_summary(archive: Archive, compaction: int) -> list[LedgerItem]:
-    """The items that were read from the summary of a compaction."""
-    return [
-        find_item(archive, item) for (item,) in archive.rows("SELECT uuid FROM item WHERE compaction = ?", compaction)
-    ]
+    """Return the items whose source is the summary of a compaction."""
+    return selected_items(archive, "WHERE compaction = ?", compaction)
 
 
 def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
-    """The links of an item, in both directions."""
+    """Return the links of an item, in both directions."""
     rows = archive.rows(
         "SELECT relation, alias, 1, status, at FROM item_link JOIN item ON item.uuid = to_uuid WHERE from_uuid = ?1 "
         "UNION ALL "
@@ -112,14 +107,14 @@ def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
 
 
 def entry_steps(archive: Archive, uuid: str) -> list[int]:
-    """The numbers of the steps of a transcript entry, in order, also of forgotten ones."""
+    """Return the numbers of the steps of a transcript entry, in order, including forgotten steps."""
     return [row[0] for row in archive.rows("SELECT id FROM step WHERE uuid = ? ORDER BY id", uuid_key(uuid))]
 
 
 def steps_before(
     archive: Archive, session: int, kinds: tuple[str, ...], after: int, until: int, limit: int
 ) -> list[int]:
-    """The numbers of a session's steps of some kinds in a time, the newest first."""
+    """Return the numbers of a session's steps of some kinds in a period, the newest first."""
     numbers = [KIND_NUMBERS[kind] for kind in kinds]
     rows = archive.rows(
         "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.at BETWEEN ? AND ? "
@@ -135,7 +130,7 @@ def steps_before(
 
 
 def turn_at(archive: Archive, session: int, at: int) -> int | None:
-    """The turn of a session that was under way at a time."""
+    """Return the turn of a session that was running at a time."""
     row = archive.row(
         "SELECT id FROM turn WHERE session = ? AND agent IS NULL AND at <= ? ORDER BY at DESC, id DESC LIMIT 1",
         session,
@@ -145,7 +140,7 @@ def turn_at(archive: Archive, session: int, at: int) -> int | None:
 
 
 def contradictions(archive: Archive) -> dict[str, tuple[str, ...]]:
-    """The refs of the active items that each active item contradicts, by its UUID."""
+    """Return the refs of the active items that contradict each active item, by its UUID."""
     found: dict[str, tuple[str, ...]] = {}
     rows = archive.rows(
         "SELECT one.uuid, one.alias, other.uuid, other.alias FROM item_link JOIN item AS one ON one.uuid = from_uuid "

@@ -1,6 +1,4 @@
-"""Keeps watch, while steps are archived, for those from which items may have come; hooks load no more than this where
-nothing was recorded.
-"""
+"""Notes the archived steps that may be the source of items, so that hooks load `find_sources` only when needed."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ _POSSIBLE_SOURCES = (PROMPT, TOOL_CALL, TOOL_RESULT)
 
 
 class SourceKeeper:
-    """Is told of each step of one session as it is archived; `flush` ties the items that were recorded meanwhile."""
+    """Collects the steps of one session as they are archived; `flush` links the items recorded meanwhile to them."""
 
     def __init__(self, archive: Archive, session: int) -> None:
         self._archive = archive
@@ -24,12 +22,12 @@ class SourceKeeper:
         self._since: int | None = None
 
     def note(self, step: Step) -> None:
-        """A step was archived."""
+        """Note an archived step."""
         if step.kind in _POSSIBLE_SOURCES and (self._since is None or step.at < self._since):
             self._since = step.at
 
     def flush(self) -> None:
-        """Tie what can be tied now."""
+        """Link the items whose source is archived now."""
         if self._since is None:
             return
         since, self._since = to_text(self._since - CLOCK_SLACK), None

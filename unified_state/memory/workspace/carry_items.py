@@ -1,7 +1,7 @@
-"""What the state file shows, carried into a journal that stands in for an archive: the items and notes of the archive
-that cannot be used now. So they stay in the file, a restore tells them, and ids go on behind theirs.
+"""Carried items: while a journal stands in for an archive, it shows the archive's items as the state file has them.
 
-They are the archive's, so they cannot be changed here, and they are not merged back.
+So they stay in the state file and in restores, and new aliases continue behind theirs. They belong to the archive:
+they cannot be changed here, and they are not merged back.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
     from unified_state.memory.secrets.masker import Masker
 
-_MARK = "state-file/"  # begins the UUID of an item that is carried
+_MARK = "state-file/"  # prefix of the UUID of a carried item
 _SHARED = ("id", "timestamp", "origin", "status", "files")
 
 
 def is_carried(record: object) -> bool:
-    """Whether a record is, or names, an item that only stands for one of the archive's."""
+    """Return whether a record is a carried item, or a link to one."""
     if isinstance(record, StoredLink):
         return record.from_uuid.startswith(_MARK) or record.to_uuid.startswith(_MARK)
     return isinstance(record, StoredItem) and record.uuid.startswith(_MARK)
@@ -43,8 +43,8 @@ def is_carried(record: object) -> bool:
 def open_journal(
     folder: str, seconds: float, masker: Masker, *, carried: Place | None, trusted: str | None = None
 ) -> JournalledArchive:
-    """The archive of a journal; with what the state file of a place shows, where its own archive is not used now.
-    `trusted` is another digest by which the file is as we wrote it.
+    """Open the archive of a journal. `carried` is the place whose state file shows the items to carry; `trusted` is the
+    path of another digest of that file.
     """
     archive = JournalledArchive(folder, seconds=seconds, mask=masker.text)
     try:
@@ -60,11 +60,11 @@ def open_journal(
 
 
 def carry_items(archive: Archive, file: StateFile, masker: Masker, now: int) -> None:
-    """Carry over what the file shows and the archive does not know. What somebody else wrote into it is no fact."""
+    """Insert the entries of the state file that the archive does not have. Entries by others are proposals."""
     try:
         content = file.load()
     except DamagedFileError:
-        return  # the next write sets it aside
+        return  # the next write sets the file aside
     state = content.json or {}
     if not content.is_ours:
         state = parse_json(masker.json(dump_json(state)))
@@ -85,10 +85,10 @@ def carry_items(archive: Archive, file: StateFile, masker: Masker, now: int) -> 
 
 
 def check_not_carried(archive: Archive, refs: Iterable[str | None], reason: str) -> None:
-    """Raises NotFoundError where one of the refs names an item of the archive, which cannot be changed now."""
+    """Raise NotFoundError where a ref names an item of the archive, which cannot be changed now."""
     for ref in filter(None, refs):
         if any(item.uuid.startswith(_MARK) for item in items_called(archive, ref)):
-            message = f"{ref} lies in the archive, which cannot be used now"
+            message = f"{ref} is in the archive, which cannot be used now"
             raise NotFoundError(message, reason)
 
 

@@ -41,8 +41,8 @@ _STEPS = 10_000  # of SQLite's machine between two looks at the clock
 def begin_anew(
     place: Place, masker: Masker, error: DamagedArchiveError, report: Report, salvage_seconds: float | None = None
 ) -> None:
-    """Begin a new archive in the place of a damaged one, unless another process just did. Rows of the damaged one are
-    copied for at most `salvage_seconds`. Raises ArchiveUnavailableError where that one cannot be set aside.
+    """Replace a damaged archive by a new one, unless another process just did, and copy its readable rows for at most
+    `salvage_seconds`. Raises ArchiveUnavailableError where the damaged archive cannot be set aside.
     """
     try:
         aside = set_aside_if_damaged(
@@ -58,26 +58,26 @@ def begin_anew(
 
 
 def refill(archive: Archive, place: Place, masker: Masker, report: Report, *, only_ours: bool = False) -> None:
-    """Take what the state file shows into an archive that has just begun."""
+    """Insert the items of the state file into a new archive."""
     try:
         adopt_file(archive, place, masker, current_time(), only_ours=only_ours)
     except UnifiedStateError as error:
-        report(f"the new archive does not have what the state file shows: {error}")
+        report(f"the items of the state file are not in the new archive: {error}")
 
 
 def _tell_next_sessions(place: Place, told: str, report: Report) -> None:
     try:
         note_run(place.folder, HookRun(ARCHIVE, current_time(), 0, told))
     except OSError as error:
-        report(f"the next sessions are not told of the damage: {error}")
+        report(f"the damage is not noted for the next sessions: {error}")
 
 
 def set_aside_if_damaged(
     path: str, refill: Callable[[Archive], None] = lambda _archive: None, seconds: float | None = None
 ) -> str | None:
-    """Move a damaged archive to a name of its own and put a new one in its place, with what can still be read; the new
-    name, or None where it is healthy. `refill` adds what is known from elsewhere before anybody else sees the new
-    archive. Raises ArchiveUnavailableError where that takes longer than `seconds`.
+    """Rename a damaged archive, put a new one with its readable rows in its place, and return the new name; None where
+    the archive is healthy. `refill` adds more rows before another process sees the new archive. Raises
+    ArchiveUnavailableError where that takes longer than `seconds`.
     """
     until = None if seconds is None else time.monotonic() + seconds
     with FileLock(path + ".repair-lock", _LOCK_SECONDS if seconds is None else min(seconds, _LOCK_SECONDS)):
@@ -91,7 +91,7 @@ def _is_damaged(path: str, seconds: float | None) -> bool:
     try:
         return problem_in(path, seconds) is not None
     except TimeoutError:
-        return True  # whoever calls has met the damage
+        return True  # the caller has found damage
 
 
 def _set_aside(path: str, refill: Callable[[Archive], None], until: float | None) -> str:
@@ -106,7 +106,7 @@ def _set_aside(path: str, refill: Callable[[Archive], None], until: float | None
 
 
 def _hold(path: str) -> Connection:
-    """Keep others from writing into the damaged archive, which is about to go; where that fails they cannot either."""
+    """Lock the damaged archive against writers. Where the damage prevents the lock, it prevents writing too."""
     connection = connect(path, timeout=5.0, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -118,7 +118,7 @@ def _hold(path: str) -> Connection:
 
 
 def _fill(temporary: str, damaged: Connection, refill: Callable[[Archive], None], until: float | None) -> None:
-    """A new archive under a temporary name, with what can be read of the damaged one."""
+    """Make a new archive under a temporary name, with the readable rows of the damaged one."""
     with Archive(temporary) as archive:
         if until is not None:
             archive.connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
@@ -127,7 +127,7 @@ def _fill(temporary: str, damaged: Connection, refill: Callable[[Archive], None]
 
 
 def _swap(path: str, aside: str, temporary: str) -> None:
-    """Give the damaged file its new name and the new one its place; there is an archive at any moment."""
+    """Rename the damaged file and put the new one in its place; the path exists at any moment."""
     try:
         os.link(path, aside)
     except OSError:  # a file system without hard links

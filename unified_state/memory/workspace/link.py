@@ -1,6 +1,6 @@
-"""Linking: a fresh clone joins the archive of another clone of the same repository, when its user says so.
+"""Linking: a clone joins the archive of another clone of the same repository when its user says so.
 
-Never silently: two folders with the same remote may well be meant to stay apart.
+It never happens by itself: two folders with the same remote may be meant to stay apart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ABOUT = "about.json"
 
 
 class Candidate(Record):
-    """An archive that a repository could be linked to."""
+    """An archive that a repository can be linked to."""
 
     id: str
     worktree: str
@@ -36,9 +36,7 @@ class Candidate(Record):
 
 
 def note_about(place: Place) -> None:
-    """Keep beside the archive where its repository lies and what its remote is, so that another clone can be offered
-    it.
-    """
+    """Note beside the archive the worktree and the remote of its repository, by which other clones find it."""
     about = dump_json({"worktree": place.repository.worktree, "remote": remote_of(place)})
     path = os.path.join(place.folder, _ABOUT)
     if _read(path) != about:
@@ -47,12 +45,12 @@ def note_about(place: Place) -> None:
 
 
 def candidates(place: Place, data_dir: str) -> list[Candidate]:
-    """The other archives that this repository could be meant to use: of the same folder, whatever its name or its id
-    now is, of the same remote, or of a checkout that has the same first commit.
+    """Return the other archives that may belong to this repository: those of the same folder under another name or id,
+    of the same remote, or of a checkout with the same first commit.
     """
     folder = os.path.join(data_dir, "repositories")
     own = read_checkout(data_dir, place.repository.identity_folder)
-    others = sorted(all_checkouts(data_dir), key=lambda other: os.path.isdir(other.worktree))  # one that is there wins
+    others = sorted(all_checkouts(data_dir), key=lambda other: os.path.isdir(other.worktree))  # an existing folder wins
     related = {other.id: other for other in others if _is_related(place, own, other)}
     remote, found = remote_of(place), []
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
@@ -77,7 +75,7 @@ def _is_related(place: Place, own: Checkout | None, other: Checkout) -> bool:
 
 
 def _about(path: str) -> tuple[str, str | None]:
-    """Worktree and remote of an archive; empty where it does not tell whose it is."""
+    """Return worktree and remote of an archive; an empty worktree where they are unknown."""
     try:
         about = parse_json(_read(path))
         return str(about["worktree"]), about["remote"]
@@ -86,7 +84,7 @@ def _about(path: str) -> tuple[str, str | None]:
 
 
 def unjoined_line(place: Place, data_dir: str) -> str | None:
-    """What the first sessions of a new archive are told: which other one could be meant, and how to join it."""
+    """Return the line that offers another archive to the first sessions of a new one; None without a candidate."""
     found = candidates(place, data_dir)
     if not found:
         return None
@@ -94,20 +92,18 @@ def unjoined_line(place: Place, data_dir: str) -> str | None:
     other = next((other for other in found if other.id == former), found[0])
     size = f"{other.archive_bytes / 1e6:.1f} MB"
     more = f"; `unified-state link` lists {len(found) - 1} more" if len(found) > 1 else ""
-    return f"`unified-state link {other.id}` joins the archive of {other.worktree} ({size}), if it is meant here{more}"
+    return f"`unified-state link {other.id}` joins the archive of {other.worktree} ({size}) if it belongs here{more}"
 
 
 def link(place: Place, data_dir: str, wanted: str) -> Candidate:
-    """Make this repository use the archive with that id, whosever it was. Its own, if it has another one, stays where
-    it is, unused.
-    """
+    """Make this repository use the archive with that id. Its own archive stays where it is, unused."""
     chosen = place.folder if wanted == place.id else os.path.join(data_dir, "repositories", wanted)
     if not wanted.isalnum():
-        message = f"{wanted[:60]!r} is no id of an archive"
+        message = f"{wanted[:60]!r} is not the id of an archive"
         raise UsageError(message, "`unified-state link` lists the ids")
     if not os.path.exists(os.path.join(chosen, "archive.db")):
         message = f"there is no archive {wanted}"
-        raise NotFoundError(message, "`unified-state link` lists those that could be meant")
+        raise NotFoundError(message, "`unified-state link` lists the candidates")
     with Archive(os.path.join(chosen, "archive.db")) as archive:
         set_owner(archive, wanted)
     folder = place.repository.identity_folder
@@ -117,7 +113,7 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
 
 
 def remote_of(place: Place) -> str | None:
-    """The URL of `origin` in the repository's own configuration, without a user name or password in it."""
+    """Return the URL of `origin` in the repository's configuration, without user name and password."""
     if place.repository.common_dir is None:
         return None
     section = ""
@@ -132,7 +128,7 @@ def remote_of(place: Place) -> str | None:
 
 
 def _without_user(url: str) -> str:
-    """The URL without `user:password@` before its host."""
+    """Return the URL without `user:password@`."""
     scheme, separator, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
     return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
@@ -147,5 +143,5 @@ def _read(path: str) -> str:
 
 
 def has_id(place: Place) -> bool:
-    """Whether the repository has an identity of its own already."""
+    """Return whether the repository has an identity already."""
     return os.path.exists(os.path.join(place.repository.identity_folder, ID_FILE))

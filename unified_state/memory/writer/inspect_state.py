@@ -7,8 +7,7 @@ from collections import Counter
 
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.package import asset_path
-from unified_state.lib.record import Record
-from unified_state.memory.ledger.explain_item import check_provenance
+from unified_state.memory.ledger.explain_item import Finding
 from unified_state.memory.state_file.state_file import migrate_state
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.session_state import State
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
     from unified_state.model.item import Entry
 
 SCHEMA = ("schemas", "unified-session-state-3.schema.json")
-
-
-class Finding(Record):
-    """One thing that is wrong, and where (`$.decisions[2].id`)."""
-
-    path: str
-    message: str
 
 
 def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
@@ -52,11 +44,6 @@ def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
         state = _as_state(content)
         findings = [*_ids(state), *(_against_ledger(state, archive) if archive is not None else ())]
     return findings
-
-
-def inspect_ledger(archive: Archive) -> list[Finding]:
-    """What is wrong with the evidence of the items in the ledger; each finding has the item's ref as its path."""
-    return [Finding(fault.ref, fault.message) for fault in check_provenance(archive)]
 
 
 def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
-"""Histories in the files that the JSON tier wrote before it had a journal. They are only read, once, to be merged.
+"""Histories in the files that earlier builds of the JSON tier wrote. They are read once, to be merged.
 
-A file held the steps of one session, a line each; a copy of another session's step named the original. Of several lines
-about the same thing the newest counts. A line that the disk or an editor has changed is left out.
+A file holds the steps of one session, a line each; a copy of another session's step names the original. Of several
+lines about one thing the newest counts. A line that is no JSON object is skipped and counted as damaged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from unified_state.model.history_records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from unified_state.lib.record import Record
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
 
     Fields = dict[str, Any]
 
-FORMER = "store.json"  # is there where there is such a history; the last of the files to go
+FORMER = "store.json"  # marks such a history; the last of its files to be removed
 _JOURNAL, _DESK, _CLEANING, _GONE = "journal", "desk.json", "cleaning", "gone"
-_SESSION, _ENDING = "session-", ".jsonl"
-_RECORDS: tuple[tuple[str, type[Record]], ...] = (
-    ("compactions.jsonl", StoredCompaction),
-    ("items.jsonl", StoredItem),
-    ("links.jsonl", StoredLink),
-    ("tombstones.jsonl", Tombstone),
-)
+_SESSION = "session-"
+_RECORDS: dict[str, type[Record]] = {
+    "compactions.jsonl": StoredCompaction,
+    "items.jsonl": StoredItem,
+    "links.jsonl": StoredLink,
+    "tombstones.jsonl": Tombstone,
+}
 
 
 def former_files(folder: str) -> list[str]:
-    """The names of such files in a folder, the one last by which they are known; none where they are not there."""
+    """Return the names of such files in a folder, the marker last; nothing where the marker is missing."""
     try:
         names = sorted(os.listdir(folder))
     except OSError:
         return []
-    known = {name for name, _ in _RECORDS} | {"sessions.jsonl", _JOURNAL, _DESK, _CLEANING, _GONE, "keys"}
+    known = {*_RECORDS, "sessions.jsonl", _JOURNAL, _DESK, _CLEANING, _GONE, "keys"}
     found = [name for name in names if name in known or name.startswith(_SESSION)]
     return [*found, FORMER] if FORMER in names else []
 
@@ -61,75 +61,71 @@ class FormerFiles:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._sizes = next(self._parsed([self._content(_JOURNAL)]), {})  # what is longer was never acknowledged
         self.damaged = 0
+        self._sizes = next(self._lines(_JOURNAL), {})  # bytes behind these sizes were never acknowledged
 
     def put_into(self, archive: Archive) -> list[tuple[str, Pending]]:
-        """Put everything into an archive that holds nothing yet; the messages of sessions that no transcript had."""
+        """Put everything into an empty archive, and return the messages that no transcript had, by session."""
         SqliteStore(archive.path, archive=archive).append(self._records())
-        desk = next(self._parsed([self._content(_DESK)]), {})
+        desk = next(self._lines(_DESK), {})
         pending: list[tuple[str, Pending]] = []
-        parts: tuple[tuple[str, Callable[[Any], object]], ...] = (
-            ("work", lambda told: _put_work(archive, *told)),
-            ("cursors", lambda told: _put_cursor(archive, *told)),
-            ("notes", lambda told: _put_note(archive, told)),
-            ("saved", lambda told: _put_save(archive, *told)),
-            ("pending", lambda told: pending.append((str(told[0]), Pending(str(told[1]), str(told[2]), int(told[3]))))),
-        )
+        parts: dict[str, Callable[..., object]] = {
+            "work": lambda named: _put_work(archive, *named),
+            "cursors": lambda named: _put_cursor(archive, *named),
+            "notes": lambda note: _put_note(archive, note),
+            "saved": lambda named: _put_save(archive, *named),
+            "pending": lambda told: pending.append((str(told[0]), Pending(str(told[1]), str(told[2]), int(told[3])))),
+        }
         with archive.transaction():
-            for alias in self._taken:
+            for alias in self._taken():
                 raise_counter(archive, alias[:1], int(alias[1:]))
-            for name, put in parts:
-                self._put(desk.get(name) or (), put)
+            for name, put in parts.items():
+                part = desk.get(name) or ()
+                for told in part.items() if isinstance(part, dict) else part:
+                    try:
+                        put(told)
+                    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+                        self.damaged += 1
         return pending
 
-    def _put(self, part: Any, put: Callable[[Any], object]) -> None:
-        """Put a part of the desk, but what the disk or an editor has changed."""
-        for told in part.items() if isinstance(part, dict) else part:
-            try:
-                put(told)
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-                self.damaged += 1
-
-    @property
-    def _taken(self) -> list[str]:
-        """The names of items that were forgotten, which nothing else may be given."""
-        told = [fields.get("taken") for fields in self._lines("items.jsonl", counts=False)]
-        names = [name for one in told if isinstance(one, list) for name in one if isinstance(name, str)]
-        return [name for name in names if name[1:].isascii() and name[1:].isdigit()]
+    def _taken(self) -> Iterator[str]:
+        """Yield the aliases of forgotten items, which no other item may be given."""
+        for fields in self._lines("items.jsonl", counts=False):
+            for name in fields["taken"] if isinstance(fields.get("taken"), list) else ():
+                if isinstance(name, str) and name[1:].isascii() and name[1:].isdigit():
+                    yield name
 
     def _records(self) -> Iterator[HistoryRecord]:
         sessions = list(self._lines("sessions.jsonl"))
         yield from self._made(StoredSession, sessions)
-        gone = set(self._content(_GONE).split(b"\n"))
         numbers: dict[int, str] = {}
         for fields in sessions:
             if isinstance(name := fields.get("session_id"), str) and name not in numbers.values():
                 number = fields.get("n")
                 numbers[number if isinstance(number, int) else len(numbers) + 1] = name
-        originals: dict[tuple[int, int], Fields] = {}
-        for number, name in numbers.items():
-            for fields in self._steps(number, originals, gone):
-                yield from self._made(StoredStep, [{**fields, "session_id": name}])
+        yield from self._made(StoredStep, self._steps(numbers))
         yield from self._made(StoredStep, self._lines(_CLEANING, counts=False))  # masked, and not in place yet
-        for file, kind in _RECORDS:
+        for file, kind in _RECORDS.items():
             yield from self._made(kind, (fields for fields in self._lines(file) if "taken" not in fields))
 
-    def _steps(self, number: int, originals: dict[tuple[int, int], Fields], gone: set[bytes]) -> Iterator[Fields]:
-        """The steps of a session; what was forgotten or pruned, and still stands there, is left out."""
-        for fields in self._lines(f"{_SESSION}{number}{_ENDING}"):
-            match fields:
-                case {"of": [int(owner), int(place)]}:
-                    if (original := originals.get((owner, place))) is not None:
-                        yield {**original, "starts_turn": fields.get("starts_turn", False)}
-                case {"n": int(place), "uuid": str(uuid), "block": int(block)}:
-                    if f"{dump_json(uuid)} {block}".encode("utf-8", "surrogatepass") not in gone:
-                        originals[number, place] = fields
-                        yield fields
-                case _:
-                    self.damaged += 1
+    def _steps(self, sessions: dict[int, str]) -> Iterator[Fields]:
+        """Yield the steps of all sessions, but those that were forgotten or pruned and are still in a file."""
+        gone = set(self._content(_GONE).split(b"\n"))
+        originals: dict[tuple[int, int], Fields] = {}
+        for number, name in sessions.items():
+            for fields in self._lines(f"{_SESSION}{number}.jsonl"):
+                match fields:
+                    case {"of": [int(owner), int(place)]}:
+                        if (original := originals.get((owner, place))) is not None:
+                            yield {**original, "starts_turn": fields.get("starts_turn", False), "session_id": name}
+                    case {"n": int(place), "uuid": str(uuid), "block": int(block)}:
+                        if f"{dump_json(uuid)} {block}".encode("utf-8", "surrogatepass") not in gone:
+                            originals[number, place] = fields
+                            yield {**fields, "session_id": name}
+                    case _:
+                        self.damaged += 1
 
-    def _made(self, kind: type[Record], told: Any) -> Iterator[Any]:
+    def _made(self, kind: type[Record], told: Iterable[Fields]) -> Iterator[Any]:
         for fields in told:
             known = {name: value for name, value in fields.items() if name in kind.disk_names}
             newer = {name: value for name, value in fields.items() if name not in kind.disk_names and name != "n"}
@@ -139,21 +135,17 @@ class FormerFiles:
                 self.damaged += 1
 
     def _lines(self, name: str, *, counts: bool = True) -> Iterator[Fields]:
-        lines = [line for line in self._content(name).split(b"\n") if line.strip()]
-        before = self.damaged
-        yield from self._parsed(lines)
-        self.damaged = self.damaged if counts else before
-
-    def _parsed(self, lines: list[bytes]) -> Iterator[Fields]:
-        for line in lines:
-            try:
-                value = parse_json(line.decode("utf-8", "surrogatepass")) if line else {}
-            except (ValueError, RecursionError):
-                value = None
-            if isinstance(value, dict):
-                yield value
-            else:
-                self.damaged += 1
+        content = self._content(name)
+        for line in [content] if name in (_JOURNAL, _DESK) else content.split(b"\n"):
+            if line.strip():
+                try:
+                    value = parse_json(line.decode("utf-8", "surrogatepass"))
+                except (ValueError, RecursionError):
+                    value = None
+                if isinstance(value, dict):
+                    yield value
+                else:
+                    self.damaged += counts
 
     def _content(self, name: str) -> bytes:
         try:
@@ -178,14 +170,9 @@ def _put_cursor(archive: Archive, path: str, one: Fields) -> None:
 
 def _put_note(archive: Archive, note: Fields) -> None:
     owner = note.get("session_id")
-    archive.run(
-        "INSERT INTO note (session, kind, text, at, done_at) VALUES (?, ?, ?, ?, ?)",
-        touch_session(archive, owner, 0) if owner else None,
-        note["kind"],
-        note["text"],
-        note["at"],
-        note.get("done_at"),
-    )
+    session = touch_session(archive, owner, 0) if owner else None
+    insert = "INSERT INTO note (session, kind, text, at, done_at) VALUES (?, ?, ?, ?, ?)"
+    archive.run(insert, session, note["kind"], note["text"], note["at"], note.get("done_at"))
 
 
 def _put_save(archive: Archive, path: str, one: Fields) -> None:

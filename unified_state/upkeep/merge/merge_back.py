@@ -1,8 +1,8 @@
-"""Merging back: what a journal holds joins the archive as soon as that can be used, and the journal goes.
+"""Merging back: the records of a journal enter the archive as soon as that can be used, and the journal is removed.
 
-Items are known by their UUID, steps by their entry, so merging twice, or going on where a process was killed, changes
-nothing. The archive reads the transcripts first, from where it had stopped, so that their turns stand in order. The
-files go only when all of it is durable; the lock is held from the first to the last of it.
+Items are identified by their UUID, steps by their entry, so a merge can be repeated or resumed after a kill. The
+transcripts are read first, from where the archive stopped, so that turns are in order. The files are removed only when
+everything is durable. The journal's lock is held all the time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from unified_state.memory.archive.sessions import LOCAL_SESSION, change_work, re
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import everything
 from unified_state.memory.journal.journal import EVENTS, HISTORY, Journal
-from unified_state.memory.journal.journal_places import DAMAGED, MERGED, merged_folders, waiting_journals
+from unified_state.memory.journal.journal_places import DAMAGED, MERGED, merged_folders
 from unified_state.memory.journal.journalled_archive import JournalledArchive, MemoryArchive
 from unified_state.memory.journal.scratch_database import remove_scratch, remove_tree
 from unified_state.memory.ledger.item_table import raise_counter, selected_items
@@ -53,29 +53,27 @@ _OWN_TRANSCRIPTS = (
 
 
 def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> str | None:
-    """Merge what waits, for about so long; what is to be told of what is left for the next time, if anything."""
-    told = None
+    """Merge the waiting journals for at most about `seconds`, and return a line about what is not merged yet, if
+    anything. Raises DamagedArchiveError.
+    """
+    unmerged = None
     until = time.monotonic() + seconds
-    for folder in waiting_journals(workspace.place, is_tier=workspace.keeps_journal):
+    for folder in workspace.waiting:
+        merge = _Merge(workspace, archive, folder, lambda: time.monotonic() < until)
         try:
-            is_done = _Merge(workspace, archive, folder, lambda: time.monotonic() < until).run(
-                min(seconds, _LOCK_SECONDS)
-            )
-            problem = None if is_done else "there was no time to take in all of it"
-        except DamagedArchiveError:
-            raise
+            problem = None if merge.run(min(seconds, _LOCK_SECONDS)) else "the rest follows at the next session start"
         except (UnifiedStateError, DatabaseError) as error:
             known = error if isinstance(error, UnifiedStateError) else explained(error, archive.path)
             if isinstance(known, DamagedArchiveError):
                 raise
             problem = str(known)
         if problem is not None:
-            told = f"what was kept in {folder} while the archive could not be used is not shown yet: {problem}"
-    return told
+            unmerged = f"the journal {folder} is not merged completely: {problem}"
+    return unmerged
 
 
 class _Merge:
-    """The histories of one folder on their way into the archive."""
+    """The merge of one folder of journals into the archive."""
 
     def __init__(self, workspace: Workspace, archive: Archive, folder: str, has_time: Callable[[], bool]) -> None:
         self._workspace = workspace
@@ -88,7 +86,7 @@ class _Merge:
         self._damaged = 0
 
     def run(self, lock_seconds: float) -> bool:
-        """Whether all of it is in the archive now, and the files are gone."""
+        """Return whether everything is in the archive and the files are gone."""
         own = self._archive.journal if isinstance(self._archive, JournalledArchive) else None
         journal = own if own and self._is_history else Journal(self._folder, lock_seconds)
         with journal:
@@ -99,7 +97,7 @@ class _Merge:
         return True
 
     def _former(self) -> bool:
-        """Take in the files that were kept before there was a journal."""
+        """Merge the files of builds that had no journal."""
         if not former_files(self._folder):
             return True
         files = FormerFiles(self._folder)
@@ -118,7 +116,7 @@ class _Merge:
             return self._take_in(source, pending)
 
     def _events(self) -> bool:
-        """Serve what hooks were told of that had no SQLite: messages, and transcripts to be read."""
+        """Merge the events of hooks that had no SQLite: messages, and transcripts to read."""
         told = [line for commit in Journal(self._folder, 0, EVENTS).commits() for line in commit]
         for event in told:
             with self._archive.transaction():
@@ -129,9 +127,9 @@ class _Merge:
         return self._read_transcripts({(event["transcript"], event["session"]) for event in told})
 
     def _take_in(self, source: Archive, pending: list[Message]) -> bool:
-        """Whether all of it is in the archive now."""
+        """Merge a history, and return whether all of it is in the archive."""
         history = SqliteStore(source.path, archive=source)
-        self._forget(history)  # first: it is not to be read again, nor anything to be taken from it
+        self._forget(history)  # first, so that neither transcripts nor records bring it back
         if not (self._read_transcripts(source.rows(_OWN_TRANSCRIPTS)) and self._append(source, history)):
             return False
         self._rename(history)
@@ -140,13 +138,13 @@ class _Merge:
         return True
 
     def _forget(self, history: SqliteStore) -> None:
-        """Forget what was forgotten meanwhile, as thoroughly as here."""
+        """Apply the tombstones of the history."""
         if tombstones := list(history.tombstones()):
             forget_told(self._archive, tombstones)
             self._store.append(tombstones)
 
     def _read_transcripts(self, transcripts: Iterable[tuple[str, str]]) -> bool:
-        """Let the archive read on in the transcripts of which the history holds a part."""
+        """Capture the transcripts of which the history holds a part, from where the archive stopped."""
         moment = Moment(self._now, has_time=self._has_time)
         capture = Capture(self._archive, self._workspace.masker, moment, postpones=True)
         return all(
@@ -156,7 +154,7 @@ class _Merge:
         )
 
     def _append(self, source: Archive, history: SqliteStore) -> bool:
-        """Items first, and the compactions that they come from: they are few, and what the next answer needs."""
+        """Append the records, items and their compactions first: they are few, and the next answer needs them."""
         with self._archive.transaction():
             for letter, last in source.rows("SELECT letter, last FROM counter"):
                 raise_counter(self._archive, letter, last)
@@ -169,19 +167,19 @@ class _Merge:
         return True
 
     def _known_here(self, records: Iterable[HistoryRecord]) -> Iterator[HistoryRecord]:
-        """The records but those that only stand for what the archive has."""
+        """Yield the records that the archive does not have already."""
         for record in records:
             if not is_carried(record) and self._captured(record) is None:
                 yield record
 
     def _captured(self, record: HistoryRecord) -> LedgerItem | None:
-        """The archive's own item where it has captured the same fact itself, from the same transcript."""
+        """Return the item that the archive captured itself for the same fact, if any."""
         key = getattr(record, "capture_key", None)
         found = selected_items(self._archive, "WHERE capture_key = ?", key) if key else []
         return next((item for item in found if item.uuid != getattr(record, "uuid", None)), None)
 
     def _rename(self, history: SqliteStore) -> None:
-        """Give the items that have other names now those names in the state files too, and tell the user."""
+        """Rename the items that got another alias in the state files too, and tell the user."""
         names: dict[tuple[str, str], str] = {}
         for item in history.items():
             captured = self._captured(item)
@@ -191,8 +189,8 @@ class _Merge:
             names[item.alias, item.created_at] = kept.alias
             if captured is None:
                 self._workspace.advise(
-                    f"{item.alias}, recorded while the archive could not be used, is {kept.alias} now: "
-                    f"another {item.alias} is there; `unified-state recall {item.alias}` tells of both"
+                    f"{item.alias}, recorded while the archive could not be used, is now {kept.alias}: the archive has "
+                    f"another {item.alias}; `unified-state recall {item.alias}` shows both"
                 )
         place = self._workspace.place
         for path in filter(os.path.exists, written_state_files(self._folder)):
@@ -214,7 +212,7 @@ class _Merge:
                 raise _unremovable(folder, error) from error
 
     def _put_away(self) -> None:
-        """Take the files out of their place: from now on there is nothing to be merged. Damaged ones are kept."""
+        """Rename the files, so that nothing waits any more. Damaged ones are kept under the new name."""
         ending = f"{to_text(self._now).replace(':', '')}-{os.getpid()}"
         aside = f"{self._folder}{DAMAGED if self._damaged else MERGED}{ending}"
         try:
@@ -239,7 +237,7 @@ def _unremovable(folder: str, error: OSError) -> StorageError:
 
 
 def take_notes(archive: Archive, source: Archive) -> None:
-    """Take over what the source tells and the archive does not know yet."""
+    """Copy the work, notes and saves of the source that the archive does not have."""
     with archive.transaction():
         for session in source.rows("SELECT session_id, coalesce(seen_at, 0), worktree, pid, work FROM session"):
             _take_work(archive, *session)
@@ -265,8 +263,8 @@ def _take_work(archive: Archive, session_id: str, seen_at: int, worktree: str, p
 
 
 def _take_note(archive: Archive, owner: str | None, kind: str, text: str, at: str, *more: Any) -> None:
-    """A note, once. Notes of no session stood in the state file, and an agent's list in its transcript: the archive may
-    have these with another time.
+    """Insert a note once. The archive may have the same note with another time: notes of no session come from the
+    state file, an agent's list from its transcript.
     """
     done_at, key, state = more
     archive.run(

@@ -162,13 +162,14 @@ def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
 
 
 def _validate(context: Context, arguments: Namespace) -> int:
-    from unified_state.memory.writer.inspect_state import inspect_ledger, inspect_state_file
+    from unified_state.memory.ledger.explain_item import check_provenance
+    from unified_state.memory.writer.inspect_state import inspect_state_file
 
     workspace = context.workspace(create=False)
     path = arguments.file or workspace.place.state_path
     is_own = os.path.realpath(path) == os.path.realpath(workspace.place.state_path)
     if is_own and not workspace.is_empty:
-        findings = workspace.use(lambda archive: [*inspect_state_file(path, archive), *inspect_ledger(archive)])
+        findings = workspace.use(lambda archive: [*inspect_state_file(path, archive), *check_provenance(archive)])
     else:
         findings = inspect_state_file(path, None)
     text = "\n".join(f"{finding.path}: {finding.message}" for finding in findings) or f"{path}: valid"

@@ -1,7 +1,6 @@
-"""Whether two statements say the same or the opposite, by their words alone: precise first, since what is found is
-told.
+"""Whether two statements say the same or the opposite, by their words alone. Precision counts more than recall.
 
-Nothing is merged on the strength of it. Two statements are alike if they have the same content words; they are opposite
+Nothing is merged because of it. Two statements are alike if they have the same content words; they are opposite
 if only a negation, a number with a unit, or the thing that is chosen for the same purpose differs. A condition that
 only one of them has (`unless`, `when`) makes them incomparable.
 """
@@ -51,7 +50,7 @@ _LEAST_SHARED, _LONGEST_VALUE, _LONGEST_STATEMENT = 2, 3, 60
 
 
 class Statement(Record):
-    """A text as it is compared."""
+    """The parts of a text that are compared."""
 
     words: tuple[str, ...]
     content: frozenset[str]
@@ -60,13 +59,13 @@ class Statement(Record):
 
 
 def relation(new: str, old: str) -> str | None:
-    """How a new statement stands to an old one: `duplicates`, `contradicts`, or neither."""
+    """Return the relation of a new statement to an old one: `duplicates`, `contradicts` or None."""
     return statement_relation(read_statement(new), read_statement(old))
 
 
 @lru_cache(maxsize=1_000)  # a program that records much compares with the same items again and again
 def read_statement(text: str) -> Statement:
-    """The words of a text that count."""
+    """Return the comparable parts of a text."""
     words = tuple(_words(text))[:_LONGEST_STATEMENT]
     kept, numbers, negations = set(), [], 0
     for word in words:
@@ -83,7 +82,7 @@ def read_statement(text: str) -> Statement:
 
 
 def statement_relation(new: Statement, old: Statement) -> str | None:
-    """The same for statements that are read already."""
+    """Return the relation of two statements that are read already."""
     if {*new.words} & _CONDITIONS != {*old.words} & _CONDITIONS or max(new.negations, old.negations) > 1:
         return None
     if new.negations != old.negations:

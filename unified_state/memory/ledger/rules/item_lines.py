@@ -1,4 +1,4 @@
-"""How items and turns are told, one line each, as facts: what it is, who said it, and the ref that `recall` takes."""
+"""Items and turns as text: one line for an item with its ref, origin and validity, up to three for a turn."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
 _MOST_NAMES, _MOST_REFS = 4, 12
 _SOURCE_CHARACTERS, _SCOPE_CHARACTERS = 100, 100
-# Tags that mean something to the client or to a model must not come out of somebody's text.
+# Tags that mean something to the client or to a model must not come from recorded text.
 _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
 
 
 def item_line(item: LedgerItem, limit: int) -> str:
-    """One line for an item: `D7 (irreversible, the user said): Use PostgreSQL. Why: relational data`."""
+    """Return one line for an item: `D7 (irreversible, the user said): Use PostgreSQL. Why: relational data`."""
     body, text = item.body, ""
     marks = [ORIGINS.get(item.origin, item.origin)]
     if item.kind == DECISION:
@@ -50,7 +50,7 @@ def item_line(item: LedgerItem, limit: int) -> str:
 
 
 def _enforcement(item: LedgerItem) -> list[str]:
-    """How a constraint is enforced, if it is."""
+    """Return the mark that shows how a constraint is enforced, if it is."""
     scope = scope_in(item.body)
     if scope is None or item.status != "active":
         return []
@@ -60,12 +60,12 @@ def _enforcement(item: LedgerItem) -> list[str]:
 
 
 def _telling(output: str) -> str:
-    """Of an error of many lines those that tell what is wrong."""
+    """Return the lines of a long error output that name the error."""
     return "; ".join(failing_lines(output, "", is_error=True)) or output if "\n" in output.strip() else output
 
 
 def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
-    """A turn in up to three lines: what was asked, what was done, what was answered."""
+    """Return up to three lines for a turn: the prompt, the tool calls, the answer."""
     lines = [f"T{turn.number} ({age_text(now - turn.at)}) prompt: {cut(harmless(turn.prompt), limit)}"]
     if turn.tool_calls:
         errors = f", {turn.errors} with an error" if turn.errors else ""
@@ -77,8 +77,8 @@ def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
 
 
 def harmless(text: str) -> str:
-    """The text on one line, with tags in it that the client or a model could take for its own made visible as text, and
-    without half an emoji, for which the API would refuse the conversation ever after.
+    """Return the text on one line. Tags that the client or a model could take for its own are made visible as text, and
+    half an emoji is removed, because the API would refuse the conversation for it.
     """
     line = well_formed(one_line(text))
     if "<" in line:
@@ -93,7 +93,7 @@ def _sentence(text: str) -> str:
 
 
 def validity_text(validity: Validity) -> str:
-    """What is to be said of an item; empty where it is valid."""
+    """Return the problems with an item's validity; empty where it is valid."""
     parts = [
         f"superseded by {validity.superseded_by}" if validity.superseded_by else "",
         f"files changed since: {_names(validity.changed)}" if validity.changed else "",
@@ -107,14 +107,14 @@ def validity_text(validity: Validity) -> str:
 
 
 def with_validity(line: str, item: LedgerItem, known: Known) -> str:
-    """The line of an item, with what is to be said of its validity."""
+    """Return the line of an item with the problems of its validity."""
     validity = known.validities.get(item.uuid)
     text = validity_text(validity) if validity else ""
     return f"{line} [{text}]" if text else line
 
 
 def ahead_lines(known: Known) -> Iterator[str]:
-    """The line that says which items know more than the conversation or the worktree."""
+    """Yield the line about items that were recorded before the conversation or HEAD went back."""
     if known.ahead:
         names = _names(known.ahead, _MOST_REFS)
         verb = "was" if len(known.ahead) == 1 else "were"
@@ -122,9 +122,7 @@ def ahead_lines(known: Known) -> Iterator[str]:
 
 
 def went_behind(visited: Sequence[str], head: str, commit: str) -> bool:
-    """Whether HEAD, which `visited` these commits in this order, was at `head` before it ever was at `commit`, and has
-    come back.
-    """
+    """Return whether HEAD, which visited these commits in order, was at `head` before it was first at `commit`."""
     if head == commit or commit not in visited or head not in visited:
         return False
     return visited.index(head) < visited.index(commit)

@@ -1,4 +1,4 @@
-"""The short form of a ledger item: how the state file shows it."""
+"""Items in short: the entry of the state file for an item, and whether it binds or is enforced."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from unified_state.model.item import Entry, LedgerItem
 
-EVIDENCE_CHARACTERS = 500  # the seed's limit; the whole content stays in the ledger
+EVIDENCE_CHARACTERS = 500  # the whole content stays in the ledger
 _TEXT_CHARACTERS = 600
 _KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
 _SECTIONS = {
@@ -38,19 +38,19 @@ _SECTIONS = {
 
 
 def sections_of(items: Sequence[LedgerItem]) -> dict[str, Any]:
-    """The entries of the state file for items, by the field of the state that holds them."""
+    """Return the entries of the state file for items, by the field of the state."""
     entries = [short_form(item) for item in items]
     return {name: tuple(entry for entry in entries if isinstance(entry, kind)) for name, kind in _SECTIONS.items()}
 
 
 def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:
-    """The newest decisions that hold, in a line each."""
+    """Return the newest active decisions, a line each."""
     decisions = [main_text(item) for item in items if item.kind == DECISION and item.status == "active"]
     return tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:])
 
 
 def short_form(item: LedgerItem) -> Entry:
-    """The entry of the state file for an item. Long text is cut; `recall` shows it whole."""
+    """Return the entry of the state file for an item. Long text is cut; `recall` shows it whole."""
     body = item.body
     shared: dict[str, Any] = {
         "id": item.alias,
@@ -98,13 +98,13 @@ def _constraint(body: dict[str, Any], shared: dict[str, Any]) -> Constraint:
 
 
 def scope_in(body: dict[str, Any]) -> Scope | None:
-    """The scope in the body of a constraint; None where it is not enforced."""
+    """Return the scope in the body of a constraint; None where it is not enforced."""
     scope = body.get("scope")
     return Scope.from_disk(scope) if isinstance(scope, dict) and body.get("mode") in MODES else None
 
 
 def main_text(item: LedgerItem) -> str:
-    """What an item says, without why, whence and what for."""
+    """Return the main text of an item, without rationale, source or context."""
     return str(item.body.get(MAIN_FIELDS[item.kind]) or "")
 
 
@@ -113,23 +113,23 @@ def _text(body: dict[str, Any], name: str) -> str:
 
 
 def is_binding(item: LedgerItem) -> bool:
-    """Whether an item is a blocking constraint that binds: one that the user gave in their own words."""
+    """Return whether an item is a blocking constraint in the user's own words."""
     return item.kind == CONSTRAINT and bool(item.body.get("blocking")) and item.origin == USER_SAID
 
 
 def enforced_mode(item: LedgerItem) -> str:
-    """What is done about a call that a constraint is about: what was meant, but only the user's own word denies."""
+    """Return the mode in which a constraint is enforced: the given one, but at most `ask` unless the user said it."""
     mode: str = item.body["mode"]
     return mode if item.origin == USER_SAID else min(mode, ASK, key=MODES.index)
 
 
 def unenforced(item: LedgerItem) -> LedgerItem:
-    """The item as it is where no hook stops a tool call: a constraint is then its words alone."""
+    """Return the item without scope and mode, for a client whose tool calls no hook checks."""
     if "scope" not in item.body:
         return item
     return item.replace(body={name: value for name, value in item.body.items() if name not in ("scope", "mode")})
 
 
 def may_decide(origin: str) -> bool:
-    """Whether somebody may accept or dismiss what is proposed: the user in their own terminal."""
+    """Return whether the author of this origin may decide on proposals: only the user may."""
     return origin == USER_SAID
