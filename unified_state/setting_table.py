@@ -38,12 +38,7 @@ class Setting:
         self.least, self.most, self.own_file_only, self.is_secret = least, most, own_file_only, is_secret
 
     def __set_name__(self, _owner: type, name: str) -> None:
-        self.name = name
-
-    @property
-    def variable(self) -> str:
-        """The environment variable of the setting."""
-        return PREFIX + self.name.upper()
+        self.name, self.variable = name, PREFIX + name.upper()  # `variable` sets it in the environment
 
     def loosens(self, value: object) -> bool:
         """Whether a value takes a protection away: of what counts only in the user's own file any but the default, and

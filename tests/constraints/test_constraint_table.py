@@ -9,7 +9,6 @@ from tests.builders import item
 from unified_state.constraints.constraint_table import (
     Table,
     encoded_table,
-    read_stamp,
     read_table,
     set_stamp,
     table_path,
@@ -49,17 +48,17 @@ def test_whatever_changes_a_constraint_takes_the_stamp_away(archive: Archive) ->
     ]
     for number, change in enumerate(changes, 1):
         set_stamp(archive, number - 1, "compiled")
-        assert read_stamp(archive) == (number - 1, "compiled")
+        assert archive.enforcement() == (number - 1, "compiled")
         change()
-        assert read_stamp(archive) == (number, None)
+        assert archive.enforcement() == (number, None)
 
 
 def test_other_items_change_nothing_of_it(archive: Archive) -> None:
     insert_item(archive, item(1, DECISION))
-    assert read_stamp(archive) == (0, "")
+    assert archive.enforcement() == (0, "")
 
 
 def test_who_compiled_before_the_newest_change_sets_no_stamp(archive: Archive) -> None:
     insert_item(archive, item(1, CONSTRAINT))
     set_stamp(archive, 0, "too old")
-    assert read_stamp(archive) == (1, None)
+    assert archive.enforcement() == (1, None)

@@ -6,10 +6,10 @@ from tests.builders import NOW, item, uuid_of
 from tests.processes import run_at_once
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.sessions import touch_session, waiting_for_prompt
 from unified_state.memory.ledger.item_table import ACTIVE, DISMISSED, PROPOSED, SUPERSEDED, insert_item, update_item
 from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, QUESTION
-from unified_state.restore.news_table import News, has_news, know_news, take_news
+from unified_state.restore.news_table import News, know_news, take_news
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def session(archive: Archive) -> int:
 
 def news(archive: Archive, session: int) -> list[News]:
     """What the session is told; whether there is any has to agree."""
-    expected = has_news(archive, session)
+    expected = waiting_for_prompt(archive, session)[0]
     with archive.transaction():
         found = take_news(archive, session)
     assert bool(found) == expected

@@ -13,7 +13,6 @@ from unified_state.constraints.constraint_table import (
     Table,
     encoded_table,
     new_stamp,
-    read_stamp,
     read_table,
     set_stamp,
     table_path,
@@ -83,7 +82,7 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
     """
     with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
         present = read_table(place.folder)
-        changed, _ = read_stamp(archive)
+        changed, _ = archive.enforcement()
         constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
         if present is not None:
             constraints += tuple(entry for entry in present.constraints if not _is_known(archive, entry))
@@ -139,7 +138,7 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
     from elsewhere. What is wrong, if anything.
     """
     place = workspace.place
-    _, stamp = read_stamp(archive)
+    _, stamp = archive.enforcement()
     table = read_table(place.folder)
     try:
         if table is None or table.stamp != stamp:

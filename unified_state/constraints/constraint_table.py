@@ -63,15 +63,9 @@ def new_stamp() -> str:
     return os.urandom(_STAMP_BYTES).hex()
 
 
-def read_stamp(archive: Archive) -> tuple[int, str | None]:
-    """How often a constraint changed, and the stamp of the table that was compiled since, if one was."""
-    row = archive.row("SELECT changed, stamp FROM enforcement")
-    return (0, None) if row is None else (row[0], row[1])
-
-
 def ever_enforced(archive: Archive, folder: str) -> bool:
     """Whether there was ever a constraint here, or there is a table."""
-    return read_stamp(archive)[1] != "" or os.path.lexists(table_path(folder))
+    return archive.enforcement()[1] != "" or os.path.lexists(table_path(folder))
 
 
 def set_stamp(archive: Archive, changed: int, stamp: str) -> None:

@@ -23,11 +23,6 @@ class News(Record):
     was_active: bool
 
 
-def has_news(archive: Archive, session: int) -> bool:
-    """Whether other sessions did anything since then."""
-    return archive.row(f"SELECT 1 {_BY_OTHERS} LIMIT 1", session) is not None
-
-
 def know_news(archive: Archive, session: int) -> None:
     """What there is up to now is none to the session any more. Call it in a transaction."""
     archive.run("UPDATE session SET news = (SELECT coalesce(max(id), 0) FROM news) WHERE id = ?", session)

@@ -6,7 +6,14 @@ from __future__ import annotations
 
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
-from unified_state.memory.archive.sessions import STAND_IN, cleared_by, end_session, session_number
+from unified_state.memory.archive.sessions import (
+    cleared_by,
+    count_sessions,
+    end_session,
+    newest_other_session,
+    session_answered_at,
+    session_number,
+)
 from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.repository.health import health_line
@@ -22,7 +29,6 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.known import Reason
 
-_POSSIBLE_PARENTS = 50
 _FIRST_SESSIONS = 3  # of an archive: they are told of others that could be meant
 _ANSWER_SLACK = 3_000  # milliseconds that a hook may come late
 _HALF_A_SECOND = 500  # milliseconds; the client counts whole seconds
@@ -92,8 +98,7 @@ def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
     place, data_dir = call.workspace.place, call.settings.data_dir
     if not has_other_archives(place, data_dir):
         return None
-    (sessions,) = archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)
-    if sessions >= _FIRST_SESSIONS:
+    if count_sessions(archive) >= _FIRST_SESSIONS:
         return None
     from unified_state.memory.workspace.link import unjoined_line  # few sessions have another archive beside theirs
 
@@ -145,22 +150,12 @@ def _source(call: HookCall, archive: Archive, reason: Reason, session: int | Non
         parent = _answered_at(archive, call)
         if parent is not None:
             return parent
-    row = archive.row(
-        "SELECT id FROM session WHERE session_id != ? ORDER BY seen_at DESC LIMIT 1", call.event.session_id
-    )
-    return None if row is None else row[0]
+    return newest_other_session(archive, call.event.session_id)
 
 
 def _answered_at(archive: Archive, call: HookCall) -> int | None:
-    """A fork does not name its parent, but says how long ago it last answered."""
+    """Return the parent of a fork: it is not named, but its last answer was so many seconds ago."""
     seconds = call.event.extra.get("seconds_since_last_response")
     if not isinstance(seconds, int | float):
         return None
-    said = seconds * 1000 + _HALF_A_SECOND
-    differences = [
-        (abs(call.now - last_entry - said), number)
-        for (number,) in archive.rows("SELECT id FROM session ORDER BY seen_at DESC LIMIT ?", _POSSIBLE_PARENTS)
-        if (last_entry := last_entry_at(archive, number)) is not None
-    ]
-    difference, parent = min(differences, default=(_ANSWER_SLACK, None))
-    return parent if difference < _ANSWER_SLACK else None
+    return session_answered_at(archive, round(call.now - seconds * 1000 - _HALF_A_SECOND), _ANSWER_SLACK)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.compactions import latest_compaction, restores_of
+from unified_state.memory.archive.sessions import turns_since, waiting_for_prompt
 from unified_state.model.step import PROMPT
-from unified_state.restore.news_table import has_news
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,37 +31,23 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     output = _after_compaction(call, archive, session)
     if utf16_units(output) > _MOST_UNITS - _SHORT_UNITS:
         return output  # what waits is told with the next prompt
-    for more in (_elsewhere, _tried_before, _phase):
-        output = _with(output, more(call, archive, session))
+    has_news, has_attempts, has_line = waiting_for_prompt(archive, session)
+    if has_news:
+        from unified_state.restore.other_sessions import decided_elsewhere
+
+        repository = call.workspace.place.repository
+        news = decided_elsewhere(archive, repository, session, call.now, is_enforced=call.is_enforced)
+        output = _with(output, news)
+    if has_attempts:
+        from unified_state.restore.tried_before import tried_before
+
+        tried = tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
+        output = _with(output, tried)
+    if has_line:
+        from unified_state.context.window.context_table import take_line
+
+        output = _with(output, take_line(archive, session))
     return output
-
-
-def _elsewhere(call: HookCall, archive: Archive, session: int) -> str:
-    """What other sessions decided since this one was last told."""
-    if not has_news(archive, session):
-        return ""
-    from unified_state.restore.other_sessions import decided_elsewhere
-
-    repository = call.workspace.place.repository
-    return decided_elsewhere(archive, repository, session, call.now, is_enforced=call.is_enforced)
-
-
-def _tried_before(call: HookCall, archive: Archive, session: int) -> str:
-    """What failed before on the files and commands that the prompt names."""
-    if not archive.row("SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active' LIMIT 1"):
-        return ""
-    from unified_state.restore.tried_before import tried_before
-
-    return tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
-
-
-def _phase(_call: HookCall, archive: Archive, session: int) -> str:
-    """What the last Stop left to be said of how full the context is."""
-    if not archive.row("SELECT 1 FROM context WHERE session = ? AND line NOT NULL", session):
-        return ""
-    from unified_state.context.window.context_table import take_line
-
-    return take_line(archive, session)
 
 
 def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
@@ -71,10 +57,8 @@ def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
     compaction = latest_compaction(archive, session)
     if compaction is None or compaction.boundary_at is None:
         return ""
-    (turns_since,) = archive.row(
-        "SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL AND at > ?", session, compaction.boundary_at
-    )
-    if turns_since > _TURNS_TOO_LATE:
+    turns = turns_since(archive, session, compaction.boundary_at)
+    if turns > _TURNS_TOO_LATE:
         return ""
     from unified_state.model.hook_event import PARTS
     from unified_state.model.known import RELEVANT
@@ -82,7 +66,7 @@ def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
     tried = restores_of(archive, compaction.id)
     missing = [part for part in PARTS if _is_missing([restore for restore in tried if restore.part == part])]
     output = _restored_again(call, archive, session, missing) if missing else ""
-    is_first = turns_since <= (compaction.trigger == "manual")  # /compact itself is a turn
+    is_first = turns <= (compaction.trigger == "manual")  # /compact itself is a turn
     if is_first and not any(restore.part == RELEVANT for restore in tried):
         told = "\n".join(restore.text for restore in tried) + output
         output = _with(output, _relevant(call, archive, session, compaction, told))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 LOCAL_SESSION = "local"  # stands for what is done outside any client session, in the user's own terminal
+_RECENT_SESSIONS = 50  # among which the parent of a fork is looked for
 STAND_IN = "before the damage"  # the name of rows that only hold the numbers that were given
 
 
@@ -51,6 +52,53 @@ def session_id_of(archive: Archive, session: int | None) -> str | None:
     """The client's id of a session that is known by its number, or None."""
     row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
     return None if row is None else row[0]
+
+
+def newest_other_session(archive: Archive, session_id: str) -> int | None:
+    """The session that was seen last, but for one; None if there is none."""
+    row = archive.row("SELECT id FROM session WHERE session_id != ? ORDER BY seen_at DESC LIMIT 1", session_id)
+    return None if row is None else row[0]
+
+
+def count_sessions(archive: Archive) -> int:
+    """How many sessions there were, without the row that only holds numbers."""
+    return int(archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0])
+
+
+def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
+    """The session, of those seen last, whose newest entry was written nearest to a time; None if none within `slack`
+    milliseconds.
+    """
+    row = archive.row(
+        "SELECT id FROM (SELECT recent.id, abs(?1 - (SELECT max(at) FROM step WHERE turn = (SELECT id FROM turn "
+        "WHERE session = recent.id AND agent IS NULL ORDER BY id DESC LIMIT 1))) AS distance FROM "
+        "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?3) AS recent) WHERE distance < ?2 "
+        "ORDER BY distance, id LIMIT 1",
+        at,
+        slack,
+        _RECENT_SESSIONS,
+    )
+    return None if row is None else row[0]
+
+
+def turns_since(archive: Archive, session: int, at: int) -> int:
+    """How many turns of a session itself began after a time."""
+    query = "SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL AND at > ?"
+    return int(archive.row(query, session, at)[0])
+
+
+def waiting_for_prompt(archive: Archive, session: int) -> tuple[int, int, int]:
+    """Return 1 or 0 for each of what a session's next prompt may be told: changes of other sessions since it looked
+    last, attempts that failed, and a line about its context.
+    """
+    row: tuple[int, int, int] = archive.row(
+        "SELECT EXISTS (SELECT 1 FROM session JOIN news ON news.id > session.news "
+        "AND news.session_id IS NOT session.session_id WHERE session.id = ?1), "
+        "EXISTS (SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active'), "
+        "EXISTS (SELECT 1 FROM context WHERE session = ?1 AND line NOT NULL)",
+        session,
+    )
+    return row
 
 
 def touch_session(archive: Archive, session_id: str, now: int, **known: str | int | None) -> int:

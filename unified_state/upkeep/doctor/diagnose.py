@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from unified_state.constraints.compile_constraints import enforced
-from unified_state.constraints.constraint_table import has_hook, read_stamp, read_table, settings_path, table_path
+from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.record import Record
@@ -213,7 +213,9 @@ def _enforcement(subject: _Subject) -> Iterator[Check]:
     enforced.
     """
     place, name = subject.place, "enforced constraints"
-    found = subject.read(lambda archive: (enforced(list_items(archive, CONSTRAINT, [ACTIVE])), read_stamp(archive)[1]))
+    found = subject.read(
+        lambda archive: (enforced(list_items(archive, CONSTRAINT, [ACTIVE])), archive.enforcement()[1])
+    )
     if found is None or not (found[0] or has_hook(place)):
         return
     wanted, stamp = found

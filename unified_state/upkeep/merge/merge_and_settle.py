@@ -6,8 +6,6 @@ nothing below them knows of merging or enforcement.
 
 from __future__ import annotations
 
-from unified_state.constraints.constraint_table import read_stamp
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +27,7 @@ def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[A
 
         problem = merge_back(workspace, archive, workspace.merge_seconds)
     result = action(archive)
-    if read_stamp(archive)[1] is None:
+    if archive.enforcement()[1] is None:
         from unified_state.constraints.compile_constraints import settle  # only after a change
 
         settle(archive, workspace)

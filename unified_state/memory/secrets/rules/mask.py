@@ -7,11 +7,9 @@ secrets changes, so masking twice gives what masking once gave.
 
 from __future__ import annotations
 
-from unified_state.memory.secrets.rules.secret_assignments import find_assigned, find_in_field
-from unified_state.memory.secrets.rules.secret_commands import find_by_place
 from unified_state.memory.secrets.rules.secret_names import has_names
 from unified_state.memory.secrets.rules.secret_tokens import KEY_LABEL, find_formats
-from unified_state.memory.secrets.rules.secret_values import MASK_OPENING, trailing
+from unified_state.memory.secrets.rules.secret_values import MASK_OPENING, OPTIONS, trailing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,8 +44,19 @@ def needs_masking(text: str) -> bool:
 
 
 def _may_hold_secrets(data: bytes) -> bool:
-    found = next(find_formats(data), None) or next(find_by_place(data), None)
-    return found is not None or KEY_LABEL in data or has_names(data)
+    return (
+        KEY_LABEL in data or next(find_formats(data), None) is not None or has_names(data) or bool(_find_placed(data))
+    )
+
+
+def _find_placed(data: bytes) -> list[Found]:
+    """The secrets that their place gives away. Few texts hold a word that has to stand in front of one."""
+    has_option = any(part.startswith(OPTIONS) for part in data.split(b" -")[1:])
+    if not (has_option or b"machine " in data or b"ENV" in data):
+        return []
+    from unified_state.memory.secrets.rules.secret_commands import find_by_place
+
+    return list(find_by_place(data))
 
 
 def _may_hold_sequences(data: bytes) -> bool:
@@ -95,7 +104,9 @@ def _find_everywhere(data: bytes) -> list[Found]:
 
 
 def _find_all(data: bytes) -> list[Found]:
-    return [*find_formats(data), *find_assigned(data), *find_by_place(data)]
+    from unified_state.memory.secrets.rules.secret_assignments import find_assigned
+
+    return [*find_formats(data), *find_assigned(data), *_find_placed(data)]
 
 
 def mask_text(text: str, tag: Callable[[str], str]) -> str:
@@ -133,6 +144,8 @@ def _mask_keys(fields: dict[str, Any], tag: Callable[[str], str]) -> None:
 
 
 def _find_in_field(name: str, value: str) -> list[Found]:
+    from unified_state.memory.secrets.rules.secret_assignments import find_in_field
+
     data = _as_bytes(value)
     named = find_in_field(name.encode("ascii", "replace"), data)
     return _disjoint([*find_secrets(value), *named, *_find_masks(data)]) if named else find_secrets(value)

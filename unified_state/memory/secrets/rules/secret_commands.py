@@ -7,7 +7,7 @@ command may also stand in JSON, with its quotes and line ends escaped.
 from __future__ import annotations
 
 from unified_state.memory.secrets.rules.secret_names import kind_of_name
-from unified_state.memory.secrets.rules.secret_values import NAME, is_placeholder
+from unified_state.memory.secrets.rules.secret_values import NAME, OPTIONS, is_placeholder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ _PROGRAMS: dict[bytes, tuple[tuple[bytes, ...], tuple[bytes, ...]]] = {
     b"ldapsearch": ((b"-w",), ()),
 }
 _SETTINGS = frozenset((b"set", b"ENV", b"setenv"))  # set -x NAME value, of fish
-_OPTION_LETTERS = frozenset(b"puaUwxg")
-_LONG_OPTIONS = (b"--user", b"--proxy-user", b"--pass")
 _LONGEST_HEAD = 200
 _ONLY_ATTACHED = frozenset((b"mysql", b"mysqldump", b"mysqladmin", b"mariadb"))  # there `-p word` names a database
 
@@ -48,8 +46,7 @@ def find_by_place(data: bytes) -> Iterator[Found]:
     """The secrets in a text that their place gives away, given as ASCII bytes; not in order."""
     at = data.find(b" -")
     while at >= 0:
-        letter = data[at + 2 : at + 3]
-        if letter and (letter[0] in _OPTION_LETTERS or (letter == b"-" and data.startswith(_LONG_OPTIONS, at + 1))):
+        if data.startswith(OPTIONS, at + 2):
             yield from _in_command(_command_at(data, at))
         at = data.find(b" -", at + 2)
     for at in _occurrences(data, b"machine ") if b"machine " in data else ():

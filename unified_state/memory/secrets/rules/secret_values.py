@@ -5,7 +5,6 @@ Values are ASCII bytes, as `secret_tokens` explains; lengths are in characters.
 
 from __future__ import annotations
 
-from binascii import a2b_base64
 from itertools import pairwise
 
 DIGITS = b"0123456789"
@@ -18,6 +17,8 @@ DOTS = NAME + b"."
 BASE64 = ALNUM + b"+/="
 HEAD = 3  # characters that every prefix of a token has at least
 SEPARATORS = b" _-.:/"
+# How the options that `secret_commands` knows begin, behind a blank and a dash.
+OPTIONS = (b"p", b"u", b"a", b"U", b"w", b"x", b"g", b"-user", b"-proxy-user", b"-pass")
 MASK_OPENING = b"[MASKED "  # what stands in a secret's place afterwards: `[MASKED kind tag]`
 
 _ESCAPES = {
@@ -135,6 +136,8 @@ def is_dense(value: bytes) -> bool:
 def _is_pair(value: bytes) -> bool:
     if len(value) < 8 or len(value) % 4 or value.strip(BASE64):  # noqa: PLR2004
         return False
+    from binascii import a2b_base64  # a shared library
+
     try:
         pair = a2b_base64(value)
     except ValueError:
