@@ -12,9 +12,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.builders import SESSION, prompt, write_transcript
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.repository.place import locate
+from unified_state.settings import default_data_dir
+
 ROOT = Path(__file__).parents[2]
 # To be lowered when a journey gets shorter.
 MOST_FOR_A_DECISION = 35
+MOST_FOR_A_PROMPT = 24
 
 # `enter(action)` calls an action and prints, on the last line of stdout, the files whose functions it called.
 ENTER = """
@@ -55,6 +61,15 @@ parsed = _parse(sys.argv[1:])
 enter(lambda: parsed.run(parsed))
 """
 
+PROMPT = f"""{ENTER}
+def prompt():
+    from unified_state.interfaces import hook
+    hook.run("UserPromptSubmit")
+
+
+enter(prompt)
+"""
+
 
 def files_entered(code: str, *arguments: str, cwd: Path, stdin: str = "") -> list[str]:
     """Run code that begins with `ENTER` and calls `enter` once; return the files that its action entered."""
@@ -78,3 +93,17 @@ def test_recording_a_decision_enters_few_files(repository: Path) -> None:
     assert "interfaces/cli/commands/items.py" in entered
     state = json.loads((repository / ".claude" / "unified-session-state.json").read_text(encoding="utf-8"))
     assert [decision["id"] for decision in state["decisions"]] == ["D1", "D2"]
+
+
+def test_a_prompt_enters_few_files_until_its_step_is_on_disk(repository: Path, tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    entered: list[str] = []
+    for number in (1, 2):  # the first makes the identity and the archive
+        write_transcript(path, *(prompt(one, f"Do it {one}.") for one in range(1, number + 1)))
+        given = {"session_id": SESSION, "transcript_path": str(path), "cwd": str(repository), "prompt": "Do it again."}
+        entered = files_entered(PROMPT, cwd=repository, stdin=json.dumps(given))
+        place = locate(str(repository), default_data_dir(), create=False)
+        with Archive(place.archive_path) as archive:
+            assert archive.row("SELECT count(*) FROM step") == (number,)
+    assert len(entered) <= MOST_FOR_A_PROMPT, "\n".join(entered)
+    assert {"interfaces/hook.py", "memory/archive/write_steps.py"} <= set(entered)
