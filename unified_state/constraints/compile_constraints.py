@@ -20,6 +20,7 @@ from unified_state.constraints.constraint_table import (
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
 from unified_state.lib.files import FileLock, write_atomically
 from unified_state.lib.stdlib import DatabaseError
+from unified_state.memory.archive.archive import read_enforcement
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
 from unified_state.memory.ledger.rules.short_item import enforced_mode, main_text, scope_in
@@ -82,7 +83,7 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
     """
     with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
         present = read_table(place.folder)
-        changed, _ = archive.enforcement()
+        changed, _ = read_enforcement(archive)
         constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
         if present is not None:
             constraints += tuple(entry for entry in present.constraints if not _is_known(archive, entry))
@@ -138,7 +139,7 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
     from elsewhere. What is wrong, if anything.
     """
     place = workspace.place
-    _, stamp = archive.enforcement()
+    _, stamp = read_enforcement(archive)
     table = read_table(place.folder)
     try:
         if table is None or table.stamp != stamp:

@@ -65,7 +65,9 @@ def new_stamp() -> str:
 
 def ever_enforced(archive: Archive, folder: str) -> bool:
     """Whether there was ever a constraint here, or there is a table."""
-    return archive.enforcement()[1] != "" or os.path.lexists(table_path(folder))
+    from unified_state.memory.archive.archive import read_enforcement  # loads SQLite; the tool hooks do without
+
+    return read_enforcement(archive)[1] != "" or os.path.lexists(table_path(folder))
 
 
 def set_stamp(archive: Archive, changed: int, stamp: str) -> None:

@@ -130,10 +130,6 @@ class Archive:
         """Rewrite the archive, so that deleted text leaves every byte."""
         self.run("VACUUM")
 
-    def enforcement(self) -> tuple[int, str | None]:
-        """Return how often a constraint changed, and the stamp of the table that was compiled since, or None."""
-        return self.row("SELECT changed, stamp FROM enforcement") or (0, None)
-
     def meta(self, name: str) -> str | None:
         """Return a named value of the archive itself, or None."""
         value: str | None = self.value("SELECT value FROM meta WHERE name = ?", name)
@@ -142,6 +138,11 @@ class Archive:
     def set_meta(self, name: str, value: str) -> None:
         """Set a named value of the archive itself."""
         self.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
+
+
+def read_enforcement(archive: Archive) -> tuple[int, str | None]:
+    """Return how often a constraint changed, and the stamp of the table that was compiled since, or None."""
+    return archive.row("SELECT changed, stamp FROM enforcement") or (0, None)
 
 
 class Transaction:

@@ -15,7 +15,7 @@ from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import NO_SQLITE, DatabaseError, has_sqlite, sqlite_version_info
 from unified_state.lib.times import age_text
-from unified_state.memory.archive.archive import Archive, damaged, storage_error
+from unified_state.memory.archive.archive import Archive, damaged, read_enforcement, storage_error
 from unified_state.memory.archive.schema.archive_check import problem_in
 from unified_state.memory.archive.schema.archive_owner import check_owner
 from unified_state.memory.journal.journal_places import waiting_journals
@@ -214,7 +214,7 @@ def _enforcement(subject: _Subject) -> Iterator[Check]:
     """
     place, name = subject.place, "enforced constraints"
     found = subject.read(
-        lambda archive: (enforced(list_items(archive, CONSTRAINT, [ACTIVE])), archive.enforcement()[1])
+        lambda archive: (enforced(list_items(archive, CONSTRAINT, [ACTIVE])), read_enforcement(archive)[1])
     )
     if found is None or not (found[0] or has_hook(place)):
         return

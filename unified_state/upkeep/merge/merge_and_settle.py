@@ -6,6 +6,8 @@ nothing below them knows of merging or enforcement.
 
 from __future__ import annotations
 
+from unified_state.memory.archive.archive import read_enforcement
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +29,7 @@ def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[A
 
         problem = merge_back(workspace, archive, workspace.merge_seconds)
     result = action(archive)
-    if archive.enforcement()[1] is None:
+    if read_enforcement(archive)[1] is None:
         from unified_state.constraints.compile_constraints import settle  # only after a change
 
         settle(archive, workspace)
