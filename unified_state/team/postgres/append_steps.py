@@ -1,4 +1,8 @@
-"""The records of one append, by kind."""
+"""Appending to the server: one COPY, then one transaction's few statements, whatever the number of steps.
+
+The row of a project is locked while the server gives numbers, so that they only grow in the order in which rows become
+visible, and none is given twice. Records are copied before that, so that a slow client keeps no other one waiting.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,15 @@ from unified_state.model.history_records import (
 )
 from unified_state.team.postgres.forget_rows import Batch, Forgetting
 from unified_state.team.postgres.keep_records import keep_compactions, keep_items, keep_links, keep_sessions
-from unified_state.team.postgres.postgres_values import to_body, to_json, to_key, to_number, to_text
-from unified_state.team.postgres.step_words import WORDS, place_guessed, put_in_place, searched_text
+from unified_state.team.postgres.postgres_values import STEP_COLUMNS, to_extra, to_text
+from unified_state.team.postgres.step_words import (
+    OF_INCOMING,
+    SESSION_OF_INCOMING,
+    WORDS,
+    place_guessed,
+    put_in_place,
+    searched_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,53 +33,24 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from unified_state.model.history_records import (
-        HistoryRecord,
-        StoredCompaction,
-        StoredItem,
-        StoredLink,
-        StoredSession,
-        StoredStep,
-        Tombstone,
-    )
+    from unified_state.model.history_records import HistoryRecord
     from unified_state.team.postgres.connections import Asker
 
-
-_INCOMING = """
-CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_incoming (
-    ordinal bigint, session_id text, uuid bytea, block bigint, kind text, at bigint, tool text, tool_use_id text,
-    is_error boolean, agent text, starts_turn boolean, body bytea, unknown text, searched text,
-    masked_at bigint
-) ON COMMIT DELETE ROWS
-"""
-_TYPES = [
-    "int8",
-    "text",
-    "bytea",
-    "int8",
-    "text",
-    "int8",
-    "text",
-    "text",
-    "bool",
-    "text",
-    "bool",
-    "bytea",
-    "text",
-    "text",
-    "int8",
-]
+_NAMES = ", ".join((*(column.name for column in STEP_COLUMNS), "unknown"))
+_TYPES = ["bigint", "text", *(column.type for column in STEP_COLUMNS), "text", "text"]
+_COLUMNS = f"ordinal, session_id, {_NAMES}, searched".split(", ")
+_INCOMING = (
+    "CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_incoming ("
+    + ", ".join(map(" ".join, zip(_COLUMNS, _TYPES, strict=True)))
+    + ") ON COMMIT DELETE ROWS"
+)
 # The batch is looked up in the table, never the table in the batch.
 _PLANNING = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off"
 _INSERT = f"""
 WITH added AS (
-    INSERT INTO unified_state.step (project, author, number, session, uuid, block, kind, at, tool, tool_use_id,
-        is_error, agent, starts_turn, body, unknown, masked_at)
-    SELECT %(project)s, %(author)s, %(last)s + ordinal, session.number, uuid, block, kind, at, tool, tool_use_id,
-        is_error, agent, starts_turn, body, unknown, masked_at
-    FROM pg_temp.unified_state_incoming AS incoming
-    JOIN unified_state.session ON session.project = %(project)s AND session.author = %(author)s
-        AND session.session_id = incoming.session_id
+    INSERT INTO unified_state.step (project, author, number, session, {_NAMES})
+    SELECT %(project)s, %(author)s, %(last)s + ordinal, session.number, {_NAMES}
+    FROM pg_temp.unified_state_incoming AS incoming JOIN {SESSION_OF_INCOMING}
     ORDER BY ordinal
     ON CONFLICT (project, author, uuid, block) DO NOTHING
     RETURNING number
@@ -80,14 +62,10 @@ WITH added AS (
 )
 SELECT count(*) FROM added
 """
-_MARK_COPIES = """
+_MARK_COPIES = f"""
 INSERT INTO unified_state.step_copy (project, author, session, number, step)
 SELECT %(project)s, %(author)s, session.number, %(last)s + ordinal, step.number
-FROM pg_temp.unified_state_incoming AS incoming
-JOIN unified_state.session ON session.project = %(project)s AND session.author = %(author)s
-    AND session.session_id = incoming.session_id
-JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author)s
-    AND step.uuid = incoming.uuid AND step.block = incoming.block
+FROM pg_temp.unified_state_incoming AS incoming JOIN {SESSION_OF_INCOMING} JOIN unified_state.step ON {OF_INCOMING}
 WHERE step.session <> session.number
 ORDER BY ordinal
 ON CONFLICT (project, session, step, author) DO NOTHING
@@ -95,35 +73,31 @@ ON CONFLICT (project, session, step, author) DO NOTHING
 
 
 def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryRecord]) -> int:
-    """Append records within the transaction that is open; the number that are new."""
+    """Append records within the transaction that is open. Return how many are new."""
     connection.execute(_INCOMING)
     batch = _copy(connection, records)
-    forgetting = Forgetting(connection, asker)
     asker.lock(connection)
     connection.execute(_PLANNING)
-    added = forgetting.note(batch.tombstones)
-    forgetting.read(batch)
-    keep_sessions(connection, asker, batch, forgetting)
-    steps = 0
+    forgetting = Forgetting(connection, asker, batch)
+    keep_sessions(connection, asker, forgetting)
+    steps = copies = 0
     if batch.steps:
-        last = asker.take(connection, len(batch.steps))
-        values = {"project": asker.project, "author": asker.author, "last": last}
-        (steps,) = connection.execute(_INSERT, values).fetchone() or (0,)
+        given = asker.given(last=asker.take(connection, len(batch.steps)))
+        (steps,) = connection.execute(_INSERT, given).fetchone() or (0,)
         if steps < len(batch.steps):
             place_guessed(connection, asker)
-            added += connection.execute(_MARK_COPIES, values).rowcount
-        added += steps
+            copies = connection.execute(_MARK_COPIES, given).rowcount
         put_in_place(connection, asker, batch.masked)
-    for keep in (keep_items, keep_links, keep_compactions):
-        added += keep(connection, asker, batch, forgetting)
-    forgetting.apply(batch.tombstones)
+    kept = sum(keep(connection, asker, forgetting) for keep in (keep_items, keep_links, keep_compactions))
+    taken = forgetting.apply()
     connection.execute(
-        "SELECT unified_state.note_volume(%s, %s, %s)", [asker.project, asker.author, steps - forgetting.taken]
+        "SELECT unified_state.note_volume(%(project)s, %(author)s, %(added)s)", asker.given(added=steps - taken)
     )
-    return added
+    return forgetting.added + steps + copies + kept
 
 
 def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batch:
+    """Copy the steps to the server while they are read. Return them by their keys, and the other records by kind."""
     batch = Batch()
     others: dict[type, list[Any]] = {
         StoredSession: batch.sessions,
@@ -135,31 +109,13 @@ def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batc
     with connection.cursor().copy("COPY pg_temp.unified_state_incoming FROM STDIN (FORMAT binary)") as copy:
         copy.set_types(_TYPES)
         for record in records:
-            if isinstance(record, StoredStep):
-                batch.steps.append((record.session_id, f"{record.uuid}/{record.block}", record.at))
-                if record.masked_at is not None:
-                    batch.masked.append(record)
-                copy.write_row(_row(len(batch.steps), record))
-            else:
+            if not isinstance(record, StoredStep):
                 others[type(record)].append(record)
+                continue
+            batch.steps.append((record.session_id, f"{record.uuid}/{record.block}", record.at))
+            if record.masked_at is not None:
+                batch.masked.append(record)
+            values = (column.encode(getattr(record, column.field)) for column in STEP_COLUMNS)
+            told = (len(batch.steps), to_text(record.session_id), *values, to_extra(record), searched_text(record))
+            copy.write_row(told)
     return batch
-
-
-def _row(ordinal: int, step: StoredStep) -> tuple[object, ...]:
-    return (
-        ordinal,
-        to_text(step.session_id),
-        to_key(step.uuid),
-        to_number(step.block),
-        to_text(step.kind),
-        to_number(step.at),
-        to_text(step.tool),
-        to_text(step.tool_use_id),
-        step.is_error,
-        to_text(step.agent),
-        step.starts_turn,
-        to_body(step.text),
-        to_json(step.unknown),
-        searched_text(step),
-        None if step.masked_at is None else to_number(step.masked_at),
-    )

@@ -155,6 +155,7 @@ class Connections:
         self._pool.close()
 
 
+OWN = "project = %(project)s AND author = %(author)s"  # the rows of the asker
 _HAS_VECTORS = "SELECT to_regclass('unified_state.step_vector') IS NOT NULL"
 _ASK = "SELECT unified_state.ask(%s, %s, %s)"
 _TAKE = "SELECT unified_state.take_numbers(%s)"
@@ -170,6 +171,10 @@ class Asker:
         self.project = self.author = 0
         self.has_vectors = False
         self._place = ""
+
+    def given(self, **values: Any) -> dict[str, Any]:
+        """Return the values of a statement, with the asker's project and author among them."""
+        return {"project": self.project, "author": self.author, **values}
 
     def enter(self, connection: Connection[Any], server: Server) -> None:
         """Take one's place, and make it where it is new and that is allowed. Raises StorageError."""

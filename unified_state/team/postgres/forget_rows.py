@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP, StoredSession
+from unified_state.team.postgres.connections import OWN
 from unified_state.team.postgres.postgres_values import from_text, to_key, to_number, to_text
 from unified_state.team.postgres.step_words import take_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from psycopg import Connection
@@ -16,35 +16,43 @@ if TYPE_CHECKING:
     from unified_state.model.history_records import StoredCompaction, StoredItem, StoredLink, StoredStep, Tombstone
     from unified_state.team.postgres.connections import Asker
 
-_OWN = "project = %s AND author = %s"
-_RAISE = """
-UPDATE unified_state.tombstone SET at = greatest(at, %(at)s)
-WHERE project = %(project)s AND author = %(author)s AND what = %(what)s AND key = %(key)s
+_KNOWN = f"""
+SELECT what, key, at FROM unified_state.tombstone WHERE {OWN} AND what = ANY(%(whats)s) AND key = ANY(%(keys)s)
 """
 _NOTE = """
 INSERT INTO unified_state.tombstone (project, author, what, key, at)
-VALUES (%(project)s, %(author)s, %(what)s, %(key)s, %(at)s) ON CONFLICT DO NOTHING
+VALUES (%(project)s, %(author)s, %(what)s, %(key)s, %(at)s)
+ON CONFLICT (project, author, what, key) DO UPDATE SET at = excluded.at
 """
 _STEPS_OF_SESSION = """
-SELECT number FROM unified_state.step WHERE project = %s AND author = %s AND session = %s AND at <= %s
+SELECT number FROM unified_state.step
+WHERE project = %(project)s AND author = %(author)s AND session = %(number)s AND at <= %(at)s
 UNION
 SELECT step.number FROM unified_state.step_copy
 JOIN unified_state.step ON step.project = step_copy.project AND step.author = step_copy.author
     AND step.number = step_copy.step
-WHERE step_copy.project = %s AND step_copy.author = %s AND step_copy.session = %s AND at <= %s
+WHERE step_copy.project = %(project)s AND step_copy.author = %(author)s AND step_copy.session = %(number)s
+    AND at <= %(at)s
 """
-_DROP_EMPTY_SESSION = """
-DELETE FROM unified_state.session WHERE project = %s AND author = %s AND number = %s
+_DROP_EMPTY_SESSION = f"""
+DELETE FROM unified_state.session WHERE {OWN} AND number = %(number)s
 AND NOT EXISTS (SELECT 1 FROM unified_state.step
     WHERE step.project = session.project AND step.author = session.author AND step.session = session.number)
 AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy
     WHERE step_copy.project = session.project AND step_copy.author = session.author
         AND step_copy.session = session.number)
 """
+# The rows that a tombstone removes: what it names, their table, and the column of its key.
+_REMOVED = (
+    (ITEM, "item", "uuid"),
+    (ITEM, "link", "from_uuid"),
+    (ITEM, "link", "to_uuid"),
+    (COMPACTION, "compaction", "boundary"),
+)
 
 
 class Batch:
-    """What one append brings; the steps are on their way to the server while it is read."""
+    """The records of one append, by kind."""
 
     def __init__(self) -> None:
         self.sessions: list[StoredSession] = []
@@ -55,166 +63,136 @@ class Batch:
         self.steps: list[tuple[str, str, int]] = []  # session, key and time, by ordinal
         self.masked: list[StoredStep] = []  # those of the steps that were masked later on
 
-    def session_ids(self) -> set[str]:
-        """All sessions that a record names."""
-        told = {session.session_id for session in self.sessions}
-        return told | {step[0] for step in self.steps} | {compaction.session_id for compaction in self.compactions}
+    def names(self) -> set[tuple[str, str]]:
+        """Return what a tombstone would call each record of the batch, and what its tombstones name."""
+        return {
+            *((SESSION, session.session_id) for session in self.sessions),
+            *((SESSION, compaction.session_id) for compaction in self.compactions),
+            *((SESSION, session) for session, _, _ in self.steps),
+            *((STEP, key) for _, key, _ in self.steps),
+            *((ITEM, item.uuid) for item in self.items),
+            *((ITEM, uuid) for link in self.links for uuid in (link.from_uuid, link.to_uuid)),
+            *((COMPACTION, compaction.boundary_uuid) for compaction in self.compactions),
+            *((stone.what, stone.key) for stone in self.tombstones),
+        }
 
 
 class Forgetting:
-    """The tombstones that concern one append. Two appends of a project never overlap from `read` on."""
+    """The tombstones that concern one append. Appends to one project never overlap, so open it with the project's lock
+    held. It notes the batch's own tombstones (`added` counts the new ones), and takes forgotten steps out of `pg_temp`.
+    """
 
-    def __init__(self, connection: Connection[Any], asker: Asker) -> None:
-        self._connection, self._asker = connection, asker
-        self._run = connection.execute
-        self._own = [asker.project, asker.author]
-        self._sessions: dict[str, int] = {}
-        self._others: set[tuple[str, str]] = set()
-        self._gone: set[int] = set()
-        self.taken = 0  # how many steps were taken away
-
-    def note(self, tombstones: Iterable[Tombstone]) -> int:
-        """Put tombstones up; how many are new."""
-        given: dict[tuple[str, str], dict[str, Any]] = {}
-        for stone in tombstones:
-            noted = given.setdefault((stone.what, stone.key), self._values(stone))
-            noted["at"] = max(noted["at"], to_number(stone.at))
-        if not given:
-            return 0
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_RAISE, given.values())
-            cursor.executemany(_NOTE, given.values())
-            return cursor.rowcount
-
-    def read(self, batch: Batch) -> None:
-        """Read what concerns a batch, and take the forgotten steps out of it."""
-        keys = {
-            SESSION: batch.session_ids(),
-            STEP: {key for _, key, _ in batch.steps},
-            ITEM: {item.uuid for item in batch.items}
-            | {uuid for link in batch.links for uuid in (link.from_uuid, link.to_uuid)},
-            COMPACTION: {compaction.boundary_uuid for compaction in batch.compactions},
-        }
-        for what, named in keys.items():
-            rows = (
-                self._run(
-                    f"SELECT key, at FROM unified_state.tombstone WHERE {_OWN} AND what = %s AND key = ANY(%s)",
-                    [*self._own, what, list(map(to_text, named))],
-                ).fetchall()
-                if named
-                else []
-            )
-            if what == SESSION:
-                self._sessions = {from_text(key): at for key, at in rows}
-            else:
-                self._others |= {(what, from_text(key)) for key, _ in rows}
-        gone = [
+    def __init__(self, connection: Connection[Any], asker: Asker, batch: Batch) -> None:
+        self._connection, self._asker, self.batch = connection, asker, batch
+        names = batch.names()
+        keys = {"whats": list({to_text(what) for what, _ in names}), "keys": [to_text(key) for _, key in names]}
+        rows = connection.execute(_KNOWN, asker.given(**keys)).fetchall()
+        known = {(from_text(what), from_text(key)): at for what, key, at in rows}
+        self._at: dict[tuple[str, str], int] = dict(known)
+        for stone in batch.tombstones:
+            name, at = (stone.what, stone.key), to_number(stone.at) or 0
+            self._at[name] = max(self._at.get(name, at), at)
+        changed = [
+            asker.given(what=to_text(what), key=to_text(key), at=at)
+            for (what, key), at in self._at.items()
+            if known.get((what, key)) != at
+        ]
+        with connection.cursor() as cursor:
+            cursor.executemany(_NOTE, changed)
+        self.added = len(self._at) - len(known)
+        self._gone = {
             ordinal
             for ordinal, (session, key, at) in enumerate(batch.steps, 1)
-            if (STEP, key) in self._others or self._is_past(session, at)
-        ]
-        if gone:
-            self._run("DELETE FROM pg_temp.unified_state_incoming WHERE ordinal = ANY(%s)", [gone])
-        self._gone = set(gone)
+            if (STEP, key) in self._at or self._is_past(session, at)
+        }
+        if self._gone:
+            gone = [list(self._gone)]
+            connection.execute("DELETE FROM pg_temp.unified_state_incoming WHERE ordinal = ANY(%s)", gone)
 
-    def of_item(self, uuid: str) -> bool:
-        """Whether an item was forgotten."""
-        return (ITEM, uuid) in self._others
-
-    def of_compaction(self, compaction: StoredCompaction) -> bool:
-        """Whether a compaction was forgotten, or its session after it."""
-        return (COMPACTION, compaction.boundary_uuid) in self._others or self._is_past(
-            compaction.session_id, compaction.at
-        )
-
-    def remaining_sessions(self, batch: Batch) -> list[StoredSession]:
-        """The sessions that a batch tells of or names, without those of which nothing is left."""
-        named = [
-            StoredSession(session_id=session)
-            for ordinal, (session, _, _) in enumerate(batch.steps, 1)
-            if ordinal not in self._gone
-        ]
-        named += [
-            StoredSession(session_id=compaction.session_id)
-            for compaction in batch.compactions
-            if not self.of_compaction(compaction)
-        ]
+    def remaining_sessions(self) -> list[StoredSession]:
+        """Return the sessions that the batch tells of or names, without those of which nothing is left."""
+        named = [session for ordinal, (session, _, _) in enumerate(self.batch.steps, 1) if ordinal not in self._gone]
+        named += [compaction.session_id for compaction in self.remaining_compactions()]
         told = [
             session
-            for session in batch.sessions
+            for session in self.batch.sessions
             if not self._is_past(session.session_id, max(session.seen_at or 0, session.started_at or 0))
         ]
         present = {session.session_id for session in told}
-        return told + list(
-            {session.session_id: session for session in named if session.session_id not in present}.values()
-        )
+        return told + [StoredSession(name) for name in dict.fromkeys(named) if name not in present]
 
-    def apply(self, tombstones: Iterable[Tombstone]) -> None:
-        """Take away what tombstones name."""
-        stones = list(tombstones)
-        self._steps([stone.key for stone in stones if stone.what == STEP])
-        for stone in stones:
-            match stone.what:
-                case "item":
-                    self._item(stone.key)
-                case "compaction":
-                    self._run(
-                        f"DELETE FROM unified_state.compaction WHERE {_OWN} AND boundary = %s",
-                        [*self._own, to_text(stone.key)],
-                    )
-                case "session":
-                    self._session(stone)
+    def remaining_items(self) -> list[StoredItem]:
+        """Return the items of the batch that were not forgotten."""
+        return [item for item in self.batch.items if (ITEM, item.uuid) not in self._at]
 
-    def _values(self, stone: Tombstone) -> dict[str, Any]:
-        return {
-            "project": self._own[0],
-            "author": self._own[1],
-            "what": to_text(stone.what),
-            "key": to_text(stone.key),
-            "at": to_number(stone.at),
-        }
+    def remaining_links(self) -> list[StoredLink]:
+        """Return the links of the batch between items that were not forgotten."""
+        return [
+            link
+            for link in self.batch.links
+            if (ITEM, link.from_uuid) not in self._at and (ITEM, link.to_uuid) not in self._at
+        ]
+
+    def remaining_compactions(self) -> list[StoredCompaction]:
+        """Return the compactions of the batch that were not forgotten, nor their sessions after them."""
+        return [
+            compaction
+            for compaction in self.batch.compactions
+            if (COMPACTION, compaction.boundary_uuid) not in self._at
+            and not self._is_past(compaction.session_id, compaction.at)
+        ]
+
+    def apply(self) -> int:
+        """Remove what the batch's tombstones name. Return how many steps are gone."""
+        named: dict[str, list[str]] = {STEP: [], ITEM: [], COMPACTION: []}
+        sessions = [stone for stone in self.batch.tombstones if stone.what == SESSION]
+        for stone in self.batch.tombstones:
+            named.get(stone.what, []).append(stone.key)
+        taken = self._take(self._numbers_of(named[STEP])) if named[STEP] else 0
+        for what, table, column in _REMOVED:
+            if named[what]:
+                self._run(
+                    f"DELETE FROM unified_state.{table} WHERE {OWN} AND {column} = ANY(%(keys)s)",
+                    keys=list(map(to_text, named[what])),
+                )
+        return taken + sum(map(self._forget_session, sessions))
 
     def _is_past(self, session: str, at: int) -> bool:
-        return session in self._sessions and at <= self._sessions[session]
+        return (SESSION, session) in self._at and at <= self._at[SESSION, session]
 
-    def _steps(self, keys: list[str]) -> None:
-        """Steps by the keys of their tombstones: all at once, since a session that is forgotten has many."""
+    def _run(self, sql: str, **values: Any) -> Any:
+        return self._connection.execute(sql, self._asker.given(**values))
+
+    def _numbers_of(self, keys: list[str]) -> list[int]:
+        """Return the numbers of steps by the keys of their tombstones."""
         parts = [key.rpartition("/") for key in keys]
         named = {(to_key(uuid), to_number(int(block))) for uuid, _, block in parts if block.isdecimal()}
         rows = self._run(
-            f"SELECT number, uuid, block FROM unified_state.step WHERE {_OWN} AND uuid = ANY(%s)",
-            [*self._own, list({uuid for uuid, _ in named})],
-        ).fetchall()
-        self._take([number for number, uuid, block in rows if (uuid, block) in named])
-
-    def _take(self, numbers: list[int]) -> None:
-        if not numbers:
-            return
-        take_words(self._connection, self._asker, numbers)
-        for table, column in (("step", "number"), ("step_copy", "step")):
-            self._run(f"DELETE FROM unified_state.{table} WHERE {_OWN} AND {column} = ANY(%s)", [*self._own, numbers])
-        self.taken += len(numbers)
-
-    def _item(self, uuid: str) -> None:
-        given = [*self._own, to_text(uuid)]
-        self._run(f"DELETE FROM unified_state.item WHERE {_OWN} AND uuid = %s", given)
-        self._run(f"DELETE FROM unified_state.link WHERE {_OWN} AND %s IN (from_uuid, to_uuid)", given)
-
-    def _session(self, stone: Tombstone) -> None:
-        """All that a session said up to then; also where a fork of it holds that."""
-        name = to_text(stone.key)
-        row = self._run(
-            f"SELECT number FROM unified_state.session WHERE {_OWN} AND session_id = %s", [*self._own, name]
-        ).fetchone()
-        if row is None:
-            return
-        rows = self._run(
-            _STEPS_OF_SESSION,
-            [*self._own, row[0], to_number(stone.at)] * 2,
-        ).fetchall()
-        self._take([number for (number,) in rows])
-        self._run(
-            f"DELETE FROM unified_state.compaction WHERE {_OWN} AND session_id = %s AND at <= %s",
-            [*self._own, name, to_number(stone.at)],
+            f"SELECT number, uuid, block FROM unified_state.step WHERE {OWN} AND uuid = ANY(%(uuids)s)",
+            uuids=list({uuid for uuid, _ in named}),
         )
-        self._run(_DROP_EMPTY_SESSION, [*self._own, row[0]])
+        return [number for number, uuid, block in rows.fetchall() if (uuid, block) in named]
+
+    def _take(self, numbers: list[int]) -> int:
+        if numbers:
+            take_words(self._connection, self._asker, numbers)
+            for table, column in (("step", "number"), ("step_copy", "step")):
+                self._run(
+                    f"DELETE FROM unified_state.{table} WHERE {OWN} AND {column} = ANY(%(numbers)s)", numbers=numbers
+                )
+        return len(numbers)
+
+    def _forget_session(self, stone: Tombstone) -> int:
+        """Remove what a session said up to then, also where a fork of it holds that."""
+        known = {"name": to_text(stone.key), "at": to_number(stone.at)}
+        row = self._run(f"SELECT number FROM unified_state.session WHERE {OWN} AND session_id = %(name)s", **known)
+        found = row.fetchone()
+        if found is None:
+            return 0
+        rows = self._run(_STEPS_OF_SESSION, **known, number=found[0]).fetchall()
+        taken = self._take([number for (number,) in rows])
+        self._run(
+            f"DELETE FROM unified_state.compaction WHERE {OWN} AND session_id = %(name)s AND at <= %(at)s", **known
+        )
+        self._run(_DROP_EMPTY_SESSION, number=found[0])
+        return taken

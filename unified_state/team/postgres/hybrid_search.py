@@ -6,8 +6,7 @@ distributed server a statement that reads tables goes to their node, where no fu
 from __future__ import annotations
 
 from unified_state.model.history_records import HistoryHit
-from unified_state.team.postgres.postgres_values import from_text, to_number, to_text, vector_text
-from unified_state.team.postgres.read_rows import STEP_COLUMNS, step_of
+from unified_state.team.postgres.postgres_values import STEP_SELECT, from_text, step_of, to_number, to_text, vector_text
 from unified_state.team.postgres.step_words import searched_words
 
 TYPE_CHECKING = False
@@ -44,7 +43,7 @@ SELECT number, author, sum(score) AS score FROM ({}) AS scaled
 GROUP BY number, author ORDER BY score DESC, number DESC LIMIT %(limit)s
 """
 _STEPS = f"""
-SELECT step.number, step.author, session_id, unified_state.name_of(step.author), {STEP_COLUMNS}
+SELECT step.number, step.author, session_id, unified_state.name_of(step.author), {STEP_SELECT}
 FROM unified_state.step
 JOIN unified_state.session ON session.project = step.project AND session.author = step.author
     AND session.number = step.session
@@ -62,17 +61,16 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
     if not parts or limit < 1:
         return []
     connection.execute(_TIMEOUT)
-    asked_session = to_text(query.session_id)
     given = {
         "words": [f"'{word}':*" if begins else f"'{word}'" for word, begins in words],
         "vector": None if vector is None else vector_text(vector),
         "dimensions": None if vector is None else len(vector),
         "model": to_text(query.model),
-        "sessions": None if asked_session is None else _sessions(connection, asker, readable, asked_session),
+        "sessions": None if query.session_id is None else _sessions(connection, asker, readable, query.session_id),
         "kind": to_text(query.kind),
         "tool": to_text(query.tool),
-        "since": None if query.since is None else to_number(query.since),
-        "until": None if query.until is None else to_number(query.until),
+        "since": to_number(query.since),
+        "until": to_number(query.until),
         "candidates": max(_CANDIDATES, limit),
         "limit": limit,
     }
@@ -84,7 +82,7 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
 
 def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], session_id: str) -> list[int]:
     """The numbers of a session: several may have it."""
-    row = connection.execute(_SESSIONS, [asker.project, readable, session_id]).fetchone()
+    row = connection.execute(_SESSIONS, [asker.project, readable, to_text(session_id)]).fetchone()
     return list(row[0]) if row else []
 
 

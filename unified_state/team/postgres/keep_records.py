@@ -1,196 +1,160 @@
-"""Keeping what is few: sessions, items, links, compactions. It is read, decided here, and written back, all under the
+"""Keeping sessions, items, links and compactions on the server: read, merged here, and written back, all under the
 project's lock.
 """
 
 from __future__ import annotations
 
-from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession, is_masked_later
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.team.postgres.postgres_values import from_body, from_json, from_text, to_body, to_number, to_text
+from unified_state.team.postgres.connections import OWN
+from unified_state.team.postgres.postgres_values import (
+    TABLES,
+    columns_of,
+    from_record,
+    from_text,
+    to_record,
+    to_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
 
     from psycopg import Connection
 
+    from unified_state.lib.record import Record
     from unified_state.team.postgres.connections import Asker
-    from unified_state.team.postgres.forget_rows import Batch, Forgetting
+    from unified_state.team.postgres.forget_rows import Forgetting
 
-_OWN = "project = %s AND author = %s"
-# Numbers go on behind those that were counted, not behind one that somebody made up; unless there is no other way.
+    R = TypeVar("R", StoredSession, StoredItem, StoredCompaction)
+
+# Numbers follow those that were counted, not one that was made up; unless there is no other way.
 _NEXT_NUMBER = f"""
 SELECT CASE WHEN coalesce(counted, 0) < 999999 THEN coalesce(counted, 0) + 1 ELSE largest + 1 END::text FROM (
     SELECT max(number) FILTER (WHERE number < 1000000) AS counted, max(number) AS largest
-    FROM (SELECT substr(alias, 2)::numeric AS number FROM unified_state.item_alias WHERE {_OWN} AND alias ~ %s) AS given
+    FROM (SELECT substr(alias, 2)::numeric AS number FROM (
+        SELECT alias FROM unified_state.item_alias WHERE {OWN} UNION SELECT unnest(%(given)s::text[])
+    ) AS known (alias) WHERE alias ~ %(counted)s) AS numbers
 ) AS known
 """
 
 
-def keep_sessions(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> None:
-    """Keep what was learned of sessions, and make those that records only name."""
-    told = forgetting.remaining_sessions(batch)
-    own = [asker.project, asker.author]
+def keep_sessions(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> None:
+    """Keep what the batch tells of sessions, and make those that records only name."""
+    _keep(connection, asker, forgetting.remaining_sessions(), _learned)
+
+
+def keep_items(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> int:
+    """Keep items, the newer version of each. Return how many are new."""
+    items = forgetting.remaining_items()
     rows = connection.execute(
-        f"SELECT session_id, record FROM unified_state.session WHERE {_OWN} AND session_id = ANY(%s)",
-        [*own, [to_text(session.session_id) for session in told]],
+        f"SELECT alias, uuid FROM unified_state.item_alias WHERE {OWN} AND alias = ANY(%(aliases)s)",
+        asker.given(aliases=[to_text(item.alias) for item in items]),
     ).fetchall()
-    known = {from_text(name): decode(StoredSession, record) for name, record in rows}
-    kept = dict(known)
-    for session in told:
-        before = kept.get(session.session_id)
-        kept[session.session_id] = session if before is None else learned(before, session)
-    made = [session for name, session in kept.items() if name not in known]
-    changed = [session for name, session in kept.items() if name in known and session != known[name]]
-    last = asker.take(connection, len(made)) if made else 0
+    taken = {(from_text(alias), from_text(uuid)) for alias, uuid in rows}
+    before_batch = set(taken)
+
+    def newer(before: StoredItem | None, item: StoredItem) -> StoredItem:
+        if before is not None and (item.changed_at or "") <= (before.changed_at or ""):
+            return before
+        alias = before.alias if before else item.alias
+        if before is None and any(name == alias and uuid != item.uuid for name, uuid in taken):
+            alias = _next_alias(connection, asker, item, [name for name, _ in taken])
+        names = dict.fromkeys((*item.aliases, item.alias, *(before.aliases if before else ())))
+        names.pop(alias, None)
+        taken.update((name, item.uuid) for name in (alias, *names))
+        return item.replace(alias=alias, aliases=tuple(names))
+
+    added = _keep(connection, asker, items, newer)
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO unified_state.session (project, author, number, session_id, record) "
-            "VALUES (%s, %s, %s, %s, %s)",
-            [
-                [*own, last + number, to_text(session.session_id), encode(session)]
-                for number, session in enumerate(made, 1)
-            ],
+            "INSERT INTO unified_state.item_alias VALUES (%(project)s, %(author)s, %(alias)s, %(uuid)s) "
+            "ON CONFLICT DO NOTHING",
+            [asker.given(alias=to_text(alias), uuid=to_text(uuid)) for alias, uuid in taken - before_batch],
         )
+    return added
+
+
+def keep_links(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> int:
+    """Keep links between items. Return how many are new."""
+    return _insert(
+        connection, asker, forgetting.remaining_links(), "(project, author, from_uuid, to_uuid, relation)", []
+    )
+
+
+def keep_compactions(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> int:
+    """Keep compactions, each with its summary where one was told. Return how many are new."""
+    return _keep(connection, asker, forgetting.remaining_compactions(), _better)
+
+
+def _keep(connection: Connection[Any], asker: Asker, records: Sequence[R], merge: Callable[[R | None, R], R]) -> int:
+    """Merge records with those of the same keys on the server, and write back what changed. Return how many are new."""
+    if not records:
+        return 0
+    kind = type(records[0])
+    key = columns_of(kind)[0]
+    rows = connection.execute(
+        f"SELECT {key.name}, record FROM unified_state.{TABLES[kind]} WHERE {OWN} AND {key.name} = ANY(%(keys)s)",
+        asker.given(keys=[to_text(getattr(record, key.field)) for record in records]),
+    ).fetchall()
+    known: dict[str, R] = {from_text(name): from_record(kind, record) for name, record in rows}
+    kept = dict(known)
+    for record in records:
+        name = getattr(record, key.field)
+        kept[name] = merge(kept.get(name), record)
+    changed = [record for name, record in kept.items() if record != known.get(name)]
+    others: list[str] = [column.name for column in columns_of(kind)[1:]]
+    _insert(connection, asker, changed, f"(project, author, {key.name})", [*others, "record"])
+    return len(kept) - len(known)
+
+
+def _insert(
+    connection: Connection[Any], asker: Asker, records: Sequence[Record], unique: str, replaced: list[str]
+) -> int:
+    """Insert records; of rows that are there already some columns are replaced. Return how many rows were written."""
+    if not records:
+        return 0
+    kind = type(records[0])
+    columns = columns_of(kind)
+    last = asker.take(connection, len(records))
+    values = [
+        asker.given(number=number, **{column.name: column.encode(getattr(record, column.field)) for column in columns})
+        | ({"record": to_record(record)} if replaced else {})
+        for number, record in enumerate(records, last + 1)
+    ]
+    names = list(values[0])
+    change = ", ".join(f"{name} = excluded.{name}" for name in replaced)
+    with connection.cursor() as cursor:
         cursor.executemany(
-            f"UPDATE unified_state.session SET record = %s WHERE {_OWN} AND session_id = %s",
-            [[encode(session), *own, to_text(session.session_id)] for session in changed],
+            f"INSERT INTO unified_state.{TABLES[kind]} ({', '.join(names)}) "
+            f"VALUES ({', '.join(f'%({name})s' for name in names)}) "
+            f"ON CONFLICT {unique} DO {f'UPDATE SET {change}' if change else 'NOTHING'}",
+            values,
         )
+        return cursor.rowcount
 
 
-def learned(before: StoredSession, now: StoredSession) -> StoredSession:
-    """What is known of a session: of each field what was learned last; its earliest and its latest times."""
+def _learned(before: StoredSession | None, now: StoredSession) -> StoredSession:
+    """Return what is known of a session: of each field what was learned last; its earliest and its latest times."""
+    if before is None:
+        return now
     fields = {name: value for name, value in now.as_dict().items() if value is not None}
-    for names, choose in ((("started_at",), min), (("seen_at", "ended_at"), max)):
-        for name in names:
-            known = [value for value in (getattr(before, name), getattr(now, name)) if value is not None]
-            fields[name] = choose(known, default=None)
+    for name, choose in (("started_at", min), ("seen_at", max), ("ended_at", max)):
+        times = [value for value in (getattr(before, name), getattr(now, name)) if value is not None]
+        fields[name] = choose(times, default=None)
     return before.replace(**{**fields, "unknown": {**before.unknown, **now.unknown}})
 
 
-def keep_items(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> int:
-    """Keep items, the newer version of each; how many are new."""
-    items = [item for item in batch.items if not forgetting.of_item(item.uuid)]
-    if not items:
-        return 0
-    own = [asker.project, asker.author]
-    added = 0
-    last = asker.take(connection, len(items))
-    for number, item in enumerate(items, last + 1):
-        row = connection.execute(
-            f"SELECT record FROM unified_state.item WHERE {_OWN} AND uuid = %s", [*own, to_text(item.uuid)]
-        ).fetchone()
-        before = decode(StoredItem, row[0]) if row else None
-        if before is not None and version(item) <= version(before):
-            continue
-        kept = _named(connection, own, item, before)
-        added += before is None
-        connection.execute(
-            "INSERT INTO unified_state.item (project, author, number, uuid, alias, changed_at, record) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (project, author, uuid) DO UPDATE SET "
-            "alias = excluded.alias, changed_at = excluded.changed_at, record = excluded.record",
-            [*own, number, to_text(kept.uuid), to_text(kept.alias), to_text(version(kept)), encode(kept)],
-        )
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                "INSERT INTO unified_state.item_alias VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
-                [[*own, to_text(alias), to_text(kept.uuid)] for alias in (kept.alias, *kept.aliases)],
-            )
-    return added
+def _better(before: StoredCompaction | None, now: StoredCompaction) -> StoredCompaction:
+    """Return the version with the summary, or the one whose secrets were masked later."""
+    if before is None or is_masked_later(now, before.masked_at):
+        return now
+    return now if now.summary is not None and before.summary is None else before
 
 
-def version(item: StoredItem) -> str:
-    """What tells the newer of two versions of an item."""
-    return item.changed_at or ""
-
-
-def _named(connection: Connection[Any], own: list[int], item: StoredItem, before: StoredItem | None) -> StoredItem:
-    """The item under an alias that no other one has or had, with all other names that it ever had."""
-    names = [*item.aliases, item.alias]
-    if before is not None:
-        alias = before.alias
-        names += before.aliases
-    else:
-        row = connection.execute(
-            f"SELECT 1 FROM unified_state.item_alias WHERE {_OWN} AND alias = %s AND uuid <> %s LIMIT 1",
-            [*own, to_text(item.alias), to_text(item.uuid)],
-        ).fetchone()
-        alias = item.alias if row is None else _next_alias(connection, own, item)
-    return item.replace(alias=alias, aliases=tuple(dict.fromkeys(name for name in names if name != alias)))
-
-
-def _next_alias(connection: Connection[Any], own: list[int], item: StoredItem) -> str:
+def _next_alias(connection: Connection[Any], asker: Asker, item: StoredItem, given: list[str]) -> str:
     letter = ALIAS_LETTERS.get(item.kind, "X")
-    row = connection.execute(_NEXT_NUMBER, [*own, f"^{letter}[0-9]+$"]).fetchone()
+    values = asker.given(given=list(map(to_text, given)), counted=f"^{letter}[0-9]+$")
+    row = connection.execute(_NEXT_NUMBER, values).fetchone()
     return f"{letter}{row[0] if row else 1}"
-
-
-def keep_links(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> int:
-    """Keep links; how many are new."""
-    added = 0
-    last = asker.take(connection, len(batch.links)) if batch.links else 0
-    for number, link in enumerate(batch.links, last + 1):
-        if not (forgetting.of_item(link.from_uuid) or forgetting.of_item(link.to_uuid)):
-            added += connection.execute(
-                "INSERT INTO unified_state.link (project, author, number, from_uuid, to_uuid, relation, at) "
-                "VALUES (%s, %s, %s, %s, %s, %s, %s) "
-                "ON CONFLICT (project, author, from_uuid, to_uuid, relation) DO NOTHING",
-                [
-                    asker.project,
-                    asker.author,
-                    number,
-                    *map(to_text, (link.from_uuid, link.to_uuid, link.relation, link.at)),
-                ],
-            ).rowcount
-    return added
-
-
-def keep_compactions(connection: Connection[Any], asker: Asker, batch: Batch, forgetting: Forgetting) -> int:
-    """Keep compactions, each with its summary where one was told; how many are new."""
-    own = [asker.project, asker.author]
-    added = 0
-    last = asker.take(connection, len(batch.compactions)) if batch.compactions else 0
-    for number, compaction in enumerate(batch.compactions, last + 1):
-        if forgetting.of_compaction(compaction):
-            continue
-        boundary = to_text(compaction.boundary_uuid)
-        row = connection.execute(
-            f"SELECT record FROM unified_state.compaction WHERE {_OWN} AND boundary = %s", [*own, boundary]
-        ).fetchone()
-        if row is None:
-            added += 1
-            connection.execute(
-                "INSERT INTO unified_state.compaction (project, author, number, boundary, at, session_id, record) "
-                "VALUES (%s, %s, %s, %s, %s, %s, %s)",
-                [
-                    *own,
-                    number,
-                    boundary,
-                    to_number(compaction.at),
-                    to_text(compaction.session_id),
-                    to_body(encode(compaction)),
-                ],
-            )
-        elif _is_better(compaction, decode(StoredCompaction, from_body(row[0]))):
-            connection.execute(
-                f"UPDATE unified_state.compaction SET record = %s WHERE {_OWN} AND boundary = %s",
-                [to_body(encode(compaction)), *own, boundary],
-            )
-    return added
-
-
-def _is_better(told: StoredCompaction, known: StoredCompaction) -> bool:
-    """Whether a compaction is known better by what is told: by its summary, or the same with its secrets masked."""
-    return is_masked_later(told, known.masked_at) or (told.summary is not None and known.summary is None)
-
-
-def encode(record: Any) -> str:
-    """A record as JSON in ASCII, whatever its texts hold."""
-    return dump_ascii_json({**disk_value(record.replace(unknown={})), "unknown": record.unknown})
-
-
-def decode(kind: Any, stored: str) -> Any:
-    """The record again."""
-    return kind.from_disk(from_json(stored))

@@ -1,4 +1,7 @@
-"""The store of a project's history on a PostgreSQL server."""
+"""The store of a project's history on a PostgreSQL server.
+
+A member reads everything of his own, and of the others what they share.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,33 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from unified_state.errors import MissingExtraError
+from unified_state.model.history_records import (
+    Counts,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    Tombstone,
+)
 from unified_state.team.postgres.append_steps import append
-from unified_state.team.postgres.connections import Connections, failures
+from unified_state.team.postgres.connections import OWN, Connections, failures
 from unified_state.team.postgres.hybrid_search import search
 from unified_state.team.postgres.migrate_server import migrate
 from unified_state.team.postgres.postgres_values import (
+    STEP_SELECT,
+    TABLES,
+    columns_of,
+    from_record,
+    from_text,
     short_name,
+    step_of,
     to_key,
     to_number,
     to_text,
     vector_text,
     with_short_names,
 )
-from unified_state.team.postgres.read_rows import Reader, pages
+from unified_state.team.postgres.step_words import OF_INCOMING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,30 +46,58 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from unified_state.model.history_records import (
-        Counts,
-        HistoryHit,
-        HistoryQuery,
-        HistoryRecord,
-        StoredCompaction,
-        StoredItem,
-        StoredLink,
-        StoredSession,
-        StoredStep,
-        Tombstone,
-    )
+    from unified_state.model.history_records import HistoryHit, HistoryQuery, HistoryRecord, StoredStep
     from unified_state.team.postgres.connections import Asker
     from unified_state.team.postgres.server_dsn import Server
 
     Transaction = Callable[[], AbstractContextManager[tuple[Connection[Any], Any]]]
+    R = TypeVar("R", StoredSession, StoredItem, StoredCompaction)
 
 
-T = TypeVar("T")
+_PAGE = 1000
+_COUNTED = ("session", "step", "item", "compaction")
+_HERE = "project = %(project)s AND author = ANY(%(readable)s)"
+_SESSIONS = f"SELECT author, number FROM unified_state.session WHERE {_HERE} AND session_id = %(session)s"
+# A row counts for a session of its own author alone: no member puts steps into another one's.
+_OF_SESSIONS = """
+    project = %(project)s AND session = ANY(%(sessions)s)
+    AND (author, session) IN (SELECT * FROM unnest(%(authors)s::integer[], %(sessions)s::bigint[]))
+    AND number > %(after)s ORDER BY number LIMIT %(limit)s
+"""
+_STEPS_OF_SESSION = f"""
+WITH place AS (
+    (SELECT author, number, number AS step FROM unified_state.step WHERE {_OF_SESSIONS})
+    UNION ALL
+    (SELECT author, number, step FROM unified_state.step_copy WHERE {_OF_SESSIONS})
+    ORDER BY number LIMIT %(limit)s
+)
+SELECT place.number, {STEP_SELECT} FROM place
+JOIN unified_state.step ON step.project = %(project)s AND step.number = place.step AND step.author = place.author
+ORDER BY place.number
+"""
+# The asker's own steps of an entry, or else those of the first author who has them.
+_STEPS_OF_ENTRY = f"""
+SELECT DISTINCT ON (step.block) session_id, {STEP_SELECT} FROM unified_state.step JOIN unified_state.session
+    ON session.project = step.project AND session.author = step.author AND session.number = step.session
+WHERE step.project = %(project)s AND step.author = ANY(%(readable)s) AND step.uuid = %(uuid)s
+ORDER BY step.block, array_position(%(readable)s, step.author)
+"""
+_ITEM = f"""
+SELECT record FROM unified_state.item WHERE {_HERE} AND uuid = ANY(%(uuids)s)
+ORDER BY array_position(%(readable)s, author), number LIMIT 1
+"""
+_ITEMS_CALLED = """
+SELECT record FROM unified_state.item_alias JOIN unified_state.item
+    ON item.project = item_alias.project AND item.author = item_alias.author AND item.uuid = item_alias.uuid
+WHERE item_alias.project = %(project)s AND item_alias.author = ANY(%(readable)s) AND item_alias.alias = ANY(%(names)s)
+GROUP BY item.author, item.number, item.alias, record
+ORDER BY item.alias = ANY(%(names)s) DESC, array_position(%(readable)s, item.author), item.number
+"""
 
 
 class PostgresStore:
-    """A `HistoryStore`; threads may share it. What it reads is the asker's own, and what others share with him, unless
-    that is of no interest. `vectors` takes the vectors of steps, `marks` how far archives are.
+    """A `HistoryStore`; threads may share it. `own_only` leaves out what others share. `vectors` takes the vectors of
+    steps, `marks` how far archives are.
     """
 
     def __init__(self, server: Server, asker: Asker, *, own_only: bool = False) -> None:
@@ -71,14 +116,24 @@ class PostgresStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[tuple[Connection[Any], list[int]]]:
+        """Open a transaction as the asker. Yield its connection, and the readable authors, the asker first."""
         with failures(self._server), self._connections.one() as connection, connection.transaction():
             readable = self._asker.ask(connection)
             own = self._asker.author
             yield connection, [own, *(author for author in readable if author != own and not self._own_only)]
 
-    def _read(self, read: Callable[[Reader], T]) -> T:
+    def _rows(self, sql: str, **values: Any) -> list[Any]:
         with self._transaction() as (connection, readable):
-            return read(Reader(connection, self._asker.project, readable))
+            return connection.execute(sql, self._asker.given(readable=readable, **values)).fetchall()
+
+    def _records(self, kind: type[R]) -> Iterator[R]:
+        """Read the records of a kind in order, a page a transaction."""
+        sql = f"""SELECT number, record FROM unified_state.{TABLES[kind]}
+            WHERE {_HERE} AND number > %(after)s ORDER BY number LIMIT %(limit)s"""
+        after = 0
+        while page := self._rows(sql, after=after, limit=_PAGE):
+            yield from (from_record(kind, record) for _, record in page)
+            after = page[-1][0]
 
     def append(self, records: Iterable[HistoryRecord]) -> int:
         """Keep records; see `HistoryStore`."""
@@ -86,47 +141,68 @@ class PostgresStore:
             return append(connection, self._asker, map(with_short_names, records))
 
     def sessions(self) -> Iterator[StoredSession]:
-        """All sessions."""
-        return pages(lambda after: self._read(lambda reader: reader.session_page(after)))
+        """Return all sessions."""
+        return self._records(StoredSession)
 
     def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
-        """A page of the steps of a session."""
-        return self._read(lambda reader: reader.steps(short_name(session_id), after, limit))
+        """Return a page of a session's steps: its own, and those of others that it holds too."""
+        session = short_name(session_id)
+        with self._transaction() as (connection, readable):
+            given = self._asker.given(readable=readable, session=to_text(session), after=after, limit=limit)
+            rows = connection.execute(_SESSIONS, given).fetchall()
+            given |= {"authors": [author for author, _ in rows], "sessions": [number for _, number in rows]}
+            found = connection.execute(_STEPS_OF_SESSION, given).fetchall() if rows else []
+        return [(row[0], step_of(session, row[1:])) for row in found]
 
     def find_steps(self, uuid: str) -> list[StoredStep]:
-        """The steps of a transcript entry."""
-        return self._read(lambda reader: reader.find_steps(short_name(uuid)))
+        """Return the steps of a transcript entry."""
+        rows = self._rows(_STEPS_OF_ENTRY, uuid=to_key(short_name(uuid)))
+        return [step_of(from_text(session), row) for session, *row in rows]
 
     def items(self) -> Iterator[StoredItem]:
-        """All items."""
-        return pages(lambda after: self._read(lambda reader: reader.item_page(after)))
+        """Return all items."""
+        return self._records(StoredItem)
 
     def find_items(self, ref: str) -> list[StoredItem]:
-        """The item with that UUID, or all that have or had that alias."""
-        return self._read(lambda reader: reader.find_items(short_name(ref)))
+        """Return the item with that UUID, or all that have or had that alias."""
+        name = short_name(ref)
+        rows = self._rows(_ITEM, uuids=[to_text(name), to_text(name.lower())]) or self._rows(
+            _ITEMS_CALLED, names=[to_text(name), to_text(name.upper())]
+        )
+        return [from_record(StoredItem, record) for (record,) in rows]
 
     def links(self) -> Iterator[StoredLink]:
-        """All links between items."""
-        return iter(self._read(Reader.links))
+        """Return all links between items."""
+        return self._all(StoredLink, "number")
 
     def compactions(self) -> Iterator[StoredCompaction]:
-        """All compactions."""
-        return pages(lambda after: self._read(lambda reader: reader.compaction_page(after)))
+        """Return all compactions."""
+        return self._records(StoredCompaction)
 
     def tombstones(self) -> Iterator[Tombstone]:
-        """Everything that was forgotten."""
-        return iter(self._read(Reader.tombstones))
+        """Return everything that was forgotten."""
+        return self._all(Tombstone, "author, at, what, key")
+
+    def _all(self, kind: type[Any], order: str) -> Iterator[Any]:
+        columns = columns_of(kind)
+        names = ", ".join(column.name for column in columns)
+        rows = self._rows(f"SELECT {names} FROM unified_state.{TABLES[kind]} WHERE {_HERE} ORDER BY {order}")
+        return (kind(*(column.decode(value) for column, value in zip(columns, row, strict=True))) for row in rows)
 
     def search(self, query: HistoryQuery) -> list[HistoryHit]:
-        """The steps that match best."""
+        """Return the steps that match best."""
         if query.session_id is not None:
             query = query.replace(session_id=short_name(query.session_id))
         with self._transaction() as (connection, readable):
             return search(connection, self._asker, readable, query)
 
     def counts(self) -> Counts:
-        """How much there is."""
-        return self._read(Reader.counts)
+        """Return how much there is."""
+        counts = "SELECT count(*) FROM unified_state.{} WHERE " + _HERE
+        with self._transaction() as (connection, readable):
+            given = self._asker.given(readable=readable)
+            found = [connection.execute(counts.format(table), given).fetchall() for table in _COUNTED]
+        return Counts(*(number for ((number,),) in found))
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -146,18 +222,15 @@ CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_vectors (
     uuid bytea, block bigint, dimensions integer, embedding text
 ) ON COMMIT DELETE ROWS
 """
-_INSERT = """
+_INSERT = f"""
 INSERT INTO unified_state.step_vector (project, author, number, model, dimensions, embedding)
-SELECT step.project, step.author, step.number, %(model)s, dimensions, embedding::{schema}.halfvec
-FROM pg_temp.unified_state_vectors AS incoming
-JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author)s
-    AND step.uuid = incoming.uuid AND step.block = incoming.block
+SELECT step.project, step.author, step.number, %(model)s, dimensions, embedding::{{schema}}.halfvec
+FROM pg_temp.unified_state_vectors AS incoming JOIN unified_state.step ON {OF_INCOMING}
 ON CONFLICT (project, number, model, author) DO NOTHING
 """
-_TAKE_OTHER_VERSIONS = """
+_TAKE_OTHER_VERSIONS = f"""
 DELETE FROM unified_state.step_vector AS other USING unified_state.step, pg_temp.unified_state_vectors AS incoming
-WHERE step.project = %(project)s AND step.author = %(author)s
-    AND step.uuid = incoming.uuid AND step.block = incoming.block
+WHERE {OF_INCOMING}
     AND other.project = %(project)s AND other.author = %(author)s AND other.number = step.number
     AND other.model <> %(model)s AND %(name)s <> '' AND starts_with(other.model, %(name)s)
     AND strpos(substr(other.model, length(%(name)s) + 1), ' ') = 0
@@ -166,7 +239,7 @@ _SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extna
 
 
 class Vectors:
-    """The vectors of a store."""
+    """The vectors of a store; see `VectorStore`."""
 
     def __init__(self, transaction: Transaction, asker: Asker) -> None:
         self._transaction, self._asker = transaction, asker
@@ -177,8 +250,8 @@ class Vectors:
         return self._asker.has_vectors
 
     def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
-        """Keep vectors of the asker's own steps, each named by uuid and block, of a model, and no others of its other
-        versions; how many are new. None is kept where none can be.
+        """Keep vectors of the asker's own steps, in place of those of the model's other versions. Return how many are
+        new; 0 where none can be kept.
         """
         if not self.can_be_kept:
             return 0
@@ -190,35 +263,35 @@ class Vectors:
                     copy.write_row((to_key(short_name(uuid)), to_number(block), len(vector), vector_text(vector)))
             self._asker.lock(connection)  # a step that is forgotten meanwhile takes its vectors with it
             name = "".join(model.rpartition(" ")[:2])
-            given: dict[str, Any] = {"project": self._asker.project, "author": self._asker.author}
-            given |= {"model": to_text(model), "name": to_text(name)}
+            given = self._asker.given(model=to_text(model), name=to_text(name))
             connection.execute(_TAKE_OTHER_VERSIONS, given)
             return connection.execute(_INSERT.format(schema=schema), given).rowcount
 
 
-_READ = "SELECT mark FROM unified_state.replica WHERE project = %s AND author = %s AND archive = %s"
-_KEEP = """
-INSERT INTO unified_state.replica AS known (project, author, archive, mark) VALUES (%s, %s, %s, %s)
-ON CONFLICT (project, author, archive) DO UPDATE SET mark = greatest(known.mark, excluded.mark)
-"""
-
-
 class Marks:
-    """The marks of a member's archives of a project."""
+    """The marks of a member's archives of a project; see `MarkStore`."""
 
     def __init__(self, transaction: Transaction, asker: Asker) -> None:
         self._transaction, self._asker = transaction, asker
 
     def read(self, archive: str) -> int:
-        """The mark of an archive; see `MarkStore`."""
+        """Return the mark of an archive."""
         with self._transaction() as (connection, _):
-            row = connection.execute(_READ, [self._asker.project, self._asker.author, to_text(archive)]).fetchone()
+            row = connection.execute(
+                f"SELECT mark FROM unified_state.replica WHERE {OWN} AND archive = %(archive)s",
+                self._asker.given(archive=to_text(archive)),
+            ).fetchone()
             return int(row[0]) if row else 0
 
     def keep(self, archive: str, mark: int) -> None:
-        """Raise the mark of an archive; see `MarkStore`."""
+        """Raise the mark of an archive."""
         with self._transaction() as (connection, _):
-            connection.execute(_KEEP, [self._asker.project, self._asker.author, to_text(archive), mark])
+            connection.execute(
+                "INSERT INTO unified_state.replica AS known (project, author, archive, mark) "
+                "VALUES (%(project)s, %(author)s, %(archive)s, %(mark)s) ON CONFLICT (project, author, archive) "
+                "DO UPDATE SET mark = greatest(known.mark, excluded.mark)",
+                self._asker.given(archive=to_text(archive), mark=mark),
+            )
 
 
 def open_postgres(

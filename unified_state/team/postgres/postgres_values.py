@@ -1,18 +1,19 @@
-"""What PostgreSQL refuses, in a form that it takes: NUL and halves of emoji in text, numbers beyond 64 bits.
+"""Values in the form that PostgreSQL takes, and back: no NUL or half of an emoji in text, no number beyond 64 bits.
 
-Everything that is text comes back exactly.
+Everything that is text comes back exactly. `columns_of` gives the columns of a record's table on the server.
 """
 
 from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import overload
 from zlib import compress
 
 from unified_state.errors import StorageError
+from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.lib.text import unpack
+from unified_state.memory.history.record_fields import SERVER_COLUMNS, UNKNOWN, field_types, fields_beside
 from unified_state.model.history_records import (
     STEP,
     StoredCompaction,
@@ -25,14 +26,14 @@ from unified_state.model.history_records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from unified_state.model.history_records import HistoryRecord
 
 
-_SHOWN = 40  # characters of what cannot be read
-_LEVEL = 4  # the knee: see `unified_state.lib.text`
+_SHOWN = 40  # characters of a damaged record in a message
+_LEVEL = 4  # of compression, where more is slow: see `unified_state.lib.text`
 _LARGEST = (1 << 63) - 1
 _REFUSED = re.compile("[\\\\\0\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\(\\|u[0-9a-f]{4})")
@@ -40,40 +41,27 @@ _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 _UUID_BYTES = 16
 
 
-@overload
-def to_text(value: str) -> str: ...
-@overload
-def to_text(value: None) -> None: ...
-def to_text(value: str | None) -> str | None:
-    """A text that the server takes: what it would refuse is escaped, and so is the escape."""
+def to_text(value: str | None) -> Any:
+    """Return a text that the server takes, with what it would refuse escaped, and the escape itself; None for None."""
     if value is None:
         return None
     return _REFUSED.sub(lambda found: r"\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", value)
 
 
-@overload
-def from_text(stored: str) -> str: ...
-@overload
-def from_text(stored: None) -> None: ...
-def from_text(stored: str | None) -> str | None:
-    """The text again."""
+def from_text(stored: str | None) -> Any:
+    """Return the text that `to_text` was given."""
     if stored is None or "\\" not in stored:
         return stored
     return _ESCAPED.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), stored)
 
 
 def to_body(text: str) -> bytes:
-    """A long text, compressed."""
+    """Return a long text, compressed."""
     return compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
-def from_body(stored: bytes) -> str:
-    """The text again, or what says that its bytes were damaged."""
-    return unpack(stored)
-
-
 def to_key(uuid: str) -> bytes:
-    """The uuid of an entry: its 16 bytes. Anything else is never of that length: it follows what it is preceded by."""
+    """Return the 16 bytes of a UUID. Anything else is never of that length: a prefix tells how long the prefix is."""
     if _UUID.fullmatch(uuid):
         return bytes.fromhex(uuid.replace("-", ""))
     encoded = uuid.encode("utf-8", "surrogatepass")
@@ -82,25 +70,25 @@ def to_key(uuid: str) -> bytes:
 
 
 def from_key(key: bytes) -> str:
-    """The uuid again."""
+    """Return the uuid that `to_key` was given."""
     if len(key) != _UUID_BYTES:
         return key[key[0] :].decode("utf-8", "surrogatepass")
     digits = key.hex()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def to_number(value: int) -> int:
-    """A number, at its limit where it is beyond."""
-    return max(-_LARGEST - 1, min(value, _LARGEST))
+def to_number(value: int | None) -> int | None:
+    """Return a number, at its limit where it is beyond."""
+    return None if value is None else max(-_LARGEST - 1, min(value, _LARGEST))
 
 
 def to_json(fields: dict[str, Any]) -> str | None:
-    """Fields as JSON in ASCII, as they were given: `jsonb` would change numbers and the order. None for no fields."""
+    """Return fields as JSON in ASCII, as given: `jsonb` would change numbers and the order. None for no fields."""
     return dump_ascii_json(fields) if fields else None
 
 
 def from_json(stored: str | None) -> dict[str, Any]:
-    """The fields again. Raises StorageError where it is none of our JSON."""
+    """Return the fields that `to_json` was given. Raises StorageError where the JSON is damaged."""
     if not stored:
         return {}
     try:
@@ -110,10 +98,98 @@ def from_json(stored: str | None) -> dict[str, Any]:
         raise StorageError(message, "its administrator restores it from a backup; nothing is lost here") from None
 
 
-_LONGEST = 800  # bytes as the server has them; an entry of an index may have 2,700, and a link has three names
-_SURELY_SHORT = _LONGEST // 6  # characters: one that has to be escaped takes six bytes
+def vector_text(vector: Sequence[float]) -> str:
+    """Return a vector as the server reads it."""
+    return f"[{','.join(f'{number:.5g}' for number in vector)}]"
+
+
+class Column(Record):
+    """A column on the server: its field, name and type, and the two functions that convert a value."""
+
+    field: str
+    name: str
+    type: str
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_FORMS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "str": ("text", to_text, from_text),
+    "int": ("bigint", to_number, _same),
+    "bool": ("boolean", _same, _same),
+    "key": ("bytea", to_key, from_key),
+    "body": ("bytea", to_body, unpack),
+    "version": ("text", lambda value: to_text(value or ""), from_text),
+}
+# The name and the form of a column, where they are not the name and the type of its field.
+_OTHERWISE = {
+    (StoredStep, "uuid"): ("uuid", "key"),
+    (StoredStep, "text"): ("body", "body"),
+    (StoredItem, "changed_at"): ("changed_at", "version"),
+    (StoredCompaction, "boundary_uuid"): ("boundary", "str"),
+}
+TABLES: dict[type[Record], str] = {
+    StoredSession: "session",
+    StoredItem: "item",
+    StoredLink: "link",
+    StoredCompaction: "compaction",
+    Tombstone: "tombstone",
+}
+
+
+def columns_of(kind: type[Record]) -> list[Column]:
+    """Return the columns of a record's table; the first one is the key of a record that is looked up."""
+    types = field_types(kind)
+    return [
+        Column(field, name, *_FORMS[form])
+        for field in SERVER_COLUMNS[kind]
+        for name, form in [_OTHERWISE.get((kind, field), (field, types[field].partition(" ")[0]))]
+    ]
+
+
+def to_record(record: Record) -> str | bytes:
+    """Return a whole record as JSON in ASCII; that of a compaction, which has a summary, compressed."""
+    kept: dict[str, Any] = getattr(record, UNKNOWN)
+    encoded = dump_ascii_json({**disk_value(record.replace(unknown={})), UNKNOWN: kept})
+    return to_body(encoded) if isinstance(record, StoredCompaction) else encoded
+
+
+def from_record(kind: type[Record], stored: str | bytes) -> Any:
+    """Return the record that `to_record` was given. Raises StorageError where it is damaged."""
+    return kind.from_disk(from_json(unpack(stored)))
+
+
+STEP_COLUMNS = columns_of(StoredStep)
+STEP_SELECT = ", ".join(f"step.{name}" for name in (*(column.name for column in STEP_COLUMNS), "unknown"))
+
+
+def to_extra(step: StoredStep) -> str | None:
+    """Return what of a step has no column, as the column `unknown` holds it."""
+    beside = fields_beside(step, SERVER_COLUMNS)
+    extra = {step.disk_names[name]: value for name, value in beside.items() if name not in {"session_id", UNKNOWN}}
+    return to_json({**extra, **step.unknown})
+
+
+def step_of(session_id: str, row: Sequence[Any]) -> StoredStep:
+    """Return the step of a row: the values of `STEP_COLUMNS`, then what has no column."""
+    *values, extra = row
+    fields = {column.field: column.decode(value) for column, value in zip(STEP_COLUMNS, values, strict=True)}
+    unknown = from_json(extra)
+    for name, disk in StoredStep.disk_names.items() if unknown else ():
+        if disk in unknown and name not in fields and name not in {"session_id", UNKNOWN}:
+            value = unknown.pop(disk)
+            fields[name] = tuple(value) if isinstance(value, list) else value
+    return StoredStep(session_id=session_id, unknown=unknown, **fields)
+
+
+_LONGEST = 800  # bytes on the server; an entry of an index may have 2,700, and a link has three names
+_SURELY_SHORT = _LONGEST // 6  # characters: an escaped one takes six bytes
 _BEGINNING = 100  # characters
-_NAMES: dict[type, tuple[str, ...]] = {
+_NAMES: dict[type[Record], tuple[str, ...]] = {
     StoredSession: ("session_id",),
     StoredStep: ("session_id", "uuid"),
     StoredItem: ("uuid", "alias", "aliases"),
@@ -124,16 +200,14 @@ _NAMES: dict[type, tuple[str, ...]] = {
 
 
 def short_name(name: str) -> str:
-    """The name itself, or what stands for one that is too long."""
-    if len(name) <= _SURELY_SHORT:
-        return name
-    if len(to_text(name).encode()) <= _LONGEST:
+    """Return a name, or its beginning and a hash for one that is too long for an index."""
+    if len(name) <= _SURELY_SHORT or len(to_text(name).encode()) <= _LONGEST:
         return name
     return f"{name[:_BEGINNING]}…{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def with_short_names(record: HistoryRecord) -> HistoryRecord:
-    """The record, under short names."""
+    """Return the record, under short names."""
     long = {}
     for field in _NAMES[type(record)]:
         name = getattr(record, field)
@@ -144,8 +218,3 @@ def with_short_names(record: HistoryRecord) -> HistoryRecord:
         uuid, slash, block = record.key.rpartition("/")
         long["key"] = f"{short_name(uuid)}{slash}{block}"
     return record.replace(**long) if long else record
-
-
-def vector_text(vector: Sequence[float]) -> str:
-    """A vector as the server reads it."""
-    return f"[{','.join(f'{number:.5g}' for number in vector)}]"

@@ -9,16 +9,15 @@ apart.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from functools import cache
 from unicodedata import combining, normalize
 
 from unified_state.lib.query import is_single_cjk, query_words
-from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text import index_text, strings_of
+from unified_state.lib.text import index_text
+from unified_state.memory.archive.steps import DATA_URL, readable
 from unified_state.model.history_records import is_masked_later
-from unified_state.model.step import TOOL_CALL
-from unified_state.team.postgres.postgres_values import to_body, to_json, to_key, to_number
+from unified_state.team.postgres.connections import OWN
+from unified_state.team.postgres.postgres_values import to_body, to_extra, to_key, to_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from unified_state.team.postgres.connections import Asker
 
 
-_DATA_URL = "data:"
 _SIGNS = re.compile(r"[\W_]+")
 _ACCENTED = ((0xC0, 0x250), (0x300, 0x370), (0x370, 0x530), (0x1E00, 0x2000))
 _LONGEST_WORD = 500  # characters; the server takes 2,046 bytes
@@ -38,16 +36,10 @@ _LONGEST_TEXT = 250_000  # characters of a step that can be found: the server ta
 
 
 def searched_text(step: StoredStep) -> str:
-    """The words of a step, for the index; nothing of an image."""
-    if step.text.startswith(_DATA_URL):
+    """Return the words of a step, for the index; nothing of an image."""
+    if step.text.startswith(DATA_URL):
         return ""
-    text = step.text
-    if step.kind == TOOL_CALL:
-        with suppress(ValueError, RecursionError):  # half of a JSON is searched as it is
-            text = strings_of(parse_json(text))
-        text = f"{step.tool or ''}\n{text}"
-    words = " ".join(_words(text[:_LONGEST_TEXT]))
-    return words[:_LONGEST_TEXT]
+    return " ".join(_words(readable(step)[:_LONGEST_TEXT]))[:_LONGEST_TEXT]
 
 
 def searched_words(query: str) -> list[tuple[str, bool]]:
@@ -73,16 +65,17 @@ def _bare() -> dict[int, str]:
     }
 
 
-_ALL_WORDS = "!unified-state"  # matches every step: what goes must be seen first
-_UNSAMPLED = """
-UPDATE unified_state.volume SET sampled = -1000 WHERE project = %(project)s AND author = %(author)s AND sampled > 0
-"""
-_KNOWN = """
-SELECT number, uuid, block, masked_at FROM unified_state.step WHERE project = %s AND author = %s AND uuid = ANY(%s)
-"""
-_REPLACE = """
+_ALL_WORDS = "!unified-state"  # matches every step: a row must be visible to be deleted
+# An incoming step among those that the asker has, and its session.
+OF_INCOMING = """step.project = %(project)s AND step.author = %(author)s
+    AND step.uuid = incoming.uuid AND step.block = incoming.block"""
+SESSION_OF_INCOMING = """unified_state.session ON session.project = %(project)s AND session.author = %(author)s
+    AND session.session_id = incoming.session_id"""
+# The words of removed steps leave the samples of common words: these are counted anew.
+_UNSAMPLED = f"UPDATE unified_state.volume SET sampled = -1000 WHERE {OWN} AND sampled > 0"
+_REPLACE = f"""
 UPDATE unified_state.step SET body = %(body)s, unknown = %(unknown)s, masked_at = %(masked_at)s
-WHERE project = %(project)s AND author = %(author)s AND number = %(number)s
+WHERE {OWN} AND number = %(number)s
 """
 WORDS = """to_tsvector('unified_state.words', {searched})
             || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s), unified_state.era(%(project)s, {number})])"""
@@ -90,45 +83,50 @@ _INDEX = f"""
 INSERT INTO unified_state.step_words (project, author, number, words)
 VALUES (%(project)s, %(author)s, %(number)s, {WORDS.format(searched="%(searched)s::text", number="%(number)s")})
 """
-# Steps whose session the server only guessed: see `schema_numbers`.
-_PLACE = """
+# The migration to version 5 only guessed the sessions of some steps: see `numbers_sql`.
+_PLACE = f"""
 UPDATE unified_state.step SET session = session.number, session_guessed = false
-FROM pg_temp.unified_state_incoming AS incoming, unified_state.session
-WHERE step.project = %(project)s AND step.author = %(author)s AND step.session_guessed
-    AND step.uuid = incoming.uuid AND step.block = incoming.block
-    AND session.project = %(project)s AND session.author = %(author)s AND session.session_id = incoming.session_id
+FROM pg_temp.unified_state_incoming AS incoming JOIN {SESSION_OF_INCOMING}
+WHERE step.session_guessed AND {OF_INCOMING}
 RETURNING step.number
 """
 _INDEX_PLACED = f"""
 INSERT INTO unified_state.step_words (project, author, number, words)
 SELECT DISTINCT ON (step.number) %(project)s, %(author)s, step.number,
     {WORDS.format(searched="searched", number="step.number")}
-FROM pg_temp.unified_state_incoming AS incoming
-JOIN unified_state.step ON step.project = %(project)s AND step.author = %(author)s
-    AND step.uuid = incoming.uuid AND step.block = incoming.block
+FROM pg_temp.unified_state_incoming AS incoming JOIN unified_state.step ON {OF_INCOMING}
 WHERE step.number = ANY(%(numbers)s) AND searched <> ''
 """
 
 
 def place_guessed(connection: Connection[Any], asker: Asker) -> None:
-    """Put the incoming steps that the server knows, and has put into a session by a guess, into their own."""
-    given: dict[str, Any] = {"project": asker.project, "author": asker.author}
-    numbers = [number for (number,) in connection.execute(_PLACE, given).fetchall()]
+    """Put the incoming steps whose sessions the server only guessed into their own sessions."""
+    numbers = [number for (number,) in connection.execute(_PLACE, asker.given()).fetchall()]
     if numbers:
         take_words(connection, asker, numbers)
-        connection.execute(_INDEX_PLACED, {**given, "numbers": numbers})
+        connection.execute(_INDEX_PLACED, asker.given(numbers=numbers))
 
 
 def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredStep]) -> None:
     """Let steps that were masked take the places of the versions that were masked before, or never."""
-    newest: dict[tuple[bytes, int], StoredStep] = {}
-    for step in sorted(masked, key=lambda step: step.masked_at or 0):
-        newest[to_key(step.uuid), to_number(step.block)] = step
-    rows = connection.execute(_KNOWN, [asker.project, asker.author, list({uuid for uuid, _ in newest})]).fetchall()
+    newest = {
+        (to_key(step.uuid), to_number(step.block)): step
+        for step in sorted(masked, key=lambda step: step.masked_at or 0)
+    }
+    rows = connection.execute(
+        f"SELECT number, uuid, block, masked_at FROM unified_state.step WHERE {OWN} AND uuid = ANY(%(uuids)s)",
+        asker.given(uuids=list({uuid for uuid, _ in newest})),
+    ).fetchall()
     changed = [
-        _values(asker, number, newest[uuid, block])
+        asker.given(
+            number=number,
+            masked_at=to_number(step.masked_at),
+            body=to_body(step.text),
+            unknown=to_extra(step),
+            searched=searched_text(step),
+        )
         for number, uuid, block, masked_at in rows
-        if (uuid, block) in newest and is_masked_later(newest[uuid, block], masked_at)
+        if (step := newest.get((uuid, block))) is not None and is_masked_later(step, masked_at)
     ]
     if not changed:
         return
@@ -138,26 +136,11 @@ def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredS
         cursor.executemany(_INDEX, [values for values in changed if values["searched"]])
 
 
-def _values(asker: Asker, number: int, step: StoredStep) -> dict[str, Any]:
-    return {
-        "project": asker.project,
-        "author": asker.author,
-        "number": number,
-        "masked_at": to_number(step.masked_at or 0),
-        "body": to_body(step.text),
-        "unknown": to_json(step.unknown),
-        "searched": searched_text(step),
-    }
-
-
 def take_words(connection: Connection[Any], asker: Asker, numbers: list[int]) -> None:
-    """Take the words and the vectors of steps away."""
-    given = {"project": asker.project, "author": asker.author, "numbers": numbers}
+    """Remove the words and the vectors of steps."""
     connection.execute("SELECT unified_state.tell('unified_state.wanted', %s)", [_ALL_WORDS])
     for table in ("step_words", "step_vector") if asker.has_vectors else ("step_words",):
         connection.execute(
-            f"DELETE FROM unified_state.{table} "
-            "WHERE project = %(project)s AND author = %(author)s AND number = ANY(%(numbers)s)",
-            given,
+            f"DELETE FROM unified_state.{table} WHERE {OWN} AND number = ANY(%(numbers)s)", asker.given(numbers=numbers)
         )
-    connection.execute(_UNSAMPLED, given)
+    connection.execute(_UNSAMPLED, asker.given())
