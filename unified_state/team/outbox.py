@@ -26,45 +26,226 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
+    from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
+
+    Statement = tuple[object, ...]  # SQL and its values
 
 
+_LINK = "link"
+_MOST_CHANGES = 100  # in a batch: each takes a server some round trips, and a run in the background has a minute
 _MOST_BYTES = 1 << 20  # of packed texts in one batch
 # An output that was archived before its entry stands behind the step before that.
 _PLACE = "coalesce((SELECT place + 0.5 FROM shortened WHERE shortened.step = step.id), step.id)"
-_OF_COPIES = (
+_COPIES = (
     f"SELECT step.id AS number, session.session_id AS holder, {_PLACE} AS place FROM session "
-    "JOIN step_copy ON step_copy.session = session.id JOIN step ON step.id = step_copy.step WHERE kind NOT NULL AND "
+    "JOIN step_copy ON step_copy.session = session.id JOIN step ON step.id = step_copy.step "
+    "WHERE kind NOT NULL AND step_copy.step > ?1 AND step_copy.step <= ?2"
 )
-_OWN = f"SELECT step.id AS number, NULL AS holder, {_PLACE} AS place FROM step WHERE kind NOT NULL AND "
-_IN_ORDER = " ORDER BY place, number, holder"
+_STEPS = (
+    f"SELECT step.id AS number, NULL AS holder, {_PLACE} AS place FROM step "
+    f"WHERE kind NOT NULL AND number > ?1 AND number <= ?2 UNION ALL {_COPIES}"
+)
+_LATE_COPIES = """
+SELECT copied.session, coalesce(copies, 0), coalesce(position, 0)
+FROM (SELECT session, count(*) AS number FROM step_copy WHERE step <= ?1 GROUP BY session) AS copied
+LEFT JOIN outbox_session AS known ON known.session = copied.session AND server = ?2
+WHERE number != coalesce(copies, 0) OR position > 0 LIMIT 1
+"""
+_KEEP_DIGEST = """
+INSERT INTO outbox_session (server, session, digest) SELECT ?, id, ? FROM session WHERE session_id = ?
+ON CONFLICT (server, session) DO UPDATE SET digest = excluded.digest
+"""
+_KEEP_POSITION = """
+INSERT INTO outbox_session (server, session, copies, position) VALUES (?, ?, ?, ?)
+ON CONFLICT (server, session) DO UPDATE SET copies = excluded.copies, position = excluded.position
+"""
+_COUNT_COPIES = """
+INSERT INTO outbox_session (server, session, copies) VALUES (?, ?, ?)
+ON CONFLICT (server, session) DO UPDATE SET copies = copies + excluded.copies
+"""
 
 
-def steps_between(archive: Archive, after: int, last: int) -> list[StoredStep]:
-    """The steps of a range of numbers, for the sessions that had them first and for those that hold copies."""
-    query = f"{_OWN} number > ?1 AND number <= ?2 UNION ALL {_OF_COPIES} step_copy.step > ?1 AND step_copy.step <= ?2"
-    return _read(archive, archive.rows(query + _IN_ORDER, after, last))
+class Batch(Record):
+    """Records that a server shall take in at once. `settle` notes that it did."""
+
+    records: list[HistoryRecord]
+    settle: Callable[[], None]
 
 
-def copies_between(archive: Archive, session: int, after: int, last: int) -> list[StoredStep]:
-    """The steps of a range of numbers that a session holds as copies."""
-    query = f"{_OF_COPIES} session.id = ? AND step_copy.step > ? AND step_copy.step <= ?{_IN_ORDER}"
-    return _read(archive, archive.rows(query, session, after, last))
+class VectorBatch(Record):
+    """Vectors of one version of a model, each with the uuid and the block of its step; none of a step that has one of
+    a newer version. `settle` notes that the server took them.
+    """
+
+    model: str
+    vectors: list[tuple[str, int, tuple[float, ...]]]
+    settle: Callable[[], None]
 
 
-def last_that_fits(steps: list[tuple[int, int | None]]) -> int:
-    """Of steps and their sizes the last one that a batch has room for; one always."""
-    room = _MOST_BYTES
-    last = steps[0][0]
+class Outbox:
+    """What one server is to be told of an archive. `limit` is the most steps, or other things, in a batch."""
+
+    def __init__(self, archive: Archive, server: str, now: int, limit: int = 500) -> None:
+        """Note everything there is for a server that is met first."""
+        self._archive, self._now, self._limit = archive, now, limit
+        with archive.transaction():
+            make_triggers(archive)
+            is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", server)
+            (self._server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", server)
+            if is_new:
+                note_everything(archive, self._server)
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield what is to be told, in order, until the server has everything. Settle each batch before the next."""
+        is_complete = False
+        while not is_complete:
+            is_complete = True
+            for next_of_kind in (self._sessions, self._late_copies, self._new_steps, self._changes):
+                while (batch := self._forgotten() or self._masked() or next_of_kind()) is not None:
+                    is_complete = False
+                    yield batch
+
+    def _forgotten(self) -> Batch | None:
+        rows = self._noted("is_gone = 1")
+        return self._changed([self._tombstone(what, key) for _, what, key in rows], rows)
+
+    def _tombstone(self, what: str, key: str) -> Tombstone:
+        """Return the tombstone of a record; a new one for what only got another name, which is gone on the server."""
+        row = self._archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", what, key)
+        return Tombstone(what, key, row[0] if row else self._now)
+
+    def _masked(self) -> Batch | None:
+        """Return the steps that the server has, and may have unmasked."""
+        rows = self._noted(f"is_gone = 0 AND what = '{STEP}' AND is_changed = 1 AND key <= {self._reached()}")
+        return self._changed(self._steps([key for _, _, key in rows]), rows)
+
+    def _changes(self) -> Batch | None:
+        rows = self._noted("is_gone = 0", _MOST_CHANGES)
+        keys: dict[str, list[Any]] = {what: [] for what in (STEP, ITEM, _LINK, COMPACTION)}
+        for _, what, key in rows:
+            keys[what].append(key)
+        items = [item for uuid in keys[ITEM] for item in items_called(self._archive, uuid)]
+        links = f"SELECT from_uuid, to_uuid, relation, at FROM item_link WHERE {LINK_KEY.format('item_link')} = ?"
+        records: list[HistoryRecord] = [
+            *self._steps(keys[STEP]),
+            *as_stored(self._archive, items),
+            *(StoredLink(*row) for key in keys[_LINK] for row in self._archive.rows(links, key)),
+            *(found for found in read_compactions(self._archive) if found.boundary_uuid in keys[COMPACTION]),
+        ]
+        return self._changed(records, rows)
+
+    def _steps(self, numbers: list[int]) -> list[HistoryRecord]:
+        return [step for number in numbers for step in _read(self._archive, _STEPS, number - 1, number)]
+
+    def _noted(self, condition: str, most: int | None = None) -> list[Any]:
+        rows = self._archive.rows(
+            "SELECT outbox.id, what, key, length(body) FROM outbox LEFT JOIN step ON what = 'step' AND step.id = key "
+            f"WHERE server = ? AND {condition} "
+            f"ORDER BY what = '{_LINK}', outbox.id LIMIT ?",  # both items of a link are to be known
+            self._server,
+            min(self._limit, most or self._limit),
+        )
+        return [row[:3] for row in rows[: _last_that_fits([(place, row[3]) for place, row in enumerate(rows, 1)])]]
+
+    def _changed(self, records: list[HistoryRecord], rows: list[Any]) -> Batch | None:
+        """Return the batch of some rows of the outbox. What changes meanwhile has another number, and stays."""
+        return self._batch(records, *(("DELETE FROM outbox WHERE id = ?", row[0]) for row in rows)) if rows else None
+
+    def _sessions(self) -> Batch | None:
+        known = dict(
+            self._archive.rows(
+                "SELECT session_id, digest FROM outbox_session JOIN session ON id = session WHERE server = ?",
+                self._server,
+            )
+        )
+        digests = {session: _digest(session) for session in read_sessions(self._archive)}
+        changed = [
+            session
+            for session, digest in digests.items()
+            if digest != known.get(session.session_id) and session.session_id != STAND_IN
+        ][: self._limit]
+        statements = ((_KEEP_DIGEST, self._server, digests[session], session.session_id) for session in changed)
+        return self._batch([*changed], *statements) if changed else None
+
+    def _late_copies(self) -> Batch | None:
+        """Return steps that a server has, and that another session turned out to hold too. Copies come in any order,
+        also while they are sent, so a session with more of them than were sent has all of them sent again.
+        """
+        reached = self._reached()
+        row = self._archive.row(_LATE_COPIES, reached, self._server)
+        if row is None:
+            return None
+        session, told, position = row
+        steps = self._archive.rows(
+            "SELECT step, length(body) FROM step_copy JOIN step ON step.id = step "
+            "WHERE session = ? AND step > ? AND step <= ? ORDER BY step LIMIT ?",
+            session,
+            position,
+            reached,
+            self._limit,
+        )
+        last = _last_that_fits(steps)
+        copies = (told if position else 0) + sum(number <= last for number, _ in steps)
+        found = _read(self._archive, f"{_COPIES} AND session.id = ?3", position, last, session)
+        return self._batch([*found], (_KEEP_POSITION, self._server, session, copies, last))
+
+    def _new_steps(self) -> Batch | None:
+        archive, reached = self._archive, self._reached()
+        steps = archive.rows("SELECT id, length(body) FROM step WHERE id > ? ORDER BY id LIMIT ?", reached, self._limit)
+        if not steps:
+            return None
+        last = _last_that_fits(steps)
+        # From now on the server may have them: what is masked or renamed before it says so must be told.
+        with archive.transaction(durable=False):
+            archive.run("UPDATE outbox_server SET offered = max(offered, ?) WHERE id = ?", last, self._server)
+        copies = archive.rows(  # those that are sent: one that comes before the batch is settled is late
+            "SELECT session, count(*) FROM session JOIN step_copy ON session = session.id "
+            "AND step > ? AND step <= ? GROUP BY session",
+            reached,
+            last,
+        )
+        return self._batch(
+            [*_read(archive, _STEPS, reached, last)],
+            ("UPDATE outbox_server SET step = ? WHERE id = ?", last, self._server),
+            *((_COUNT_COPIES, self._server, session, number) for session, number in copies),
+        )
+
+    def _reached(self) -> int:
+        return int(self._archive.row("SELECT step FROM outbox_server WHERE id = ?", self._server)[0])
+
+    def _batch(self, records: list[HistoryRecord], *statements: Statement) -> Batch:
+        return Batch(records, _settling(self._archive, statements))
+
+
+def _settling(archive: Archive, statements: tuple[Statement, ...]) -> Callable[[], None]:
+    """Return what runs some statements in a transaction. What a power failure loses of it is told again."""
+
+    def settle() -> None:
+        with archive.transaction(durable=False):
+            for sql, *values in statements:
+                archive.run(str(sql), *values)
+
+    return settle
+
+
+def _digest(session: StoredSession) -> str:
+    return blake2b(dump_json(disk_value(session)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _last_that_fits(steps: list[tuple[int, int | None]]) -> int:
+    """Return the last of some steps, given with their sizes, that a batch has room for: at least one; 0 for none."""
+    last, room = 0, _MOST_BYTES
     for number, size in steps:
         room -= size or 0
-        if room < 0:
+        if last and room < 0:
             break
         last = number
     return last
 
 
-def _read(archive: Archive, rows: list[tuple[int, str | None, float]]) -> list[StoredStep]:
+def _read(archive: Archive, query: str, *values: int) -> list[StoredStep]:
+    """Read the steps that a query numbers, in order, as of the sessions that hold them."""
+    rows = archive.rows(f"{query} ORDER BY place, number, holder", *values)
     numbers: dict[str | None, list[int]] = {}
     for number, holder, _ in rows:
         numbers.setdefault(holder, []).append(number)
@@ -90,19 +271,9 @@ UPDATE outbox_vectors SET position = ?4 WHERE server = ?1 AND model = ?2 AND pos
 """
 
 
-class VectorBatch(Record):
-    """Vectors of one version of a model, each with the uuid and the block of its step; none of a step that has one of
-    a newer version. `settle` notes that the server took them.
-    """
-
-    model: str
-    vectors: list[tuple[str, int, tuple[float, ...]]]
-    settle: Callable[[], None]
-
-
 def vector_batches(archive: Archive, server: str, model: str | None, limit: int = 500) -> Iterator[VectorBatch]:
-    """What a server is to be told of a model's vectors, in all its versions; each batch has to be settled before the
-    next one is asked for. What waits of other models waits no more.
+    """Yield what a server is to be told of a model's vectors, in all its versions. Settle each batch before the next.
+    Vectors of other models wait no more.
     """
     (number,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", server)
     with archive.transaction(durable=False):
@@ -127,233 +298,10 @@ def _next(archive: Archive, server: int, model: int, limit: int) -> VectorBatch 
     rows = [*takewhile(lambda row: row[4], archive.rows(_NEXT, server, model, position, limit, name))]
     if not rows:
         return None
-
-    def settle() -> None:
-        with archive.transaction(durable=False):
-            archive.run(_SETTLE, server, model, position, rows[-1][0], stamp)
-
     vectors = [
         (uuid_text(uuid), block, unpack(f"<{len(blob) // 2}e", blob))
         for _, uuid, block, blob, _, is_newest in rows
         if is_newest
     ]
+    settle = _settling(archive, ((_SETTLE, server, model, position, rows[-1][0], stamp),))
     return VectorBatch(full_name(name, version), vectors, settle)
-
-
-_LINK = "link"
-_MOST_CHANGES = 100  # in a batch: each takes a server some round trips, and a run in the background has a minute
-
-
-class Batch(Record):
-    """Records that a server shall take in at once. `settle` notes that it did."""
-
-    records: list[HistoryRecord]
-    settle: Callable[[], None]
-
-
-class Outbox:
-    """What one server is to be told of an archive. `limit` is the most steps, or other things, in a batch."""
-
-    def __init__(self, archive: Archive, server: str, now: int, limit: int = 500) -> None:
-        self._archive = archive
-        self._now = now
-        self._limit = limit
-        self._server = self._known(server)
-
-    def batches(self) -> Iterator[Batch]:
-        """What is to be told, in order, until the server has everything; each has to be settled before the next one is
-        asked for.
-        """
-        is_complete = False
-        while not is_complete:
-            is_complete = True
-            for next_of_kind in (self._sessions, self._late_copies, self._new_steps, self._changes):
-                while (batch := self._forgotten() or self._masked() or next_of_kind()) is not None:
-                    is_complete = False
-                    yield batch
-
-    def _known(self, name: str) -> int:
-        """The number of a server. When it is met first, all there is gets noted for it."""
-        archive = self._archive
-        with archive.transaction():
-            make_triggers(archive)
-            is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", name)
-            (number,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", name)
-            if is_new:
-                note_everything(archive, number)
-        return int(number)
-
-    def _forgotten(self) -> Batch | None:
-        rows = self._noted("is_gone = 1")
-        return self._batch([self._tombstone(what, key) for _, what, key in rows], rows) if rows else None
-
-    def _tombstone(self, what: str, key: str) -> Tombstone:
-        """What took another name leaves the server alone, and has no tombstone here."""
-        row = self._archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", what, key)
-        return Tombstone(what, key, row[0] if row else self._now)
-
-    def _masked(self) -> Batch | None:
-        """The steps that the server has, and may have unmasked."""
-        rows = self._noted(f"is_gone = 0 AND what = '{STEP}' AND is_changed = 1 AND key <= {self._reached()}")
-        return self._batch(self._steps([key for _, _, key in rows]), rows) if rows else None
-
-    def _steps(self, numbers: list[int]) -> list[HistoryRecord]:
-        return [step for number in numbers for step in steps_between(self._archive, number - 1, number)]
-
-    def _changes(self) -> Batch | None:
-        rows = self._noted("is_gone = 0", _MOST_CHANGES)
-        keys: dict[str, list[Any]] = {what: [] for what in (STEP, ITEM, _LINK, COMPACTION)}
-        for _, what, key in rows:
-            keys[what].append(key)
-        records: list[HistoryRecord] = [
-            *self._steps(keys[STEP]),
-            *self._items(keys[ITEM]),
-            *(link for key in keys[_LINK] for link in self._links(key)),
-            *(found for found in read_compactions(self._archive) if found.boundary_uuid in keys[COMPACTION]),
-        ]
-        return self._batch(records, rows) if rows else None
-
-    def _items(self, uuids: list[str]) -> list[StoredItem]:
-        return as_stored(self._archive, [item for uuid in uuids for item in items_called(self._archive, uuid)])
-
-    def _links(self, key: str) -> list[StoredLink]:
-        rows = self._archive.rows(
-            f"SELECT from_uuid, to_uuid, relation, at FROM item_link WHERE {LINK_KEY.format('item_link')} = ?", key
-        )
-        return [StoredLink(*row) for row in rows]
-
-    def _noted(self, condition: str, most: int | None = None) -> list[Any]:
-        rows = self._archive.rows(
-            f"SELECT id, what, key FROM outbox WHERE server = ? AND {condition} "
-            f"ORDER BY what = '{_LINK}', id LIMIT ?",  # both items of a link are to be known
-            self._server,
-            min(self._limit, most or self._limit),
-        )
-        sizes = [(place, self._size(key) if what == STEP else 0) for place, (_, what, key) in enumerate(rows, 1)]
-        return rows[: last_that_fits(sizes)] if rows else []
-
-    def _size(self, step: int | str) -> int | None:
-        """The packed size of a step by its number; one that is gone is named, and has none."""
-        row = self._archive.row("SELECT length(body) FROM step WHERE id = ?", step)
-        return None if row is None else row[0]
-
-    def _batch(self, records: list[HistoryRecord], rows: list[Any]) -> Batch:
-        """What changes in the meantime has another number by then, and stays to be told."""
-
-        def settle() -> None:
-            for number, *_ in rows:
-                self._archive.run("DELETE FROM outbox WHERE id = ?", number)
-
-        return Batch(records, self._in_transaction(settle))
-
-    def _sessions(self) -> Batch | None:
-        known = dict(
-            self._archive.rows(
-                "SELECT session_id, digest FROM outbox_session JOIN session ON id = session WHERE server = ?",
-                self._server,
-            )
-        )
-        digests = {session: _digest(session) for session in read_sessions(self._archive)}
-        changed = [
-            session
-            for session, digest in digests.items()
-            if digest != known.get(session.session_id) and session.session_id != STAND_IN
-        ]
-        chosen = changed[: self._limit]
-
-        def settle() -> None:
-            for session in chosen:
-                self._archive.run(
-                    "INSERT INTO outbox_session (server, session, digest) "
-                    "SELECT ?, id, ? FROM session WHERE session_id = ? "
-                    "ON CONFLICT (server, session) DO UPDATE SET digest = excluded.digest",
-                    self._server,
-                    digests[session],
-                    session.session_id,
-                )
-
-        return Batch(list(chosen), self._in_transaction(settle)) if chosen else None
-
-    def _late_copies(self) -> Batch | None:
-        """Steps that a server has, and that another session turned out to hold too. Whenever there are more of a
-        session than were told, all of its are told again, since they come in any order, also while they are told.
-        """
-        reached = self._reached()
-        row = self._archive.row(
-            "SELECT copied.session, coalesce(copies, 0), coalesce(position, 0) FROM (SELECT session, count(*) "
-            "AS number FROM step_copy WHERE step <= ?1 GROUP BY session) AS copied LEFT JOIN outbox_session AS known "
-            "ON known.session = copied.session AND server = ?2 "
-            "WHERE number != coalesce(copies, 0) OR position > 0 LIMIT 1",
-            reached,
-            self._server,
-        )
-        if row is None:
-            return None
-        session, told, position = row
-        steps = self._archive.rows(
-            "SELECT step, length(body) FROM step_copy JOIN step ON step.id = step "
-            "WHERE session = ? AND step > ? AND step <= ? ORDER BY step LIMIT ?",
-            session,
-            position,
-            reached,
-            self._limit,
-        )
-        last = last_that_fits(steps) if steps else 0
-        copies = (told if position else 0) + sum(number <= last for number, _ in steps)
-
-        def settle() -> None:
-            self._archive.run(
-                "INSERT INTO outbox_session (server, session, copies, position) VALUES (?, ?, ?, ?) ON CONFLICT "
-                "(server, session) DO UPDATE SET copies = excluded.copies, position = excluded.position",
-                self._server,
-                session,
-                copies,
-                last,
-            )
-
-        return Batch([*copies_between(self._archive, session, position, last)], self._in_transaction(settle))
-
-    def _new_steps(self) -> Batch | None:
-        archive, reached = self._archive, self._reached()
-        steps = archive.rows("SELECT id, length(body) FROM step WHERE id > ? ORDER BY id LIMIT ?", reached, self._limit)
-        if not steps:
-            return None
-        last = last_that_fits(steps)
-        # From now on the server may have them: what is masked or renamed before it says so must be told.
-        with archive.transaction(durable=False):
-            archive.run("UPDATE outbox_server SET offered = max(offered, ?) WHERE id = ?", last, self._server)
-        copies = archive.rows(
-            "SELECT session, count(*) FROM session JOIN step_copy ON session = session.id "
-            "AND step > ? AND step <= ? GROUP BY session",
-            reached,
-            last,
-        )
-
-        def settle() -> None:
-            archive.run("UPDATE outbox_server SET step = ? WHERE id = ?", last, self._server)
-            for session, number in copies:
-                archive.run(
-                    "INSERT INTO outbox_session (server, session, copies) VALUES (?, ?, ?) "
-                    "ON CONFLICT (server, session) DO UPDATE SET copies = copies + excluded.copies",
-                    self._server,
-                    session,
-                    number,
-                )
-
-        return Batch([*steps_between(archive, reached, last)], self._in_transaction(settle))
-
-    def _reached(self) -> int:
-        return int(self._archive.row("SELECT step FROM outbox_server WHERE id = ?", self._server)[0])
-
-    def _in_transaction(self, change: Callable[[], None]) -> Callable[[], None]:
-        """What is lost of it with the power is told again."""
-
-        def settle() -> None:
-            with self._archive.transaction(durable=False):
-                change()
-
-        return settle
-
-
-def _digest(session: StoredSession) -> str:
-    return blake2b(dump_json(disk_value(session)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

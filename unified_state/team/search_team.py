@@ -5,6 +5,7 @@ A server that does not answer soon is no reason to wait: one's own hits are ther
 
 from __future__ import annotations
 
+from concurrent.futures import Future, wait
 from threading import Thread
 
 from unified_state.errors import StorageError
@@ -111,22 +112,17 @@ def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
 
 
 def _within(seconds: float, action: Callable[[], T]) -> T:
-    """What an action gives. One that takes longer is left alone, and ends with the process."""
-    results: list[T] = []
-    errors: list[BaseException] = []
+    """Return action(). Raises StorageError after so many seconds: the thread then ends with the process."""
+    future: Future[T] = Future()
 
     def run() -> None:
         try:
-            results.append(action())
+            future.set_result(action())
         except BaseException as error:  # noqa: BLE001  # it is raised again, in the thread that waits
-            errors.append(error)
+            future.set_exception(error)
 
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not results:
+    Thread(target=run, daemon=True).start()
+    if not wait([future], seconds).done:
         message = f"the team's server did not answer within {seconds:g} seconds"
         raise StorageError(message, "what this archive has was found")
-    return results[0]
+    return future.result()

@@ -1,12 +1,13 @@
-"""Syncing: what is new in an archive goes to a server, in batches, each of which is settled when the server has it.
+"""Sync: send what is new in an archive to a server, in batches, each of which is settled when the server has it.
 
-One run at a time works on an archive. A run may be killed at any moment: the next one goes on where it was, and what
-the server has already changes nothing there. How a run ended is kept, for `status`, `doctor` and the health line.
+One run at a time works on an archive. A run may be killed at any moment: the next one resumes, and sending twice
+changes nothing on the server. The result of a run is noted for `status`, `doctor` and the health line.
 """
 
 from __future__ import annotations
 
 import os
+from itertools import chain
 
 from unified_state.errors import AlreadyRunningError, UnifiedStateError
 from unified_state.lib.files import FileLock
@@ -20,19 +21,17 @@ from unified_state.team.outbox import Outbox, vector_batches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.history.store_protocol import HistoryStore, MarkStore, VectorStore
+    from unified_state.memory.history.store_protocol import HistoryStore, MarkStore
     from unified_state.memory.workspace.workspace import Workspace
 
 LOCK = "sync.lock"
 
 
 class Server(Record):
-    """A server: what tells it from others, without a password, and how its store of this project is opened; what the
-    project is called there.
-    """
+    """A server: its unique name, without a password, how to open its store of this project, and the project's name."""
 
     name: str
     open: Callable[[], HistoryStore]
@@ -40,8 +39,8 @@ class Server(Record):
 
 
 class Synced(Record):
-    """What a run did: how many records it told, how many of them the server did not have, how many vectors it sent, and
-    whether the server has everything now. `again`: it had lost what it was told, so everything was begun anew.
+    """What a run did: how many records it sent, how many of them were new to the server, how many vectors it sent, and
+    whether the server has everything now. `again`: the server had lost some, so everything was sent again.
     """
 
     server: str
@@ -53,9 +52,7 @@ class Synced(Record):
 
 
 class Limits(Record):
-    """How much a run does: at most so many records and vectors, and as long as there is time; how long it waits for
-    another one.
-    """
+    """The limits of a run: on records and vectors, on its time, and on its wait for another run."""
 
     records: int | None = None
     has_time: Callable[[], bool] | None = None
@@ -63,14 +60,16 @@ class Limits(Record):
 
 
 def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
-    """Tell the server what it does not have. Raises UnifiedStateError, and keeps why, where that fails."""
+    """Send the server what it does not have. Raises UnifiedStateError, and notes why, where that fails."""
     limits = limits or Limits()
-    with _lock(workspace.place.folder, limits.wait):
-        return workspace.use(lambda archive: _Run(workspace, archive, server, clock, limits).run())
+    message = "another sync of this archive is at work"
+    busy = AlreadyRunningError(message, "it sends what there is; `unified-state status` shows the rest")
+    with FileLock(os.path.join(workspace.place.folder, LOCK), limits.wait, busy):
+        return workspace.use(lambda archive: _run(workspace, archive, server, clock, limits))
 
 
 def note_no_run(workspace: Workspace, error: UnifiedStateError, now: int) -> None:
-    """Keep why no run could begin. Where the user wants no server, how the last one failed is forgotten."""
+    """Note why no run could begin. Where the user wants no server, forget how the last one failed."""
     if workspace.is_empty:
         return
     if workspace.settings.postgres_enabled:
@@ -86,74 +85,62 @@ def _note(workspace: Workspace, run: HookRun) -> None:
         workspace.report(f"how the sync ended could not be noted: {error.strerror}")
 
 
-class _Run:
-    def __init__(
-        self, workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits
-    ) -> None:
-        self._workspace, self._archive = workspace, archive
-        self._server, self._clock, self._limits = server, clock, limits
-        self._began = clock()
+def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits) -> Synced:
+    began = clock()
+    outbox = Outbox(archive, server.name, began)
+    _begin_run(archive, server.name, began)
 
-    def run(self) -> Synced:
-        outbox = Outbox(self._archive, self._server.name, self._began)
-        begin_run(self._archive, self._server.name, self._began)
-        try:
-            done = self._replicate(outbox)
-        except Exception as error:
-            told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
-            self._end(mask_text(told, _no_tag))
-            raise
-        self._end(None, is_complete=done.complete)
-        return done
+    def end(problem: str | None, *, is_complete: bool) -> None:
+        now = clock()
+        _end_run(archive, server.name, now, error=problem, is_complete=is_complete)
+        _note(workspace, HookRun(SYNC_RUN, began, now - began, problem))
 
-    def _replicate(self, outbox: Outbox) -> Synced:
-        with self._server.open() as store:
+    try:
+        with server.open() as store:
             marks = store.marks if isinstance(store, KeepsMarks) else None
-            mark = Mark(self._archive, self._server.name, self._workspace.place.id or "", marks)
-            done = Synced(self._server.name, again=mark.begin_anew())
-            for batch in outbox.batches():
-                new = store.append(batch.records) if batch.records else 0
-                mark.up()
-                batch.settle()
-                done = done.replace(told=done.told + len(batch.records), new=done.new + new)
-                if self._is_enough(done):
-                    return done
-            keeper = store.vectors if isinstance(store, KeepsVectors) and store.vectors.can_be_kept else None
-            for vectors in self._vectors(keeper, mark):
-                done = done.replace(vectors=done.vectors + vectors)
-                if self._is_enough(done):
-                    return done
-        return done.replace(complete=True)
-
-    def _vectors(self, keeper: VectorStore | None, mark: Mark) -> Iterator[int]:
-        """Send those of the model that the user searches by, to a server that takes any; how many, batch by batch."""
-        model = None if keeper is None else MODEL_NAMES.get(self._workspace.settings.search_vectors)
-        for batch in vector_batches(self._archive, self._server.name, model):
-            if keeper is not None and batch.vectors:
-                keeper.add(batch.model, batch.vectors)
-                mark.up()
-            batch.settle()
-            yield len(batch.vectors)
-
-    def _is_enough(self, done: Synced) -> bool:
-        most, has_time = self._limits.records, self._limits.has_time
-        return (most is not None and done.told + done.vectors >= most) or (has_time is not None and not has_time())
-
-    def _end(self, problem: str | None, *, is_complete: bool = False) -> None:
-        now = self._clock()
-        end_run(self._archive, self._server.name, now, error=problem, is_complete=is_complete)
-        _note(self._workspace, HookRun(SYNC_RUN, self._began, now - self._began, problem))
+            mark = Mark(archive, server.name, workspace.place.id or "", marks)
+            done = Synced(server.name, again=mark.begin_anew())
+            model = MODEL_NAMES.get(workspace.settings.search_vectors)
+            sent = chain(_send(store, outbox, mark), _send_vectors(store, archive, server.name, model, mark))
+            done = _replicate(done, sent, limits)
+    except Exception as error:
+        told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
+        end(mask_text(told, lambda _secret: "in-log"), is_complete=False)
+        raise
+    end(None, is_complete=done.complete)
+    return done
 
 
-def _lock(folder: str, seconds: float) -> FileLock:
-    """Held by the one run that is at work on an archive."""
-    message = "another sync of this archive is at work"
-    busy = AlreadyRunningError(message, "it sends what there is; `unified-state status` shows the rest")
-    return FileLock(os.path.join(folder, LOCK), seconds, busy)
+def _replicate(done: Synced, sent: Iterable[dict[str, int]], limits: Limits) -> Synced:
+    """Send batch by batch, up to the limits. Return what was done."""
+    for counts in sent:
+        done = done.replace(**{name: getattr(done, name) + count for name, count in counts.items()})
+        if limits.records is not None and done.told + done.vectors >= limits.records:
+            return done
+        if limits.has_time is not None and not limits.has_time():
+            return done
+    return done.replace(complete=True)
 
 
-def _no_tag(_secret: str) -> str:
-    return "in-log"
+def _send(store: HistoryStore, outbox: Outbox, mark: Mark) -> Iterator[dict[str, int]]:
+    for batch in outbox.batches():
+        new = store.append(batch.records) if batch.records else 0
+        mark.up()
+        batch.settle()
+        yield {"told": len(batch.records), "new": new}
+
+
+def _send_vectors(
+    store: HistoryStore, archive: Archive, server: str, model: str | None, mark: Mark
+) -> Iterator[dict[str, int]]:
+    """Send the vectors of the model that the user searches by, to a server that takes any."""
+    keeper = store.vectors if isinstance(store, KeepsVectors) and store.vectors.can_be_kept else None
+    for batch in vector_batches(archive, server, model if keeper else None):
+        if keeper is not None and batch.vectors:
+            keeper.add(batch.model, batch.vectors)
+            mark.up()
+        batch.settle()
+        yield {"vectors": len(batch.vectors)}
 
 
 class ServerState(Record):
@@ -190,7 +177,7 @@ def server_states(archive: Archive) -> list[ServerState]:
     return [ServerState(*row) for row in rows]
 
 
-def begin_run(archive: Archive, name: str, now: int) -> None:
+def _begin_run(archive: Archive, name: str, now: int) -> None:
     """A run begins. Until it has ended well it counts as a failure: it may be killed at any moment. Other servers that
     were never reached (a name was misspelt) are forgotten.
     """
@@ -202,7 +189,7 @@ def begin_run(archive: Archive, name: str, now: int) -> None:
         archive.run("UPDATE outbox_server SET began_at = ?, failures = failures + 1 WHERE name = ?", now, name)
 
 
-def end_run(archive: Archive, name: str, now: int, *, error: str | None = None, is_complete: bool = False) -> None:
+def _end_run(archive: Archive, name: str, now: int, *, error: str | None = None, is_complete: bool = False) -> None:
     """The run has ended; without an error it went well."""
     with archive.transaction(durable=False):
         archive.run(
