@@ -11,7 +11,14 @@ import pytest
 from tests.contracts.contract import decision, session, step, turn, uuid
 from unified_state.memory.history.history_file import Header, read_history, write_history
 from unified_state.memory.history.store_protocol import everything
-from unified_state.model.history_records import StoredCompaction, StoredLink, Tombstone
+from unified_state.model.history_records import (
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
 from unified_state.team.postgres.postgres_store import open_postgres
 
 from .test_contracts import _TIERS
@@ -90,3 +97,38 @@ def test_a_history_that_went_through_every_tier_is_the_same_file(
     assert first.count(b"\n") == len(list(history())) + 2
     for other in others:
         assert other.splitlines() == first.splitlines()
+
+
+ADDED = "weather"
+
+
+@pytest.fixture
+def added_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that the records of history get without any change elsewhere: no tier has a column for it."""
+    for kind in (StoredSession, StoredStep, StoredItem, StoredCompaction):
+        monkeypatch.setitem(kind.__annotations__, ADDED, "str | None")
+        monkeypatch.setattr(kind, ADDED, None, raising=False)
+        monkeypatch.setattr(kind, "names", (*kind.names, ADDED))
+        monkeypatch.setattr(kind, "disk_names", {**kind.disk_names, ADDED: ADDED})
+
+
+@pytest.mark.usefixtures("added_field")
+def test_a_field_that_is_added_to_a_record_is_carried_by_every_encoding(
+    tmp_path: Path, open_store: Callable[[str, int], HistoryStore]
+) -> None:
+    told = [
+        record.replace(weather=f"good \ud83c {place}") if ADDED in type(record).names else record
+        for place, record in enumerate(history())
+    ]
+    files = []
+    for number, tier in enumerate([*_TIERS, _POSTGRESQL]):
+        with open_store(tier, number) as store:
+            fill(store, iter(told))
+            files.append(tmp_path / f"{number}.jsonl")
+            write_history(str(files[-1]), "project", everything(store))
+    for file in files:
+        read = [record for record in read_history(str(file)) if not isinstance(record, Header)]
+        assert len(read) == len(told)
+        assert all(getattr(record, ADDED).startswith("good") for record in read if ADDED in type(record).names)
+        assert all(not getattr(record, "unknown", {}).get(ADDED) for record in read)
+        assert file.read_bytes() == files[0].read_bytes()
