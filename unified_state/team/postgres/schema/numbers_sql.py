@@ -6,7 +6,7 @@ number that was not given. So no member can take the place of a row that a colle
 
 from __future__ import annotations
 
-from unified_state.team.postgres.schema.tables_sql import AS_STEPS
+from unified_state.team.postgres.schema.tables_sql import AS_STEPS, definer
 
 NUMBERED_TABLES = ("session", "step", "item", "compaction")  # read in pages, by number
 _REPAIRED = (*NUMBERED_TABLES, "step_copy", "step_words", "link", "replica", "numbering", "volume", "common_word")
@@ -36,12 +36,11 @@ END $$;
 """
 
 # What policies ask: the last number that was given in the project of whoever asks.
-_GIVEN = """
-CREATE FUNCTION unified_state.given() RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce((SELECT last FROM unified_state.numbering WHERE project = unified_state.project()), 0)
-$$;
-"""
+_GIVEN = definer(
+    "given()",
+    "bigint",
+    "SELECT coalesce((SELECT last FROM unified_state.numbering WHERE project = unified_state.project()), 0)",
+)
 
 # `session_guessed`: the server does not know which session holds the step. The next sync of its author says so.
 _SAFE_KEYS = """

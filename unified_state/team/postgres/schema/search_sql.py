@@ -242,18 +242,6 @@ END $$;
 # The lengths of the vectors of the models that we know: MiniLM's and wordllama's. Others are compared one by one.
 INDEXED_DIMENSIONS = (256, 384)
 
-VECTORS = """
-CREATE TABLE unified_state.step_vector (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    number bigint NOT NULL,
-    model text NOT NULL,
-    dimensions integer NOT NULL,
-    embedding {schema}.halfvec NOT NULL,
-    PRIMARY KEY (project, number, model, author)
-) PARTITION BY HASH (project);
-"""
-
 # Whatever schema the extension is in, nothing else of that schema is used: others may make functions there.
 NEAREST = """
 CREATE OR REPLACE FUNCTION unified_state.nearest(

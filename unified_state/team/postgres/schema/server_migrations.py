@@ -16,26 +16,19 @@ from unified_state.team.postgres.schema.search_sql import (
     SEARCH,
     SEARCHING,
     VECTOR_INDEX,
-    VECTORS,
 )
 from unified_state.team.postgres.schema.tables_sql import (
     AS_STEPS,
     CALLING,
     ENTERING,
-    HISTORY,
     HISTORY_TABLES,
+    INDEXES,
     MASKING,
     NUMBERING,
-    PARTITIONED_TABLES,
-    REPLICAS,
     TENANTS,
+    table,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-PARTITIONS = 16
 _ADDED = {"numbering": 2, "replica": 4}  # by the version of the schema that brings them
 DISTRIBUTED_TABLES = (*HISTORY_TABLES, *_ADDED)  # the first one is what the others lie beside
 _REFERENCE_TABLES = ("version", "organisation", "member", "project")
@@ -62,14 +55,17 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
             (
                 TENANTS,
                 _tenant_policies(),
-                _laid_out(HISTORY, PARTITIONED_TABLES, distributed=distributed),
+                *(table(name, distributed=distributed) for name in HISTORY_TABLES),
+                INDEXES,
                 SEARCH,
                 *(policies(table, distributed=distributed) for table in HISTORY_TABLES),
             )
         ),
         NUMBERING + policies("numbering", distributed=distributed) + AS_STEPS.replace("{table}", "numbering"),
         MASKING,
-        REPLICAS + policies("replica", distributed=distributed) + AS_STEPS.replace("{table}", "replica"),
+        table("replica", distributed=distributed)
+        + policies("replica", distributed=distributed)
+        + AS_STEPS.replace("{table}", "replica"),
         safe_numbers("".join(map(_given_numbers, NUMBERED_TABLES)), distributed=distributed),
     )
 
@@ -78,7 +74,7 @@ def vectors(schema: str, *, distributed: bool) -> str:
     """The table of vectors, with the extension in a schema."""
     return "".join(
         (
-            _laid_out(VECTORS, ["step_vector"], distributed=distributed).replace("{schema}", schema),
+            table("step_vector", distributed=distributed).replace("{schema}", schema),
             *(VECTOR_INDEX.format(schema=schema, dimensions=dimensions) for dimensions in INDEXED_DIMENSIONS),
             policies("step_vector", distributed=distributed),
             AS_STEPS.replace("{table}", "step_vector"),
@@ -159,18 +155,6 @@ def _tenant_policies() -> str:
         f"CREATE POLICY of_organisation ON unified_state.{table} "
         f"USING ({name} = current_setting('unified_state.organisation', true));\n"
         for table, name in (("organisation", "name"), ("member", "organisation"), ("project", "organisation"))
-    )
-
-
-def _laid_out(tables: str, partitioned: Iterable[str], *, distributed: bool) -> str:
-    """Tables with their partitions; a distributed server has shards instead."""
-    if distributed:
-        return tables.replace(" PARTITION BY HASH (project)", "")
-    return tables + "".join(
-        f"CREATE TABLE unified_state.{table}_{number} PARTITION OF unified_state.{table} "
-        f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number});\n"
-        for table in partitioned
-        for number in range(PARTITIONS)
     )
 
 

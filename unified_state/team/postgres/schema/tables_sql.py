@@ -8,7 +8,7 @@ project's row, and only grow.
 
 from __future__ import annotations
 
-TENANTS = """
+_TENANTS = """
 CREATE TABLE unified_state.organisation (
     name text PRIMARY KEY,
     shares boolean NOT NULL DEFAULT true   -- whether members read each other's history at all
@@ -32,49 +32,64 @@ CREATE TABLE unified_state.project (
     last bigint NOT NULL DEFAULT 0,        -- the last number given; its lock is what writers wait for
     UNIQUE (organisation, name)
 );
+"""
 
-CREATE FUNCTION unified_state.author() RETURNS integer LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    SELECT id FROM unified_state.member
+# The functions that decide on access, by signature, type and body.
+_DECIDING = (
+    (
+        "author()",
+        "integer",
+        """SELECT id FROM unified_state.member
     WHERE organisation = current_setting('unified_state.organisation', true)
         AND name = current_setting('unified_state.member', true)
         AND CASE WHEN role IS NULL
             THEN pg_has_role(session_user, current_user, 'MEMBER')  -- the owner's, as whom this function runs
                 AND NOT EXISTS (SELECT 1 FROM unified_state.member AS bound
                     WHERE bound.organisation = member.organisation AND bound.role IS NOT NULL)
-            ELSE role = session_user END
-$$;
-
-CREATE FUNCTION unified_state.may_write() RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce((SELECT writes FROM unified_state.member
+            ELSE role = session_user END""",
+    ),
+    (
+        "may_write()",
+        "boolean",
+        """SELECT coalesce((SELECT writes FROM unified_state.member
         WHERE organisation = current_setting('unified_state.organisation', true)
-            AND id = unified_state.author()), false)
-$$;
-
-CREATE FUNCTION unified_state.readable() RETURNS integer[] LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce(array_agg(member.id), '{}') FROM unified_state.member
+            AND id = unified_state.author()), false)""",
+    ),
+    (
+        "readable()",
+        "integer[]",
+        """SELECT coalesce(array_agg(member.id), '{}') FROM unified_state.member
     JOIN unified_state.organisation ON organisation.name = member.organisation
     CROSS JOIN (SELECT unified_state.author() AS id) AS self
     WHERE organisation.name = current_setting('unified_state.organisation', true)
-        AND (member.id = self.id OR (self.id IS NOT NULL AND organisation.shares AND member.shares))
-$$;
-
-CREATE FUNCTION unified_state.name_of(author integer) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    SELECT name FROM unified_state.member
+        AND (member.id = self.id OR (self.id IS NOT NULL AND organisation.shares AND member.shares))""",
+    ),
+    (
+        "name_of(author integer)",
+        "text",
+        """SELECT name FROM unified_state.member
     WHERE organisation = current_setting('unified_state.organisation', true) AND id = author
-        AND author = ANY (unified_state.readable())
-$$;
-
-CREATE FUNCTION unified_state.project() RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    SELECT id FROM unified_state.project
+        AND author = ANY (unified_state.readable())""",
+    ),
+    (
+        "project()",
+        "bigint",
+        """SELECT id FROM unified_state.project
     WHERE organisation = current_setting('unified_state.organisation', true)
-        AND name = current_setting('unified_state.project', true) AND unified_state.author() IS NOT NULL
-$$;
-"""
+        AND name = current_setting('unified_state.project', true) AND unified_state.author() IS NOT NULL""",
+    ),
+)
+
+
+def definer(signature: str, returns: str, body: str) -> str:
+    """Return the statement that creates a function which asks as the owner of the tables, whoever calls it."""
+    return (
+        f"CREATE FUNCTION unified_state.{signature} RETURNS {returns} LANGUAGE sql STABLE SECURITY DEFINER "
+        f"SET search_path = pg_catalog, pg_temp AS $$ {body} $$;\n"
+    )
+
+
+TENANTS = _TENANTS + "".join(definer(*row) for row in _DECIDING)
 
 # The second migration. Numbers are given in a table of its own, which lies where the project's history lies: no append
 # writes what all projects share, and no privilege on a single column is needed.
@@ -190,145 +205,66 @@ SELECT unified_state.let_call(grantee::name) FROM (
 """
 
 
-HISTORY = """
-CREATE TABLE unified_state.session (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    number bigint NOT NULL,
-    session_id text NOT NULL,
-    record text NOT NULL,                  -- all fields, as JSON
-    PRIMARY KEY (project, author, session_id)
-);
-
-CREATE TABLE unified_state.step (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    number bigint NOT NULL,
-    session bigint NOT NULL,               -- the number of the one that had it first
-    uuid bytea NOT NULL,
-    block bigint NOT NULL,
-    kind text NOT NULL,
-    at bigint NOT NULL,
-    tool text,
-    tool_use_id text,
-    is_error boolean NOT NULL,
-    agent text,
-    starts_turn boolean NOT NULL,
-    body bytea NOT NULL,  -- compressed already
-    unknown text,
-    PRIMARY KEY (project, author, uuid, block)
-) PARTITION BY HASH (project);
+PARTITIONS = 16
+_PARTITIONED = ("step", "step_copy", "step_words", "step_vector")
+HISTORY_TABLES = (
+    "step", "step_copy", "step_words", "session", "item", "item_alias", "link", "compaction", "tombstone", "volume",
+    "common_word",
+)  # fmt: skip
+# The columns of each table behind the project and the author, and its key behind the project; `?` marks a column that
+# may be NULL. A `record` holds all fields as JSON, a `body` is compressed, and the `session` of a step is the number of
+# the first one that had it; `step_copy` has the others. `item_alias` has the names that items have or had, `volume` how
+# many steps an author has, about, and how many there were when words were counted. `common_word` has the words of more
+# than a five-hundredth of them, and `replica` how far each archive is: a server restored from a backup has a smaller
+# number there than the archive remembers, and is told everything again.
+_TABLES = {
+    "session": ("number bigint, session_id text, record text", "author, session_id"),
+    "step": (
+        "number bigint, session bigint, uuid bytea, block bigint, kind text, at bigint, tool text?, "
+        + "tool_use_id text?, is_error boolean, agent text?, starts_turn boolean, body bytea, unknown text?",
+        "author, uuid, block",
+    ),
+    "step_copy": ("session bigint, number bigint, step bigint", "session, step"),
+    "step_words": ("number bigint, words tsvector", "number"),
+    "item": ("number bigint, uuid text, alias text, changed_at text, record text", "author, uuid"),
+    "item_alias": ("alias text, uuid text", "author, alias, uuid"),
+    "link": (
+        "number bigint, from_uuid text, to_uuid text, relation text, at text",
+        "author, from_uuid, to_uuid, relation",
+    ),
+    "compaction": ("number bigint, boundary text, at bigint, session_id text, record bytea", "author, boundary"),
+    "tombstone": ("what text, key text, at bigint", "author, what, key"),
+    "volume": ("steps bigint, sampled bigint DEFAULT 0", "author"),
+    "common_word": ("word text, share real", "author, word"),
+    "replica": ("archive text, mark bigint", "author, archive"),
+    "step_vector": (
+        "number bigint, model text, dimensions integer, embedding {schema}.halfvec",
+        "number, model, author",
+    ),
+}
+# A search reads all words that are not sorted in yet: 4 MB of them, as many as there are else, take 30 ms.
+INDEXES = """
 CREATE INDEX step_by_number ON unified_state.step (project, number);
 CREATE INDEX step_by_session ON unified_state.step (project, session, number);
-
-CREATE TABLE unified_state.step_copy (     -- the other sessions that hold a step: forks
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    session bigint NOT NULL,
-    number bigint NOT NULL,
-    step bigint NOT NULL,
-    PRIMARY KEY (project, session, step)
-) PARTITION BY HASH (project);
 CREATE INDEX step_copy_by_step ON unified_state.step_copy (project, step);
-
-CREATE TABLE unified_state.step_words (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    number bigint NOT NULL,
-    words tsvector NOT NULL,
-    PRIMARY KEY (project, number)
-) PARTITION BY HASH (project);
--- A search reads all words that are not sorted in yet: 4 MB of them, as many as there are else, take 30 ms.
 CREATE INDEX step_words_of ON unified_state.step_words USING gin (words) WITH (gin_pending_list_limit = 512);
-
-CREATE TABLE unified_state.item (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    number bigint NOT NULL,
-    uuid text NOT NULL,
-    alias text NOT NULL,
-    changed_at text NOT NULL,
-    record text NOT NULL,
-    PRIMARY KEY (project, author, uuid)
-);
 CREATE UNIQUE INDEX item_by_alias ON unified_state.item (project, author, alias);
-
-CREATE TABLE unified_state.item_alias (    -- names that items have or had
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    alias text NOT NULL,
-    uuid text NOT NULL,
-    PRIMARY KEY (project, author, alias, uuid)
-);
-
-CREATE TABLE unified_state.link (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    number bigint NOT NULL,
-    from_uuid text NOT NULL,
-    to_uuid text NOT NULL,
-    relation text NOT NULL,
-    at text NOT NULL,
-    PRIMARY KEY (project, author, from_uuid, to_uuid, relation)
-);
-
-CREATE TABLE unified_state.compaction (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    number bigint NOT NULL,
-    boundary text NOT NULL,
-    at bigint NOT NULL,
-    session_id text NOT NULL,
-    record bytea NOT NULL,
-    PRIMARY KEY (project, author, boundary)
-);
-
-CREATE TABLE unified_state.tombstone (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    what text NOT NULL,
-    key text NOT NULL,
-    at bigint NOT NULL,
-    PRIMARY KEY (project, author, what, key)
-);
-
-CREATE TABLE unified_state.volume (        -- how much an author has, about: what is expected of a search follows
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    steps bigint NOT NULL,
-    sampled bigint NOT NULL DEFAULT 0,     -- how many there were when the words were counted
-    PRIMARY KEY (project, author)
-);
-
-CREATE TABLE unified_state.common_word (   -- words of more than a five-hundredth of an author's steps
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    word text NOT NULL,
-    share real NOT NULL,
-    PRIMARY KEY (project, author, word)
-);
 """
 MASKING = "ALTER TABLE unified_state.step ADD COLUMN masked_at bigint;\n"  # when secrets were masked that it had held
-# How far each archive is that is replicated here. A server that was restored from a backup has a smaller number than
-# the archive remembers, and is told everything again.
-REPLICAS = """
-CREATE TABLE unified_state.replica (
-    project bigint NOT NULL,
-    author integer NOT NULL,
-    archive text NOT NULL,
-    mark bigint NOT NULL,
-    PRIMARY KEY (project, author, archive)
-);
-"""
-PARTITIONED_TABLES = ("step", "step_copy", "step_words")
-HISTORY_TABLES = (
-    *PARTITIONED_TABLES,
-    "session",
-    "item",
-    "item_alias",
-    "link",
-    "compaction",
-    "tombstone",
-    "volume",
-    "common_word",
-)
+
+
+def table(name: str, *, distributed: bool) -> str:
+    """Return what creates a table of history, with its partitions; a distributed server has shards instead."""
+    columns, key = _TABLES[name]
+    described = ", ".join(
+        column.removesuffix("?") if column.endswith("?") else f"{column} NOT NULL"
+        for column in f"project bigint, author integer, {columns}".split(", ")
+    )
+    created = f"CREATE TABLE unified_state.{name} ({described}, PRIMARY KEY (project, {key}))"
+    if distributed or name not in _PARTITIONED:
+        return f"{created};\n"
+    return f"{created} PARTITION BY HASH (project);\n" + "".join(
+        f"CREATE TABLE unified_state.{name}_{number} PARTITION OF unified_state.{name} "
+        f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number});\n"
+        for number in range(PARTITIONS)
+    )
