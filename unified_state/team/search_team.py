@@ -1,6 +1,6 @@
-"""Searching what the whole team archived: on the server, beside the search in one's own archive.
+"""Search of the team's history on the server, beside the search of the user's own archive.
 
-A server that does not answer soon is no reason to wait: one's own hits are there.
+A slow server does not delay the hits of the archive: the search has a timeout.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _REGION, _SNIPPET = 3_000, 240  # characters
 
 
 class TeamHit(Record):
-    """A step that somebody else archived: who said it and when, in which entry; scores compare with one another only.
-    `text` is what stands round the words.
+    """A step that another member archived: its author, time and entry. `text` surrounds the words of the query. Scores
+    compare within one answer only.
     """
 
     said_by: str | None
@@ -54,8 +54,8 @@ class TeamHit(Record):
 def find_in_team(
     workspace: Workspace, server: Server, wanted: Wanted, now: int, seconds: float = _SECONDS
 ) -> list[TeamHit]:
-    """The best hits on the server that this archive does not have, or has no more. Raises StorageError where it does
-    not answer.
+    """Return the best hits on the server that this archive does not have, or has no more. Raises StorageError where the
+    server does not answer in time.
     """
     filters = filters_of(wanted, now)
     query = HistoryQuery(
@@ -77,7 +77,7 @@ def find_in_team(
 
 
 def _with_meaning(query: HistoryQuery, reader: Reader | None) -> HistoryQuery:
-    """The query with its vector too, where there is one."""
+    """Return the query with its vector, where there is one."""
     vector = reader.vector(query.text) if reader is not None else None
     return query if vector is None else query.replace(model=vector[0], vector=vector[1])
 

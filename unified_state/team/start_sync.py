@@ -1,7 +1,7 @@
-"""Starting a sync behind the user's back: a process of its own, which nobody waits for and which ends itself.
+"""Start a sync in the background: a detached process that ends by itself.
 
-It shares nothing with the hook that starts it: neither pipes nor a process group, nor is it a child of it. Names of
-PostgreSQL in the environment do not reach it: a project may set them for the client's hooks.
+It shares no pipe and no process group with the hook that starts it, and is not its child. PostgreSQL's variables do not
+reach it, since a project may set them for the client's hooks.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ FOREIGN = ("PG", "RUVECTOR_")  # how the names of variables begin that say where
 
 
 def start_sync(archive: Archive, worktree: str, environ: Mapping[str, str], now: int) -> None:
-    """Start a sync of a worktree, unless the last ones failed just now."""
+    """Start a sync of a worktree, unless the last one failed a short time ago."""
     if is_run_due(archive, now):
         arguments = [sys.executable, "-I", "-c", _CODE, worktree, PACKAGE_ROOT]
         start_detached(arguments, own_environment(environ))
 
 
 def is_run_due(archive: Archive, now: int) -> bool:
-    """Whether a run in the background is worth beginning: after failures the pauses double, up to an hour."""
+    """Return whether a background run may start: after each failure the pause doubles, up to an hour."""
     row = archive.row("SELECT failures, began_at FROM outbox_server ORDER BY began_at DESC LIMIT 1")
     if row is None or not row[0]:
         return True
@@ -43,13 +43,13 @@ def is_run_due(archive: Archive, now: int) -> bool:
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what could send history elsewhere."""
+    """Return the environment without the variables that could send history elsewhere."""
     return {name: value for name, value in environ.items() if not name.startswith(FOREIGN)}
 
 
 def start_detached(arguments: list[str], environ: Mapping[str, str]) -> None:
-    """Start a program in a session of its own, with no terminal and no pipe. A client that ends also ends the hooks
-    that are at work, and their children: so it is started by a shell that has ended when this returns, and is reaped.
+    """Start a program in its own session, with no terminal and no pipe. A client that ends also kills its running hooks
+    and their children, so a shell starts the program, and has ended when this returns.
     """
     if not hasattr(os, "posix_spawn"):
         _start_on_windows(arguments, environ)

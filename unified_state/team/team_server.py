@@ -1,7 +1,7 @@
 """The server that the user's own settings name, and this repository's history on it.
 
-Clones of one repository share a project there: that of the URL they were cloned from. A repository without one is known
-by its own id. Neither is anything that a repository's files could say.
+Clones of one repository share a project there, named by the URL they were cloned from. A repository without a URL is
+named by its own id. A repository's files decide neither.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def team_server(
     workspace: Workspace, environ: Mapping[str, str], *, is_own: bool | None = None, own_only: bool = False
 ) -> Server:
-    """The server. `is_own` says whether the environment is the user's own word; by default it is where no agent's
-    client started this process. With `own_only` nothing of other members is read. Raises SettingError where none is
-    configured, NotFoundError where the repository has no name yet.
+    """Return the server. Raises SettingError where none is configured, NotFoundError where the repository has no name
+    yet. `is_own` says whether the environment is the user's; by default it is if no agent's client started this
+    process. `own_only` leaves out the history of other members.
     """
     settings = workspace.settings
     if not settings.postgres_enabled:
@@ -61,8 +61,8 @@ def team_server(
 
 
 def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedStateError | None:
-    """Why no sync can know where the configured server is; None where it can, or where none is configured. Nothing is
-    asked of the server. A sync in the background knows less of the environment: what it would meet is told.
+    """Return the error of a setting that keeps a sync from finding the server; None where no server is configured, or
+    it can be found. It does not connect. A background sync sees less of the environment, and gets its own error.
     """
     if not settings.postgres_enabled:
         return None
@@ -77,12 +77,12 @@ def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedSta
 
 
 def _is_own(environ: Mapping[str, str]) -> bool:
-    """Whether no agent's client started this process."""
+    """Return whether no agent's client started this process."""
     return not any(map(environ.get, AGENT_VARIABLES))
 
 
 def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> str:
-    """Where the server is, without a password."""
+    """Return the place of the server, without a password."""
     from unified_state.team.local_server import EMBEDDED
 
     if dsn.startswith(EMBEDDED):
@@ -96,7 +96,7 @@ def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) ->
 
 
 def _member(settings: Settings) -> str:
-    """Who the user is on the server. Raises SettingError where nothing says so: in a container, for example."""
+    """Return the user's name on the server. Raises SettingError where there is none, as in some containers."""
     try:
         return settings.postgres_member or account_name()
     except (LookupError, OSError):
@@ -105,8 +105,8 @@ def _member(settings: Settings) -> str:
 
 
 def account_name() -> str:
-    """The user's account on this machine, whatever the environment says. Raises LookupError or OSError where it has no
-    name.
+    """Return the user's account on this machine, whatever the environment says. Raises LookupError or OSError where it
+    has no name.
     """
     try:
         from pwd import getpwuid

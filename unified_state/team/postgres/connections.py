@@ -20,7 +20,6 @@ from unified_state.team.postgres.postgres_values import to_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
     from typing import Any
 
     from psycopg import Connection
@@ -63,24 +62,17 @@ _TOLD = {
 }
 
 
-class failures:  # noqa: N801  # read as a statement: `with failures(server): …`
-    """`with failures(server): …` turns errors of PostgreSQL into ours, without the cause, which may hold a secret."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, Error):
-            raise storage_error(error, self._server) from None
+@contextmanager
+def failures(server: Server) -> Iterator[None]:
+    """Turn errors of PostgreSQL into ours, without the cause, which may hold a secret."""
+    try:
+        yield
+    except Error as error:
+        raise storage_error(error, server) from None
 
 
 def storage_error(error: Error, server: Server) -> StorageError:
-    """The error of ours for one of PostgreSQL's."""
+    """Return our error for one of PostgreSQL's: one line, with what to do, and no secret."""
     told = server.scrubbed(error.diag.message_primary or str(error))
     if isinstance(error, PoolTimeout):
         return StorageError(f"{server} does not answer", "nothing is lost; try again when it does")
@@ -101,14 +93,14 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what fails is 
 
 
 class Connections:
-    """Connections that are made when they are needed, used again, and replaced where the server has ended them."""
+    """A pool of connections, opened when they are needed, reused, and replaced where the server has closed them."""
 
     def __init__(self, parameters: dict[str, str]) -> None:
         given = {**parameters, "options": f"{parameters.get('options', '')} {_OPTIONS}".strip(), "autocommit": True}
         failed: list[tuple[float, Error]] = []
 
         class Told(Connection[tuple[Any, ...]]):
-            """A connection whose failure to come about is noted."""
+            """A connection that notes why it could not be opened."""
 
             @classmethod
             def connect(cls, conninfo: str = "", **kwargs: Any) -> Any:
@@ -131,7 +123,7 @@ class Connections:
 
     @contextmanager
     def one(self) -> Iterator[Connection[Any]]:
-        """One connection, for as long as the block runs."""
+        """Lend a connection to the block. Raises PoolTimeout, or why no connection could be opened."""
         connection = self._wait()
         try:
             with connection:
@@ -151,7 +143,7 @@ class Connections:
                     raise
 
     def close(self) -> None:
-        """Let go of them all."""
+        """Close all connections."""
         self._pool.close()
 
 
@@ -163,7 +155,7 @@ _MOST_NAME = 1_000_000  # numbers that the server gives at a time
 
 
 class Asker:
-    """A member at work in a project: the server's numbers for both."""
+    """A member who works in a project, with the server's numbers for both."""
 
     def __init__(self, organisation: str, project: str, member: str) -> None:
         self._names = [to_text(organisation), to_text(project), to_text(member)]
@@ -177,7 +169,7 @@ class Asker:
         return {"project": self.project, "author": self.author, **values}
 
     def enter(self, connection: Connection[Any], server: Server) -> None:
-        """Take one's place, and make it where it is new and that is allowed. Raises StorageError."""
+        """Look up the numbers of project and member, new ones where they may be made. Raises StorageError."""
         self._place = str(server)
         with connection.transaction():
             self.ask(connection)
@@ -196,25 +188,23 @@ class Asker:
         row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
         if row is None or None in row:
             message = f"{server} has nothing of this project yet, and {self.member!r} may only read"
-            raise StorageError(message, "somebody who may write opens it first")
+            raise StorageError(message, "a member who may write opens it first")
         return (row[0], row[1])
 
     def ask(self, connection: Connection[Any]) -> list[int]:
-        """Say who asks, for this transaction; the authors whose history is readable."""
+        """Tell the server who asks in this transaction. Return the authors whose history is readable."""
         row = connection.execute(_ASK, self._names).fetchone()
         return list(row[0]) if row else []
 
     def lock(self, connection: Connection[Any]) -> None:
-        """Wait for one's turn to write in this project; it ends with the transaction. Raises StorageError where one may
-        only read.
-        """
+        """Lock the project until the transaction ends. Raises StorageError for a member who may only read."""
         self.take(connection, 0)
 
     def take(self, connection: Connection[Any], many: int) -> int:
-        """Take the next numbers of the project, as many as that; returns the last one before them. Raises as `lock`."""
+        """Take so many numbers of the project. Return the last one before them. Raises StorageError as `lock` does."""
         try:
             (before,) = connection.execute(_TAKE, [min(many, _MOST_NAME)]).fetchone() or (0,)
-            for begun in range(_MOST_NAME, many, _MOST_NAME):  # nobody else takes any meanwhile: they follow on
+            for begun in range(_MOST_NAME, many, _MOST_NAME):  # under the lock they follow on
                 connection.execute(_TAKE, [min(many - begun, _MOST_NAME)])
         except InsufficientPrivilege as error:
             message = f"{self._place}: {self.member!r} may only read: {error.diag.message_primary}"

@@ -1,6 +1,8 @@
-"""Hybrid search: what matches the words, what is near the query's vector, by the sum of both scores, each brought
-between 0 and 1 (min-max, which won in our measurements against ranks). One statement chooses, another one fetches: on a
-distributed server a statement that reads tables goes to their node, where no function may search others.
+"""Hybrid search on the server: by words and by the query's vector, with the sum of both scores.
+
+Each score is scaled to 0 to 1 (min-max, which did better than ranks in our measurements). One statement chooses,
+another one fetches: a distributed server sends a statement that reads tables to one node, where no function may search
+others.
 """
 
 from __future__ import annotations
@@ -52,8 +54,8 @@ WHERE step.project = %s AND step.number = ANY(%s)
 
 
 def search(connection: Connection[Any], asker: Asker, readable: list[int], query: HistoryQuery) -> list[HistoryHit]:
-    """The steps that match best, best first, at most 1,000. One that was forgotten meanwhile is left out, and so are
-    words and vectors that a member gave to another one's step.
+    """Return the steps that match best, best first, at most 1,000; without steps that were forgotten meanwhile, and
+    without words and vectors that a member gave to another member's step.
     """
     limit = min(query.limit, _MOST)
     words, vector = searched_words(query.text), query.vector if asker.has_vectors else None
@@ -81,7 +83,7 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
 
 
 def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], session_id: str) -> list[int]:
-    """The numbers of a session: several may have it."""
+    """Return the numbers of a session, one for each author who has it."""
     row = connection.execute(_SESSIONS, [asker.project, readable, to_text(session_id)]).fetchone()
     return list(row[0]) if row else []
 

@@ -1,4 +1,4 @@
-"""Bringing the server's schema up to date, by whoever comes first."""
+"""Migrating the server's schema: the first process with the right to do it brings the schema up to date."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _EXTENSION_IN_USE = f"{_EXTENSION} AND to_regclass('unified_state.step_vector') 
 
 
 def migrate(connection: Connection[Any], server: Server) -> None:
-    """Make or complete the schema. Raises NewerVersionError where a newer version of us made it."""
+    """Create or migrate the schema. Raises StorageError, and NewerVersionError for a schema of a newer version."""
     if connection.info.server_version < _OLDEST:
         message = f"{server} is PostgreSQL {connection.info.server_version // 10_000}, which is too old"
         raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
@@ -74,7 +74,7 @@ def _apply(connection: Connection[Any], server: Server) -> None:
         except (DuplicateSchema, UniqueViolation):
             if known:
                 raise
-            _apply_under_lock(connection, server)  # somebody else made the schema at the same time
+            _apply_under_lock(connection, server)  # another process created it at the same time
     except InsufficientPrivilege as error:
         lacks = f"has schema version {known}, which is too old" if known else "has no schema of ours yet"
         message = f"{server} {lacks}, and this user may not make it: {server.scrubbed(str(error))}"
@@ -108,7 +108,7 @@ def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
 
 
 def _add_vectors(connection: Connection[Any]) -> None:
-    """Make the table of vectors where the server has the extension, or can have it, and this user may."""
+    """Create the table of vectors where the server has the extension `vector`, or this user may install it."""
     (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
     if not wanting:
         return
@@ -129,7 +129,7 @@ def _is_distributed(connection: Connection[Any]) -> bool:
 
 
 def _check_encoding(connection: Connection[Any], server: Server) -> None:
-    """No other encoding has all that can be said, or knows where its letters end."""
+    """Raise StorageError for any encoding but UTF-8, since no other one holds all text."""
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         message = f"{server} is encoded in {encoding}, which cannot hold all text"
@@ -137,17 +137,17 @@ def _check_encoding(connection: Connection[Any], server: Server) -> None:
 
 
 def _check_role(connection: Connection[Any], server: Server) -> None:
-    """Row security holds for everybody but those whom the server lets pass by it."""
+    """Raise StorageError for a role that bypasses row security."""
     (passes,) = connection.execute(
         "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
     ).fetchone() or (False,)
     if passes:
-        message = f"{server}: the user {connection.info.user!r} is a superuser, whom no row security holds back"
+        message = f"{server}: the user {connection.info.user!r} is a superuser, and bypasses row security"
         raise StorageError(message, "connect as an ordinary role that owns the database")
 
 
 def schema_version(connection: Connection[Any], server: Server) -> int:
-    """The version of the schema; 0 where there is none."""
+    """Return the version of the schema, 0 where there is none. Raises NewerVersionError."""
     (found,) = connection.execute("SELECT to_regclass('unified_state.version') IS NOT NULL").fetchone() or (False,)
     if not found:
         return 0

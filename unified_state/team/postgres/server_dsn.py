@@ -1,8 +1,8 @@
 """Where the server is and how it is reached: from the user's own DSN, completed by the environment.
 
-Where history goes is the user's own word. libpq would complete a DSN from any `PG*` variable, and a repository's
-settings can set variables for the client's programs; so everything that leads elsewhere is named here, and a host comes
-from the environment only where the DSN names none and the environment is the user's. No password is ever shown.
+Only the user decides where history goes. libpq would complete a DSN from any `PG*` variable, and a repository's
+settings can set variables for the client's programs. So every parameter that leads elsewhere is set here, and a host
+comes from the environment only if the DSN names none and the environment is the user's. No message shows a password.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DEFAULTS = {
 
 
 class Server(Record):
-    """A server: the parameters of libpq, all that could be completed from elsewhere among them."""
+    """A server: the parameters of libpq, including all that libpq would take from the environment."""
 
     parameters: dict[str, str]
 
@@ -50,13 +50,13 @@ class Server(Record):
         return f"Server({self})"
 
     def __str__(self) -> str:
-        """Where it is, as messages name it."""
+        """Return its place, as messages name it."""
         host = self.parameters["host"] or "the local socket"
         port = self.parameters["port"]
         return f"database {self.parameters['dbname']!r} at {host}{f', port {port}' if port else ''}"
 
     def scrubbed(self, text: str) -> str:
-        """A text without the secrets of this server, on one line."""
+        """Return a text on one line, without the secrets of this server."""
         secrets = {self.parameters[name] for name in _SECRET if self.parameters.get(name)}
         for secret in sorted(secrets, key=len, reverse=True):  # one may stand in another
             found = re.escape(secret)
@@ -65,8 +65,8 @@ class Server(Record):
 
 
 def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> Server:
-    """The server that a DSN names. `trusts_environment` says that the environment is the user's: not that of a program
-    which an agent's client started. Raises SettingError.
+    """Return the server of a DSN. Raises SettingError. `trusts_environment` says that the environment is the user's,
+    and not that of a program which an agent's client started.
     """
     given = _parse(dsn)
     if not any(map(environ.get, ("PGHOST", "RUVECTOR_HOST"))) and not given:
@@ -104,8 +104,8 @@ def _parse(dsn: str) -> dict[str, str]:
 
 
 def _check_place(parameters: Mapping[str, str]) -> None:
-    """Refuse what can be no host and no port, without quoting it: it is shown wherever the server is named, and may be
-    a part of a password.
+    """Raise SettingError for a host or a port that cannot be one. The message does not quote it, since it may be a part
+    of a password.
     """
     if _PORTS.fullmatch(parameters["port"]) and all(map(_can_be_host, parameters["host"].split(","))):
         return
@@ -114,12 +114,12 @@ def _check_place(parameters: Mapping[str, str]) -> None:
 
 
 def _can_be_host(host: str) -> bool:
-    """Whether it is the folder of a socket, an abstract socket, or could be a name or an address."""
+    """Return whether a text is the folder of a socket, an abstract socket, or may be a name or an address."""
     return host.startswith("/") or not re.search(r"[@/\s]", host.removeprefix("@"))
 
 
 def _from_environment(environ: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """PostgreSQL's own variables, and where there are none those of the seed systems."""
+    """Return the values of PostgreSQL's variables, or else of RuVector's."""
     found = {}
     for name, variable in names.items():
         value = environ.get(f"PG{variable}") or environ.get(f"RUVECTOR_{variable}")
@@ -129,7 +129,7 @@ def _from_environment(environ: Mapping[str, str], names: Mapping[str, str]) -> d
 
 
 def _ssl_mode(parameters: Mapping[str, str], environ: Mapping[str, str]) -> str:
-    """TLS is asked of every server that is not on this machine; the environment can only ask for more."""
+    """Require TLS of every server on another machine; the environment can only require more."""
     wanted = environ.get("PGSSLMODE", "")
     if wanted in _STRICT:
         return wanted

@@ -1,7 +1,7 @@
-"""The schema of the server, by migrations. Never edit one that was released; but of functions there is only the newest
-text, which every migration puts in place.
+"""The migrations of the server's schema. Never edit one that was released. Of functions only the newest text exists,
+and every migration replaces them.
 
-On a distributed server (Citus) the same tables are laid out otherwise, and their policies ask otherwise: `distributed`.
+`distributed` is for Citus, where the same tables have shards, and their policies ask in another form.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FUNCTIONS = "".join(
 
 
 def migrations(*, distributed: bool) -> tuple[str, ...]:
-    """What leads from each version to the next one, without the functions that no table needs."""
+    """Return the migrations by version, without the functions that no table needs."""
     return (
         "".join(
             (
@@ -71,7 +71,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
 
 
 def vectors(schema: str, *, distributed: bool) -> str:
-    """The table of vectors, with the extension in a schema."""
+    """Return what creates the table of vectors, with the extension in a schema."""
     return "".join(
         (
             table("step_vector", distributed=distributed).replace("{schema}", schema),
@@ -85,7 +85,7 @@ def vectors(schema: str, *, distributed: bool) -> str:
 
 
 def nearest(schema: str) -> str:
-    """The function that searches the table of vectors, with the extension in a schema."""
+    """Return what creates the function that searches vectors, with the extension in a schema."""
     asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
     passes = PASSES
     for name, place in asked.items():
@@ -94,8 +94,8 @@ def nearest(schema: str) -> str:
 
 
 def distribution(known: int) -> str:
-    """What lays the tables out over the nodes that a schema did not have in the version that is known; 0 for a new one.
-    What the policies ask is asked where the rows are.
+    """Return what distributes the tables that are newer than the known version of a schema, 0 for a new one. The
+    functions of policies run where the rows are.
     """
     if known:
         return "".join(_distribute(table) for table, version in _ADDED.items() if version > known)
@@ -113,8 +113,8 @@ def distribution(known: int) -> str:
 
 
 def policies(table: str, *, distributed: bool) -> str:
-    """Row security for everybody, the owner too. A sub-select has its function asked once a statement, not once a row;
-    on a distributed server a policy may hold none.
+    """Return the row security of a table, for its owner too. A sub-select calls its function once a statement, not once
+    a row; on a distributed server a policy may have none.
     """
     here, author, may_write, readable = (
         f"unified_state.{name}()" if distributed else f"(SELECT unified_state.{name}())"
@@ -137,7 +137,7 @@ CREATE POLICY deletable ON unified_state.{table} FOR DELETE USING ({changed});
 
 
 def _given_numbers(table: str) -> str:
-    """What a row has to be besides: one whose number was given. Else a member could take the next ones."""
+    """Return the policies that accept only given numbers. Else a member could take the next ones."""
     own = (
         "project = (SELECT unified_state.project()) AND author = (SELECT unified_state.author()) "
         "AND (SELECT unified_state.may_write())"

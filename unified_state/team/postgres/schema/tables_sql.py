@@ -220,8 +220,10 @@ HISTORY_TABLES = (
 _TABLES = {
     "session": ("number bigint, session_id text, record text", "author, session_id"),
     "step": (
-        "number bigint, session bigint, uuid bytea, block bigint, kind text, at bigint, tool text?, "
-        + "tool_use_id text?, is_error boolean, agent text?, starts_turn boolean, body bytea, unknown text?",
+        (
+            "number bigint, session bigint, uuid bytea, block bigint, kind text, at bigint, tool text?, "
+            "tool_use_id text?, is_error boolean, agent text?, starts_turn boolean, body bytea, unknown text?"
+        ),
         "author, uuid, block",
     ),
     "step_copy": ("session bigint, number bigint, step bigint", "session, step"),
