@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+# Where an item comes from: its words in the archive (packed like a body) and their SHA-256; the rule that captured it
+# (NULL where somebody recorded it), and the key of what was captured, so that it is captured once; the compaction whose
+# summary named it; the versions of its files when it was recorded, as JSON.
 SOURCES = """
--- Where an item comes from: the words it was taken from as archived (packed like a body) and their SHA-256; the rule
--- that captured it (NULL where somebody recorded it) and what was captured, so that it is captured once; the compaction
--- from whose summary it was read; the versions of its files when it was recorded, as JSON.
 ALTER TABLE item ADD COLUMN quote;
-
 ALTER TABLE item ADD COLUMN quote_hash TEXT;
-
 ALTER TABLE item ADD COLUMN rule TEXT;
-
 ALTER TABLE item ADD COLUMN capture_key TEXT;
-
 ALTER TABLE item ADD COLUMN compaction INTEGER;
-
 ALTER TABLE item ADD COLUMN file_hashes TEXT;
-
 CREATE UNIQUE INDEX item_by_capture ON item (capture_key);
-
 CREATE TABLE unnoted (            -- steps that the working set has still to take in
     session INTEGER NOT NULL REFERENCES session,
     step INTEGER NOT NULL REFERENCES step,
@@ -35,7 +28,6 @@ CREATE TABLE survival (           -- what of the state each compaction's summary
     tokens INTEGER,               -- of the text that told them, estimated
     told_at INTEGER               -- when the user was told, once
 );
-
 -- A next step that was read from the summary of a compaction: it is done with when the next summary names others.
 ALTER TABLE note ADD COLUMN compaction INTEGER;
 """
@@ -59,13 +51,9 @@ CREATE TABLE rewind (             -- what a session said between these times was
 
 CAPTURE = """
 CREATE INDEX item_by_status ON item (status);
-
 CREATE INDEX item_searched ON item (kind) WHERE (kind != 'evidence' OR rule IS NULL);
-
 CREATE INDEX item_in_file ON item (status) WHERE paged_out_at IS NULL;
-
 CREATE INDEX item_by_rule ON item (rule, session_id) WHERE rule IS NOT NULL;
-
 CREATE TABLE failing (            -- what a later success of the same call closes
     root TEXT NOT NULL,           -- the worktree that it failed in
     tool TEXT NOT NULL,
@@ -75,14 +63,11 @@ CREATE TABLE failing (            -- what a later success of the same call close
     PRIMARY KEY (root, tool, call, item)
 ) WITHOUT ROWID;
 CREATE INDEX failing_by_item ON failing (item);
-
 CREATE TABLE uncaptured (         -- what was captured and forgotten, which must not come back
     capture_key TEXT PRIMARY KEY
 ) WITHOUT ROWID;
-
 -- A note that is an entry of the agent's list of what is to be done: its key there, and its state.
 ALTER TABLE note ADD COLUMN key TEXT;
-
 ALTER TABLE note ADD COLUMN state TEXT;
 """
 
@@ -95,13 +80,10 @@ CREATE TABLE enforcement (
     stamp TEXT                    -- of the table that was compiled since
 );
 INSERT INTO enforcement VALUES (0, '');
-
 CREATE TRIGGER constraint_added AFTER INSERT ON item WHEN new.kind = 'constraint'
 BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
-
 CREATE TRIGGER constraint_changed AFTER UPDATE OF body, status, origin, alias ON item WHEN new.kind = 'constraint'
 BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
-
 CREATE TRIGGER constraint_removed AFTER DELETE ON item WHEN old.kind = 'constraint'
 BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
 """
@@ -119,7 +101,6 @@ CREATE TABLE context (            -- how full each session's context window is
     stale INTEGER NOT NULL,       -- items whose files are gone
     line TEXT                     -- what the next prompt is told, once
 );
-
 CREATE TABLE context_point (      -- the last 50 points of each session's history
     session INTEGER NOT NULL REFERENCES session,
     at INTEGER NOT NULL,
@@ -137,16 +118,13 @@ CREATE TABLE news (               -- decisions and constraints that came into fo
     session_id TEXT,              -- whose doing it was, as far as that is known; NULL: the user's own terminal
     is_active INTEGER NOT NULL    -- whether the item holds since then
 );
-
 CREATE TRIGGER item_recorded AFTER INSERT ON item
 WHEN new.kind IN ('decision', 'constraint') AND new.status = 'active'
 BEGIN INSERT INTO news (item, session_id, is_active) VALUES (new.uuid, new.session_id, 1); END;
-
 CREATE TRIGGER item_changed AFTER UPDATE OF status ON item
 WHEN new.kind IN ('decision', 'constraint') AND (new.status = 'active') != (old.status = 'active')
 BEGIN INSERT INTO news (item, session_id, is_active) VALUES (new.uuid,
 (SELECT session_id FROM item WHERE uuid = new.superseded_by), new.status = 'active'); END;
-
 -- The newest that a session knows. NULL: it is older than this table, and counts from its next start on.
 ALTER TABLE session ADD COLUMN news INTEGER;
 """
@@ -164,7 +142,6 @@ CREATE TABLE carried (            -- the fields of another store's record that h
     fields NOT NULL,              -- by name as JSON, packed like a body
     PRIMARY KEY (what, key)
 ) WITHOUT ROWID;
-
 CREATE TABLE tombstone (          -- what was forgotten: here, or in a store whose history came here
     what TEXT NOT NULL,
     key TEXT NOT NULL,            -- as in unified_state.model.history_records.Tombstone
@@ -173,22 +150,17 @@ CREATE TABLE tombstone (          -- what was forgotten: here, or in a store who
     PRIMARY KEY (what, key)
 ) WITHOUT ROWID;
 CREATE INDEX tombstone_waiting ON tombstone (what, key) WHERE waits;
-
 CREATE TRIGGER step_forgotten AFTER UPDATE OF kind ON step WHEN new.kind IS NULL AND old.kind NOT NULL
 AND NOT EXISTS (SELECT 1 FROM pruned WHERE step = new.id)
 BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('step',
 CASE typeof(new.uuid) WHEN 'blob' THEN {_PARTS} ELSE new.uuid END || '/' || new.block, new.at); END;
-
 CREATE TRIGGER item_forgotten AFTER DELETE ON item
 BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('item', old.uuid, 0); END;
-
 CREATE TRIGGER summary_forgotten AFTER UPDATE OF summary ON compaction
 WHEN new.summary = '[forgotten]' AND new.boundary_uuid NOT NULL
 BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('compaction', new.boundary_uuid, new.started_at); END;
-
 CREATE TRIGGER session_forgotten AFTER UPDATE OF forgotten_at ON session WHEN new.forgotten_at NOT NULL
 BEGIN INSERT OR REPLACE INTO tombstone (what, key, at) VALUES ('session', new.session_id, new.forgotten_at); END;
-
 ALTER TABLE item_alias RENAME TO one_item_alias;
 CREATE TABLE item_alias (         -- earlier names of items that were renamed in a merge; one name may be several items'
     alias TEXT NOT NULL,
@@ -213,7 +185,6 @@ CREATE TABLE outbox_server (      -- whom this archive is replicated to, how far
     failures INTEGER NOT NULL DEFAULT 0, -- runs since the last one that went well
     error TEXT
 );
-
 CREATE TABLE outbox (             -- what a server is to be told beside new steps, the newest change of each thing
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     server INTEGER NOT NULL REFERENCES outbox_server,
@@ -223,7 +194,6 @@ CREATE TABLE outbox (             -- what a server is to be told beside new step
     is_changed INTEGER NOT NULL,  -- whether it was told before in another form
     UNIQUE (server, is_gone, what, key)
 );
-
 CREATE TABLE outbox_session (     -- of each session what a server knows of it
     server INTEGER NOT NULL REFERENCES outbox_server,
     session INTEGER NOT NULL REFERENCES session,
@@ -232,7 +202,6 @@ CREATE TABLE outbox_session (     -- of each session what a server knows of it
     position INTEGER NOT NULL DEFAULT 0, -- up to where the copies are told that came later
     PRIMARY KEY (server, session)
 ) WITHOUT ROWID;
-
 CREATE TABLE outbox_vectors (     -- of each model up to which of its vectors a server has them
     server INTEGER NOT NULL REFERENCES outbox_server,
     model INTEGER NOT NULL REFERENCES vector_model,
@@ -284,7 +253,6 @@ CREATE TABLE vector_model (
     stamp TEXT NOT NULL DEFAULT (hex(randomblob(16))),
     UNIQUE (name, version)
 );
-
 CREATE TABLE vector (
     id INTEGER PRIMARY KEY,       -- in the order in which they came: what is derived reads on from the last one
     step INTEGER NOT NULL REFERENCES step,
@@ -292,7 +260,6 @@ CREATE TABLE vector (
     embedding BLOB NOT NULL,      -- of unit length, float16, little-endian
     UNIQUE (step, model)
 );
-
 CREATE TRIGGER vector_deleted AFTER DELETE ON vector
     BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
 CREATE TRIGGER vector_changed AFTER UPDATE ON vector

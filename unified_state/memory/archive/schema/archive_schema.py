@@ -29,7 +29,6 @@ APPLICATION_ID = 0x75737461  # "usta", so that `file` and people can tell what t
 
 _FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
 CREATE TABLE session (
     id INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL UNIQUE,
@@ -46,7 +45,6 @@ CREATE TABLE session (
     work TEXT                     -- work item and where its git stood, as JSON
 );
 CREATE INDEX session_by_seen ON session (seen_at);
-
 CREATE TABLE transcript (         -- how far each file has been read
     path TEXT PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session,
@@ -55,7 +53,6 @@ CREATE TABLE transcript (         -- how far each file has been read
     inode INTEGER,
     turn INTEGER                  -- the turn that is open at the offset
 ) WITHOUT ROWID;
-
 CREATE TABLE turn (               -- T41
     id INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session,
@@ -63,7 +60,6 @@ CREATE TABLE turn (               -- T41
     at INTEGER NOT NULL
 );
 CREATE INDEX turn_by_session ON turn (session);
-
 CREATE TABLE step (               -- S1234; a forgotten one keeps its row, without kind and content
     id INTEGER PRIMARY KEY,
     turn INTEGER NOT NULL REFERENCES turn,
@@ -78,15 +74,12 @@ CREATE TABLE step (               -- S1234; a forgotten one keeps its row, witho
     UNIQUE (uuid, block)
 );
 CREATE INDEX step_by_turn ON step (turn);
-
 CREATE TABLE step_copy (          -- steps that stand in the transcript of another session too (forks)
     session INTEGER NOT NULL REFERENCES session,
     step INTEGER NOT NULL REFERENCES step,
     PRIMARY KEY (session, step)
 ) WITHOUT ROWID;
-
 CREATE VIRTUAL TABLE step_text USING fts5 (text, content='', tokenize='porter unicode61');
-
 CREATE TABLE compaction (         -- K2
     id INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session,
@@ -100,7 +93,6 @@ CREATE TABLE compaction (         -- K2
     summary_from TEXT             -- subagent_stop, post_compact or transcript
 );
 CREATE INDEX compaction_by_session ON compaction (session);
-
 CREATE TABLE restore (            -- every text that we gave a session back
     nonce TEXT PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session,
@@ -111,9 +103,7 @@ CREATE TABLE restore (            -- every text that we gave a session back
     body
 );
 CREATE INDEX restore_by_session ON restore (session);
-
 CREATE TABLE counter (letter TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
-
 CREATE TABLE item (               -- the ledger
     id INTEGER PRIMARY KEY,
     uuid TEXT NOT NULL UNIQUE,
@@ -134,12 +124,10 @@ CREATE TABLE item (               -- the ledger
     paged_out_at TEXT             -- when it left the state file; NULL while it is there
 );
 CREATE INDEX item_by_kind ON item (kind, status);
-
 CREATE TABLE item_alias (         -- earlier names of items that were renamed in a merge
     alias TEXT PRIMARY KEY,
     uuid TEXT NOT NULL
 ) WITHOUT ROWID;
-
 CREATE TABLE item_link (
     from_uuid TEXT NOT NULL,
     to_uuid TEXT NOT NULL,
@@ -147,7 +135,6 @@ CREATE TABLE item_link (
     at TEXT NOT NULL,
     PRIMARY KEY (from_uuid, to_uuid, relation)
 ) WITHOUT ROWID;
-
 CREATE TABLE note (               -- highlights and pending actions, all that were ever given
     id INTEGER PRIMARY KEY,
     session INTEGER REFERENCES session,  -- NULL: adopted from a state file
@@ -157,7 +144,6 @@ CREATE TABLE note (               -- highlights and pending actions, all that we
     done_at TEXT                  -- when it was replaced by a newer list
 );
 CREATE INDEX note_by_session ON note (session, kind);
-
 CREATE TABLE saved (              -- the last save of each worktree: when, why, and its git state as JSON
     state_path TEXT PRIMARY KEY,
     at TEXT NOT NULL,
@@ -176,16 +162,12 @@ CREATE TABLE working_set (        -- what each session worked with
     PRIMARY KEY (session, kind, name)
 ) WITHOUT ROWID;
 CREATE INDEX working_set_by_level ON working_set (session, kind, level);
-
 CREATE TABLE access (             -- steps that were asked for: how much that weighs, as a logarithm
     step INTEGER PRIMARY KEY REFERENCES step,
     level REAL NOT NULL
 );
-
 ALTER TABLE compaction ADD COLUMN kept_at INTEGER;
-
 ALTER TABLE session ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
-
 ALTER TABLE session ADD COLUMN root TEXT;
 """
 
