@@ -7,8 +7,7 @@ from unified_state.memory.archive.vector_table import (
     VectorCount,
     add_vectors,
     count_embeddable,
-    drop_model,
-    drop_other_versions,
+    drop_vectors,
     find_model,
     model_number,
     vector_counts,
@@ -39,7 +38,7 @@ def test_only_other_versions_of_the_same_model_are_dropped(archive: Archive) -> 
     names = [("tiny", "1"), ("tiny", "2"), ("other", "1")]
     for name, version in names:
         add_vectors(archive, model_number(archive, name, version, 4), [(1, vector(1))])
-    drop_other_versions(archive, model_number(archive, "tiny", "2", 4))
+    drop_vectors(archive, "tiny", but=model_number(archive, "tiny", "2", 4))
     assert {(count.model, count.version) for count in vector_counts(archive)} == {("tiny", "2"), ("other", "1")}
 
 
@@ -48,9 +47,9 @@ def test_all_versions_of_a_model_are_dropped_and_no_other_model(archive: Archive
     for name, version in [("tiny", "1"), ("tiny", "2"), ("other", "1")]:
         number = model_number(archive, name, version, 4)
         add_vectors(archive, number, [(1, vector(1)), (2, vector(0, 1))])
-    assert drop_model(archive, "tiny") == 4
+    assert drop_vectors(archive, "tiny") == 4
     assert vector_counts(archive) == (VectorCount("other", "1", 2),)
-    assert drop_model(archive, "tiny") == 0
+    assert drop_vectors(archive, "tiny") == 0
 
 
 def test_vectors_of_other_versions_go_some_at_a_time_so_that_no_hook_waits_for_all(archive: Archive) -> None:
@@ -62,7 +61,7 @@ def test_vectors_of_other_versions_go_some_at_a_time_so_that_no_hook_waits_for_a
         )
     traced: list[str] = []
     archive.connection.set_trace_callback(traced.append)
-    drop_other_versions(archive, number)
+    drop_vectors(archive, "by chance", but=number)
     assert vector_counts(archive) == (VectorCount("by chance", "3", 1_500),)
     removed = dict.fromkeys(sql for sql in traced if sql.startswith("DELETE"))  # told anew behind each trigger
     assert [sql.count(",") + 1 for sql in removed] == [2_000, 1_000]

@@ -90,31 +90,6 @@ def test_vectors_are_read_on_in_the_order_in_which_they_came(archive: Archive, m
     assert [step for _, step, _ in vectors_after(archive, model, last, 10)] == [1, 2]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        b"",
-        vector(1)[:-2],
-        vector(1) + b"\0\0",
-        vector(1)[:-1],
-        struct.pack("<4e", 0, 0, 0, 0),
-        struct.pack("<4e", math.nan, 1, 0, 0),
-        struct.pack("<4e", math.inf, 0, 0, 0),
-        struct.pack("<4e", 3, 4, 0, 0),
-    ],
-    ids=["empty", "short", "long", "cut", "zero", "nan", "infinite", "not-unit"],
-)
-def test_what_is_no_unit_vector_of_the_model_is_refused(archive: Archive, model: int, wrong: bytes) -> None:
-    with pytest.raises(UsageError, match="step S2"), archive.transaction():
-        add_vectors(archive, model, [(1, vector(1)), (2, wrong)])
-    assert count_vectors(archive, model) == 0
-
-
-def test_vectors_of_an_unknown_model_are_refused(archive: Archive, model: int) -> None:
-    with pytest.raises(UsageError, match="no model 7"):
-        add_vectors(archive, 7, [(1, vector(1))])
-
-
 def test_the_newest_steps_without_a_vector_come_first(archive: Archive, model: int) -> None:
     add_vectors(archive, model, [(3, vector(1))])
     assert steps_without(archive, model, 2) == [(4, "four"), (2, "two")]

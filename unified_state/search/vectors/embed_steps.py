@@ -13,7 +13,7 @@ from unified_state.memory.archive.vector_table import (
     add_vectors,
     count_embeddable,
     count_vectors,
-    drop_other_versions,
+    drop_vectors,
     model_number,
     steps_without,
     text_to_embed,
@@ -73,7 +73,7 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
         left, before = left - kept, batch[-1][0]
         report(len(batch))
     if left:
-        drop_other_versions(archive, number)
+        drop_vectors(archive, model.name, but=number)
     refresh(archive, number)
     return Embedded(
         model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)

@@ -8,7 +8,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.memory.archive.text_columns import tidy
-from unified_state.memory.archive.vector_table import drop_model
+from unified_state.memory.archive.vector_table import drop_vectors
 from unified_state.setting_table import MODEL_NAMES
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
     """
 
     def action(archive: Archive) -> RemovedVectors:
-        removed = drop_model(archive, MODEL_NAMES[name])
+        removed = drop_vectors(archive, MODEL_NAMES[name])
         if removed:
             tidy(archive)
         return RemovedVectors(MODEL_NAMES[name], removed, archive.size())
