@@ -1,5 +1,7 @@
-"""How often and how lately steps were asked for, by `recall` and `search`: it raises them a little in later
-searches.
+"""Search: the steps and items that answer a query best.
+
+The full-text index names candidates; `rules.relevance` scores them and their neighbours. A time, a speaker or a file in
+the query raises the steps that fit, and earlier accesses raise a step a little. `_hit` builds all hits.
 """
 
 from __future__ import annotations
@@ -32,53 +34,32 @@ from unified_state.search.rules.relevance import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import LedgerItem
     from unified_state.search.query_meaning import Meant, Reader
 
-
-HALF_LIFE = 7 * 86_400_000.0  # milliseconds, the seed's
-_PATIENCE = 250  # milliseconds
-
-
-def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
-    """Note that steps were asked for, in a transaction of its own. It hardly waits for other writers, nor for the disk:
-    losing it loses nothing.
-    """
-    archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
-    with archive.transaction(durable=False):
-        levels = _levels(archive, steps)
-        for step in steps:
-            level = raised(levels.get(step), weight, now, HALF_LIFE)
-            archive.run("INSERT OR REPLACE INTO access VALUES (?, ?)", step, level)
-
-
-def access_weights(archive: Archive, steps: Iterable[int], now: int) -> dict[int, float]:
-    """How much each of those steps was asked for that ever was: above 0, and 1 at most."""
-    return {step: min(1.0, score(level, now, HALF_LIFE)) for step, level in _levels(archive, steps).items()}
-
-
-def _levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
-    return dict(archive.rows(f"SELECT step, level FROM access WHERE step IN ({', '.join(map(str, steps))})"))
-
-
+HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
 MOST_HITS = 1_000
+_PATIENCE = 250  # milliseconds
 _CANDIDATES = 100
 _LOOKED_AT = 3_000  # characters of a step round its first matching word
 _SNIPPET = 240
-_ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # one that has all words stands above any step
+_ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
-_FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps what meaning is added to below an item that has all words
+_FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps steps scored by meaning below an item that has all words
 
 
 class _Query(Record):
-    """A query: its text, its words with their weights, the heaviest first, and what "yesterday" is seen from."""
+    """A query: its text, its words with their weights, the heaviest first, what hits must be, and the current time."""
 
     text: str
     weights: dict[str, float]
     having: dict[str, int]
     steps: int
+    session_id: str | None
+    filters: Filters
     now: int
     meant: Meant | None = None
 
@@ -99,23 +80,49 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     candidates: int = _CANDIDATES,
     reader: Reader | None = None,
 ) -> list[Hit]:
-    """The best hits, best first, at most 1,000. Any text is a query; its words are looked for (or those of them that
-    are given), never read as operators. `now` is what "yesterday" is seen from; `candidates` is how many steps are
-    scored at least; with a `reader`, the meaning counts too. Raises NotFoundError for a session that is not known.
+    """Return the best hits, best first, at most 1,000. Raises NotFoundError for an unknown session.
+
+    Any text is a query: its words (or `words`) are looked for, never read as operators. `now` is what "yesterday" is
+    relative to; `candidates` is how many steps are scored at least; with a `reader` the meaning counts too.
     """
     filters = filters or Filters()
     if session_id is not None:
         filters = filters.replace(session=_known_session(archive, session_id))
-    asked = _read(archive, query, query_words(query) if words is None else words, now)
+    words = query_words(query) if words is None else words
+    steps = count_steps(archive)
+    having = count_having(archive, words, steps)
+    weights = {word: inverse_frequency(steps, having[word]) for word in sorted(words, key=having.__getitem__)}
     limit = min(limit, MOST_HITS)
-    if not asked.weights or limit < 1:
+    if not weights or limit < 1:
         return []
-    if reader is not None:
-        asked = asked.replace(meant=reader.read(archive, query, asked.having, asked.steps))
-    hits = _items(archive, asked, session_id, filters)
+    meant = reader.read(archive, query, having, steps) if reader is not None else None
+    asked = _Query(query, weights, having, steps, session_id, filters, now, meant)
+    hits = _items(archive, asked)
     if filters.kind not in ALIAS_LETTERS:
-        hits += _steps(archive, asked, session_id, filters, limit, max(candidates, limit))
+        hits += _steps(archive, asked, limit, max(candidates, limit))
     return sorted(hits, key=lambda hit: (-hit.score, hit.status not in {None, ACTIVE}))[:limit]
+
+
+def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
+    """Note that steps were asked for, in a transaction of its own.
+
+    It hardly waits for other writers, and not for the disk: losing it loses nothing.
+    """
+    archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
+    with archive.transaction(durable=False):
+        levels = _levels(archive, steps)
+        for step in steps:
+            level = raised(levels.get(step), weight, now, HALF_LIFE)
+            archive.run("INSERT OR REPLACE INTO access VALUES (?, ?)", step, level)
+
+
+def access_weights(archive: Archive, steps: Iterable[int], now: int) -> dict[int, float]:
+    """Return how much each of the steps was asked for that ever was: above 0, at most 1."""
+    return {step: min(1.0, score(level, now, HALF_LIFE)) for step, level in _levels(archive, steps).items()}
+
+
+def _levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
+    return dict(archive.rows(f"SELECT step, level FROM access WHERE step IN ({', '.join(map(str, steps))})"))
 
 
 def _known_session(archive: Archive, session_id: str) -> int:
@@ -126,27 +133,25 @@ def _known_session(archive: Archive, session_id: str) -> int:
     return number
 
 
-def _read(archive: Archive, query: str, words: Sequence[str], now: int) -> _Query:
-    steps = count_steps(archive)
-    having = count_having(archive, words, steps)
-    weights = {word: inverse_frequency(steps, having[word]) for word in sorted(words, key=having.__getitem__)}
-    return _Query(text=query, weights=weights, having=having, steps=steps, now=now)
+def _hit(words: list[str], text: str, total: float, share: float, **source: Any) -> Hit:
+    """Return a hit; `source` says what was found."""
+    shown = snippet(one_line(text), words, _SNIPPET)
+    return Hit(**source, score=round(total, 4), snippet=shown, coverage=round(share, 2))
 
 
-def _steps(
-    archive: Archive, asked: _Query, session_id: str | None, filters: Filters, limit: int, candidates: int
-) -> list[Hit]:
+def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list[Hit]:
+    filters, meant = asked.filters, asked.meant
     matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates))
-    if asked.meant is not None:
-        matches.update(asked.meant.nearest(filters, candidates))
+    if meant is not None:
+        matches.update(meant.nearest(filters, candidates))
     placed = _with_neighbours(archive, matches)
     texts = {number: readable(found.step) for number, found in placed.items()}
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked.words)
-    cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
     scores = relevance(looked, asked.weights)
-    if asked.meant is not None and cosines:
-        scores = fused(scores, looked, cosines, asked.meant.trust)
+    cosines = meant.cosines(looked) if meant is not None else {}
+    if meant is not None and cosines:
+        scores = fused(scores, looked, cosines, meant.trust)
     accessed = access_weights(archive, matches, asked.now)
     said = [(text, looked[number].counts) for number, text in texts.items()]
     raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
@@ -154,40 +159,31 @@ def _steps(
     totals = {
         number: scores[number] + raising.of(number, found.step, texts[number]) + low.get(found.step.tool_use_id, 0.0)
         for number, found in placed.items()
-        if number in matches or (filters == Filters() and scores[number] > 0 and not _is_image(texts[number]))
+        if number in matches or (filters == Filters() and scores[number] > 0 and not texts[number].startswith(DATA_URL))
     }
     chosen = _best(totals, placed)[:limit]
     words = _as_written([regions[number] for number in chosen], asked.words)
     scale = _FUSED if cosines else 1.0
-    return [
-        Hit(
-            ref=f"S{number}",
-            kind=placed[number].step.kind,
-            uuids=(placed[number].step.uuid,),
-            session_id=session_id or placed[number].session_id,
-            timestamp=to_text(placed[number].step.at),
-            score=round(totals[number] * scale, 4),
-            snippet=snippet(one_line(regions[number]), words, _SNIPPET),
-            coverage=round(max(coverage(looked[number], looked, asked.weights), cosines.get(number, 0.0)), 2),
-        )
-        for number in chosen
-    ]
+    hits = []
+    for number in chosen:
+        step = placed[number].step
+        share = max(coverage(looked[number], looked, asked.weights), cosines.get(number, 0.0))
+        source = {"ref": f"S{number}", "kind": step.kind, "uuids": (step.uuid,), "timestamp": to_text(step.at)}
+        session_id = asked.session_id or placed[number].session_id
+        hits.append(_hit(words, regions[number], totals[number] * scale, share, session_id=session_id, **source))
+    return hits
 
 
 def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
-    """The steps, the best first; of several blocks of one entry the best one stands for it."""
+    """Return the steps, the best first, and of several blocks of one entry only the best."""
     best: dict[str, int] = {}
     for number in sorted(totals, key=totals.__getitem__, reverse=True):
         best.setdefault(placed[number].step.uuid, number)
     return list(best.values())
 
 
-def _is_image(text: str) -> bool:
-    return text.startswith(DATA_URL)
-
-
 def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
-    """The steps and those beside them in their sessions."""
+    """Return the steps and their neighbours in their sessions."""
     near = sorted({number + distance for number in numbers for distance in (-1, 0, 1)})
     found = find_placed(archive, near)
     places = {(number, found[number].session) for number in numbers if number in found}
@@ -199,14 +195,14 @@ def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
 
 
 def _region(text: str, words: list[str], is_match: bool) -> str:
-    """The text, or what of a long one stands round the best word, in whatever form it stands there."""
+    """Return the text, or of a long one the part round the best word, in whatever form it has there."""
     if is_match and len(text) > _LOOKED_AT and not has_any(text, words):
         words = _as_written([text], words)
     return region(text, words, _LOOKED_AT)
 
 
 def _as_written(texts: Iterable[str], words: list[str]) -> list[str]:
-    """The words, each with the forms of it that stand in the texts: `planted` beside `planting`."""
+    """Return the words, each followed by its other forms in the texts: `planted` after `planting`."""
     starts = {word[:2] for word in words}
     others = sorted({word for text in texts for word in words_of(text) if word[:2] in starts}.difference(words))
     found = list(zip(others, count_words(others, words), strict=True))
@@ -232,32 +228,22 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], words: list[str]
     }
 
 
-def _items(archive: Archive, asked: _Query, session_id: str | None, filters: Filters) -> list[Hit]:
-    """Items are few, so they are looked through; one that has half of the words is a hit."""
-    items = [item for item in searched_items(archive, _kind(filters)) if _passes(item, session_id, filters)]
+def _items(archive: Archive, asked: _Query) -> list[Hit]:
+    """Return the items that have half of the words. Items are few, so all are read."""
+    kind = asked.filters.kind if asked.filters.kind in ALIAS_LETTERS else None
+    items = [item for item in searched_items(archive, kind) if _passes(item, asked.session_id, asked.filters)]
     texts = list(map(_item_text, items))
     counts = count_words(list(map(index_text, texts)), asked.words)
     shares = [len(found) / len(asked.words) for found in counts]
     matches = [match for match in zip(items, texts, shares, strict=True) if match[2] >= _HALF]
     words = _as_written([text for _, text, _ in matches], asked.words)
-    return [
-        Hit(
-            ref=item.alias,
-            kind=item.kind,
-            uuids=(item.source_uuid,) if item.source_uuid else (),
-            session_id=item.session_id,
-            timestamp=item.created_at,
-            score=round(_WHOLE_ITEM if share == 1 else _ITEM * share, 4),
-            snippet=snippet(one_line(text), words, _SNIPPET),
-            status=item.status,
-            coverage=round(share, 2),
-        )
-        for item, text, share in matches
-    ]
-
-
-def _kind(filters: Filters) -> str | None:
-    return filters.kind if filters.kind in ALIAS_LETTERS else None
+    hits = []
+    for item, text, share in matches:
+        uuids = (item.source_uuid,) if item.source_uuid else ()
+        source = {"ref": item.alias, "kind": item.kind, "uuids": uuids, "timestamp": item.created_at}
+        total = _WHOLE_ITEM if share == 1 else _ITEM * share
+        hits.append(_hit(words, text, total, share, session_id=item.session_id, status=item.status, **source))
+    return hits
 
 
 def _passes(item: LedgerItem, session_id: str | None, filters: Filters) -> bool:
