@@ -1,4 +1,4 @@
-"""The errors that a user can meet. Each says what happened, where, and what to do; each knows its exit code.
+"""The errors that a user can see. Each says what happened, where, and what to do, and has an exit code.
 
 Exit codes of the command line: 1 an expected error, 2 a usage error, 3 a bug of ours (anything that is not one of these
 classes).
@@ -22,7 +22,7 @@ class UnifiedStateError(Exception):
 
 
 class UsageError(UnifiedStateError):
-    """What was asked for makes no sense: a bad argument, an unknown ref."""
+    """The request makes no sense: a bad argument, an unknown ref."""
 
     exit_code = 2
 
@@ -44,40 +44,40 @@ class DamagedFileError(UnifiedStateError):
 
 
 class DamagedArchiveError(DamagedFileError):
-    """The archive itself cannot be read: it is set aside, and what was to be done is done in a new one."""
+    """The archive itself cannot be read: it is set aside, and the work continues in a new one."""
 
 
 class ForeignFileError(UnifiedStateError):
-    """A file to be imported cannot be used; it stays as it is, and nothing of it is taken over."""
+    """A file to be imported cannot be used; it stays unchanged, and none of it is imported."""
 
 
 class StorageError(UnifiedStateError):
-    """Something could not be written or read: no space, no permission, a lock that did not come free."""
+    """Something could not be written or read: no space, no permission, a lock that timed out."""
 
 
 class AlreadyRunningError(UnifiedStateError):
-    """Another process does just that now."""
+    """Another process is doing the same right now."""
 
 
 class ArchiveUnavailableError(StorageError):
-    """The archive itself cannot be opened or written for now; what was to go there waits beside it."""
+    """The archive cannot be opened or written for now; new records wait in the journal beside it."""
 
 
 class NewerArchiveError(NewerVersionError):
-    """The archive was written by a newer version; what was to go there waits beside it."""
+    """The archive was written by a newer version; new records wait in the journal beside it."""
 
 
 class ConstraintsLostError(UnifiedStateError):
-    """The settings hold the hook for enforced constraints, and nothing that is left says what they were."""
+    """The settings hold the hook for enforced constraints, but the constraints themselves are lost."""
 
 
 class TierError(UnifiedStateError):
-    """What was asked for needs SQLite, which this Python does not have."""
+    """The request needs SQLite, which this Python does not have."""
 
 
 class MissingExtraError(UnifiedStateError):
-    """A part of the product that is installed by itself is not there."""
+    """An optional extra of the package is not installed."""
 
 
 class CompactionRefusedError(UnifiedStateError):
-    """The user asked for manual compactions to be refused while the state is over its budget."""
+    """A manual compaction is refused while the state is over its budget, as the user set."""

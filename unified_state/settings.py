@@ -39,11 +39,11 @@ class Settings(SettingTable):
 
     @property
     def problems(self) -> list[str]:
-        """What is ignored, since it does not count where it was set, and what cannot be used."""
+        """The settings that are ignored where they were set, then those with unusable values."""
         return self.ignored + self.unusable
 
     def apply(self, values: Mapping[str, object], origin: str, *, own_file: bool = False) -> None:
-        """Take over the values of one source, the weakest source first; what cannot be used is noted and left out."""
+        """Apply the values of one source, the weakest source first; unusable values are noted and skipped."""
         for name, value in values.items():
             setting = _BY_NAME.get(name)
             if setting is None:
@@ -104,7 +104,7 @@ def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
 
 
 def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mapping[str, str]) -> Settings:
-    """The same for hooks, without parsing TOML: what the files say is compiled into `cache` whenever they change."""
+    """The settings in force for hooks, without parsing TOML: changed files are compiled into `cache`."""
     paths = [user_file(), os.path.join(worktree, PROJECT_FILE)]
     marks = [_mark(path) for path in paths]
     settings = Settings()
@@ -122,8 +122,8 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
 
 
 def hook_data_dir(cache: str) -> str:
-    """Where the archives lie, for a hook that was not told: what the user's own file says is compiled into `cache`,
-    where that can be written.
+    """The folder of the archives, for a hook without that argument. The value of the user's own file is compiled into
+    `cache`, if that can be written.
     """
     own = user_file()
     if _mark(own) is None:
@@ -142,7 +142,9 @@ def _public(values: dict[str, object]) -> dict[str, object]:
 
 
 def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[str, object]:
-    """What the user's own file says, without what loosens and is not said by that in the password database's home."""
+    """The values of the user's own file, without those that loosen a protection and are not also in the file of the
+    password database's home.
+    """
     names = [name for name, value in values.items() if name in _BY_NAME and _BY_NAME[name].loosens(value)]
     if not names or not is_moved(os.environ):
         return values
@@ -155,7 +157,7 @@ def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[
 
 
 def _mark(path: str) -> list[int] | None:
-    """What changes when a file does; None where there is none."""
+    """The time, size and inode of a file: they change when it does. None if there is no file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -179,9 +181,7 @@ def _note(cache: str, compiled: dict[str, Any]) -> None:
 
 
 def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
-    """Take over what the environment sets, the weakest first: the seeds' names, our own variables, and
-    UNIFIED_STATE_DISABLE.
-    """
+    """Apply the environment, the weakest first: the seeds' names, our own variables, UNIFIED_STATE_DISABLE."""
     for variable, (name, divisor) in ALIASES.items():
         if variable in environ:
             settings.apply({name: _divided(environ[variable], divisor)}, f"${variable}")
@@ -196,7 +196,7 @@ def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _divided(value: str, divisor: int) -> str:
-    """A number in our unit; what is no number stays as it is, for the setting to refuse."""
+    """A number in our unit; other text is unchanged, for the setting to refuse."""
     try:
         return str(int(value) // divisor)
     except ValueError:

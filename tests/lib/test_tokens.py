@@ -26,7 +26,6 @@ from unified_state.lib.tokens import (
     TokenCounter,
     all_tokens,
     count_tokens,
-    lower_bound,
     read_ranks,
     upper_bound,
 )
@@ -101,7 +100,7 @@ def test_counts_as_the_whole_encoding_does(name: str, official: tiktoken.Encodin
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_bounds_hold(name: str, official: tiktoken.Encoding) -> None:
     text = TEXTS[name]
-    assert lower_bound(text) <= len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
+    assert len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
 
 
 @settings(max_examples=100)
@@ -113,7 +112,7 @@ def test_counts_any_texts_as_the_whole_encoding_does(texts: list[str], official:
 @settings(max_examples=1_000)
 @given(text=critical_text)
 def test_the_bounds_hold_for_any_text(text: str, official: tiktoken.Encoding) -> None:
-    assert lower_bound(text) <= len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
+    assert len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
 
 
 def test_texts_together_count_as_each_alone(official: tiktoken.Encoding) -> None:
@@ -128,7 +127,7 @@ def test_a_counter_that_was_used_often_still_counts_the_same(official: tiktoken.
 
 def test_white_space_at_which_tiktoken_panics_is_counted() -> None:
     [count] = TokenCounter(RANKS).count(["x" + " " * 2_000_000 + "y"])
-    assert lower_bound(" " * 2_000_000) <= count <= 20_000
+    assert 0 < count <= 20_000
 
 
 def test_no_token_goes_on_over_a_cut() -> None:
@@ -139,7 +138,6 @@ def test_no_token_goes_on_over_a_cut() -> None:
 def test_no_token_is_longer_than_the_ranks_say_of_its_first_byte() -> None:
     longest = RANKS[256:512]
     assert [token for token in VOCABULARY if len(token) > longest[token[0]]] == []
-    assert max(longest) == rules.LONGEST_TOKEN
 
 
 def test_all_pairs_that_the_upper_bound_relies_on_are_tokens() -> None:
@@ -151,10 +149,6 @@ def test_all_pairs_that_the_upper_bound_relies_on_are_tokens() -> None:
 
 def test_all_numbers_of_up_to_three_digits_are_tokens() -> None:
     assert {str(number).zfill(width).encode() for width in (1, 2, 3) for number in range(10**width)} <= TOKENS
-
-
-def test_no_token_touches_what_the_lower_bound_keeps_apart() -> None:
-    assert [token for token in VOCABULARY if lower_bound(token.decode(errors="replace")) > 1] == []
 
 
 def _utf8_size(text: str) -> int:
@@ -178,9 +172,9 @@ print(count_tokens(["hello world", "", "<|endoftext|>"]))
 CHEAP = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-from unified_state.lib.tokens import lower_bound, upper_bound
+from unified_state.lib.tokens import upper_bound
 from unified_state.lib import tokens as counting
-assert lower_bound("It's 2026") <= 4 <= upper_bound("It's 2026")
+assert 4 <= upper_bound("It's 2026")
 print(sorted({{"re", "hashlib", "pathlib", "typing", "tiktoken"}} & set(sys.modules)))
 """
 

@@ -1,5 +1,4 @@
-"""How much something matters now: how often it was seen and how lately, in one number that never has to be updated by
-time.
+"""A score of how often and how recently something was seen, in one number that time alone never changes.
 
 LRFU (Lee et al., IEEE Transactions on Computers 50(12), 2001) sums, over all sightings, their weight times a factor
 that halves with every half-life since. Kept as the logarithm of that sum plus the time in half-lives, the number stays

@@ -1,8 +1,8 @@
 """Parts of a long text: pages of an answer, lines by their numbers, and the lines in which a pattern was found.
 
-A client cuts a long answer off, or puts it into a file that nobody reads. So an answer is a page: of a list as many
-whole entries as fit, of long texts a window over their characters. Invariant: the pages of a value, one behind the
-other, hold each entry and each character once, and every page holds something.
+A client truncates a long answer, or moves it to a file. So an answer is a page: as many whole entries of a list as
+fit, or a window over the characters of long texts. Invariant: all pages of a value together hold each entry and each
+character once, and no page is empty.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def page_of_entries(
 
 
 def page_of_texts(value: dict[str, Any], offset: int, tokens: int = PAGE_TOKENS) -> tuple[dict[str, Any], Page]:
-    """The value with what its long texts have from `offset` on, counted over all of them, as far as it fits."""
+    """The value with a window over its long texts, from `offset` (counted over all of them) as far as it fits."""
     value = {name: _unfolded(field) for name, field in value.items()}
     texts = list(_long_texts(value))
     total = sum(map(len, texts))
@@ -219,7 +219,9 @@ _HINT = "it is a regular expression of Python; put a \\ before what stands for i
 
 
 def matches_in(lines: Sequence[str], pattern: str, seconds: float = _SECONDS) -> list[Match]:
-    """The lines in which a pattern is found. Raises UsageError where it is no pattern, or takes too long."""
+    """The lines in which a pattern is found. Raises UsageError where it is no pattern, or times out: some patterns take
+    nearly for ever, so a process of its own runs the search.
+    """
     import subprocess  # slow to load
 
     if len(pattern) > _LONGEST_PATTERN:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PRIVATE = 0o600
-UNFINISHED = ".tmp"  # what the names of files end with that are not in their place yet
+UNFINISHED = ".tmp"  # the end of the names of files that are still being written
 
 
 def write_atomically(path: str, content: bytes, mode: int | None = None) -> None:
@@ -37,8 +37,8 @@ def write_atomically(path: str, content: bytes, mode: int | None = None) -> None
 
 
 def write_note(path: str, content: bytes) -> None:
-    """Write a small private file whole, but without waiting for the disk: for what is only a help and can be found out
-    again. Its folder is there. Raises StorageError.
+    """Write a small private file whole, without waiting for the disk: for a cache that can be computed again. Its
+    folder must exist. Raises StorageError.
     """
     try:
         _replace(path, content, PRIVATE)
@@ -47,14 +47,14 @@ def write_note(path: str, content: bytes) -> None:
 
 
 def create_once(path: str, content: bytes) -> bool:
-    """Create a private file whole; False where there is one already. Of several processes exactly one creates it."""
+    """Create a private file whole; False if it exists. Of several processes exactly one creates it."""
     temporary = temporary_name(path)
     _create(temporary, content, PRIVATE)
     return publish_once(temporary, path)
 
 
 def publish_once(temporary: str, path: str) -> bool:
-    """Give a finished file its name, unless there is a file of that name; the temporary name is gone in any case."""
+    """Rename a finished file unless the target exists; False if it does. The temporary name is removed in any case."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -70,8 +70,8 @@ def publish_once(temporary: str, path: str) -> bool:
 
 
 def set_aside(path: str) -> str:
-    """Give what lies at a path, whatever it is, another name, which is returned. A file keeps its own name too, until
-    it is replaced. Raises OSError.
+    """Give the file or folder at a path a second name, and return it. A file keeps its own name too, until it is
+    replaced. Raises OSError.
     """
     number = 1
     while os.path.lexists(aside := f"{path}.damaged-{number}"):
@@ -84,7 +84,7 @@ def set_aside(path: str) -> str:
 
 
 def temporary_name(path: str) -> str:
-    """A name beside the file that no other process takes."""
+    """A name beside the file that no other process uses."""
     return f"{path}.{os.getpid()}.{os.urandom(4).hex()}{UNFINISHED}"
 
 
@@ -146,8 +146,8 @@ _PAUSE = 0.005  # seconds between two tries; a holder needs about a millisecond
 
 
 class FileLock:
-    """`with FileLock(path, seconds): …`; raises StorageError when the lock does not come free in time, or what `busy`
-    says of its holder.
+    """A lock between processes on a sidecar file: `with FileLock(path, seconds): …`. Raises `busy`, or StorageError if
+    there is none, when the lock times out.
     """
 
     def __init__(self, path: str, seconds: float, busy: UnifiedStateError | None = None) -> None:
@@ -212,7 +212,7 @@ _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 class IrregularFileError(OSError):
-    """A path leads to something else than a regular file."""
+    """A path leads to something other than a regular file."""
 
 
 def open_regular(path: str) -> BufferedReader:
@@ -239,7 +239,7 @@ _MOST_FILES = 50
 
 
 def session_file(folder: str, kind: str, session_id: str) -> str:
-    """The file of a session; an id that is no plain word is not trusted to be a name."""
+    """The path of a session's small file; an id that is no plain word is replaced by its checksum."""
     from zlib import crc32  # a shared library, which most hooks do without
 
     plain = session_id.replace("-", "").replace("_", "")
@@ -249,7 +249,9 @@ def session_file(folder: str, kind: str, session_id: str) -> str:
 
 
 def write_session_file(path: str, content: str) -> None:
-    """Write it at once, and never wait for it: half a file counts as none."""
+    """Write the file of a session without waiting for the disk; readers ignore half a file. Files of old sessions are
+    removed.
+    """
     if not os.path.exists(path):
         _make_room(os.path.dirname(path))
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -268,7 +270,7 @@ def _make_room(folder: str) -> None:
 
 
 def remove_if_empty(folder: str) -> bool:
-    """Remove a folder that holds nothing any more; whether it is gone now by this."""
+    """Remove a folder if it is empty; whether this removed it."""
     try:
         os.rmdir(folder)
     except OSError:

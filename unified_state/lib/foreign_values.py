@@ -1,4 +1,4 @@
-"""Values as other programs wrote them, in the types that ours have: nothing here raises, whatever is given."""
+"""Values of other programs converted to our types. No function here raises, whatever it is given."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _LATEST = 253_402_300_799_999  # the end of the year 9999, behind which no calen
 
 
 def clean_text(value: object) -> str:
-    """A text; of anything else nothing."""
+    """The value if it is a text, well-formed; else an empty text."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def time_of(value: object) -> int:
-    """Milliseconds since 1970; 0 where there is no time."""
+    """Milliseconds since 1970 of a time in seconds or milliseconds; 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LATEST:
         return 0
     return int(value * 1000 if value < _SECONDS_BELOW else value)
@@ -40,8 +40,8 @@ def texts_of(value: object) -> list[str]:
 
 
 def original(fields: Mapping[str, Any], shown: frozenset[str]) -> dict[str, Any]:
-    """What a record keeps of the fields of its original, beside those that it shows: all that has a value, is no bytes,
-    which would be an embedding, and is not nested deeper than anybody means.
+    """The fields of an original that its record does not show, kept as `original`: all that have a value. Bytes (an
+    embedding) and values that are nested too deep are left out.
     """
     kept = {
         name: clean_text(value) if isinstance(value, str) else value
@@ -56,7 +56,9 @@ _CONTAINERS = (dict, list, tuple)
 
 
 def is_too_deep(value: object) -> bool:
-    """Whether a JSON value is nested deeper than that."""
+    """Whether a JSON value is nested deeper than `DEEPEST`. Copying, masking and writing recurse into a value, and
+    Python limits recursion.
+    """
     level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(DEEPEST):
         if not level:

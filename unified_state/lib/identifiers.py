@@ -1,10 +1,9 @@
-"""The words of code in a text: identifiers, paths, references. What an agent needs again after a compaction is mostly
-these.
+"""The words of code in a text: identifiers, paths, references. After a compaction an agent needs these most.
 
-An archive sees megabytes of text, so this is done without regular expressions: bytes are translated so that everything
-but the characters of a word becomes a space, and split; and since most words come again and again, what a word is is
-found out once. Identifiers are words that no prose has: with an underscore or with capitals inside. Letters are those
-of Latin-1; all other characters part words, as Chinese has no spaces.
+An archive holds megabytes of text, so no regular expressions are used: bytes are translated so that everything but the
+characters of a word becomes a space, and split. Most words recur, so each is classified once. Identifiers are words
+that no prose has: with an underscore or with capitals inside. Letters are those of Latin-1; all other characters part
+words, as Chinese has no spaces.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ def _is_on_windows(folder: str) -> bool:
 
 
 class _Lexicon(dict):  # type: ignore[type-arg]  # typing is not loaded here
-    """What words turned out to be; None for most. Each is read once, as long as so many are remembered."""
+    """The meaning of each word, None for most. A word is classified once; the lexicon is emptied when it is full."""
 
     def __init__(self, read: Callable[[bytes], Any]) -> None:
         super().__init__()
@@ -131,12 +130,12 @@ class _Lexicon(dict):  # type: ignore[type-arg]  # typing is not loaded here
         return found
 
     def find(self, words: list[bytes]) -> set[Any]:
-        """What those of the words are that are something."""
+        """The meanings of the words that have one."""
         return set(filter(None, map(self.__getitem__, words)))
 
 
 def _is_prose(word: bytes) -> bool:
-    """Whether it is what most words are: letters in one case or with a capital in front, or a number."""
+    """Whether a word is ordinary prose: letters in one case or with a capital in front, or a number."""
     return word.isdigit() or (word.isalpha() and (word.islower() or word.istitle() or word.isupper()))
 
 
@@ -152,7 +151,7 @@ def _identifier(word: bytes) -> str | None:
 
 
 def _meaning(word: bytes) -> Meaning | None:
-    """The identifiers, and the path or the reference, that a word with the characters of paths is."""
+    """The identifiers in a word with the characters of paths, and the path or the reference that it is."""
     names = frozenset(filter(None, map(_identifier, word.translate(_WORDS).split())))
     path = reference = None
     name = word.rstrip(_BEHIND_PATH)
@@ -167,7 +166,7 @@ _IDENTIFIERS, _MEANINGS = _Lexicon(_identifier), _Lexicon(_meaning)
 
 
 def _is_issue(word: bytes) -> bool:
-    """Whether it is `#12`, or `owner/name#12` of another repository."""
+    """Whether a word is `#12`, or `owner/name#12` of another repository."""
     repository, mark, number = word.rpartition(_NUMBER_SIGN)
     if not mark or not number.isdigit() or len(number) > _LONGEST_ISSUE:
         return False

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 def absolute_folders(environ: Mapping[str, str]) -> str:
-    """The PATH without its relative and empty entries: those lead into whatever folder we are in, which may be a
-    stranger's repository.
+    """The PATH without its relative and empty entries, which lead into the current folder: it may be a stranger's
+    repository.
     """
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH is the folder we are in
@@ -49,8 +49,8 @@ _PATIENCE = 1.0  # seconds for a killed program to go; one that hangs in the ker
 
 
 def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> str | None:
-    """The path of a program, from the absolute folders of the PATH; one that lies in the folder `outside` is passed
-    over, unless that folder holds the user's home too.
+    """The path of a program in the absolute folders of the PATH; None if there is none. Programs in the folder
+    `outside` are skipped, unless that folder holds the user's home too.
     """
     name = f"{name}.exe" if os.name == "nt" else name
     avoided = os.path.join(os.path.realpath(outside), "") if outside else ""
@@ -78,7 +78,7 @@ class Excerpt:
 
 
 class Program:
-    """One program: its name for people, its arguments (the first is its path), who reads its output, how it ended.
+    """One program: its name for people, its arguments (the first is its path), the reader of its output, its exit code.
 
     Its input is empty, or comes from the descriptor `stdin`.
     """
@@ -90,7 +90,7 @@ class Program:
         self.stdin = stdin
         self.complaint = Excerpt(_COMPLAINT_LIMIT)
         self.exit_code: int | None = None
-        """None while it runs, and for ever where it was killed at the deadline."""
+        """None while it runs, and after it was killed at the deadline."""
 
 
 class SpawnedProcesses:

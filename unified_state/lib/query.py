@@ -1,4 +1,4 @@
-"""From a query in anybody's words to what the full-text index understands, and from a text to the part that matters."""
+"""Queries: their words, the expression for the full-text index, and the part of a text that answers them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def is_single_cjk(word: str) -> bool:
 
 
 def region(text: str, words: Sequence[str], size: int) -> str:
-    """The text, or of a long one what stands round the first of the words that it has."""
+    """The text, or the part of a long text around the first of the words in it."""
     if len(text) <= size:
         return text
     folded = _folded(text)
@@ -101,13 +101,13 @@ def region(text: str, words: Sequence[str], size: int) -> str:
 
 
 def has_any(text: str, words: Sequence[str]) -> bool:
-    """Whether one of the words stands in the text as it is."""
+    """Whether one of the words is in the text."""
     folded = _folded(text)
     return any(True for word in words for _ in _places(folded, word))
 
 
 def snippet(text: str, words: Sequence[str], limit: int) -> str:
-    """The part of a text that has most of the words, with these marked; what stands first counts most."""
+    """The part of a text with most of the words, which are marked; the first words count most."""
     place = _best_place(_folded(text), words, limit * 2 // 3)
     begin = max(0, place - limit // 4)
     if begin:
@@ -129,7 +129,7 @@ def _best_place(folded: str, words: Sequence[str], length: int) -> int:
 
 
 def _places(folded: str, word: str) -> Iterator[int]:
-    """Where a word stands by itself; a CJK one also inside others."""
+    """The positions of a word as a whole word; of a CJK word also inside others."""
     position = folded.find(word)
     while position >= 0:
         end = position + len(word)

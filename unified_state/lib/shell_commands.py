@@ -27,12 +27,14 @@ def simple_commands(line: str) -> Iterator[list[str]]:
 
 
 def pipelines(line: str) -> Iterator[list[list[str]]]:
-    """The simple commands of each pipeline: what one prints the next one reads. A file on stdin counts as named."""
+    """The simple commands of each pipeline: each reads the output of the one before. A file on stdin counts as an
+    argument.
+    """
     return chained(_commands(line))
 
 
 def chained(commands: list[SimpleCommand]) -> Iterator[list[list[str]]]:
-    """The same of commands that were read already."""
+    """The pipelines of commands that were parsed already."""
     chains: dict[int, list[list[str]]] = {}  # by the command that a chain ends with so far
     found = []
     for command in commands:
@@ -56,7 +58,7 @@ def _commands(line: str) -> list[SimpleCommand]:
 
 
 def command_key(command: str) -> str:
-    """The command as it is compared with others: white space and where its errors go do not matter."""
+    """The form in which commands are compared: without extra white space and redirected errors."""
     key = " ".join(command.split())
     for ending in _NO_MATTER:
         key = key.removesuffix(ending)
@@ -71,14 +73,14 @@ _WORDS_LOOKED_AT = 6
 
 
 def programs(command: str) -> Iterator[str]:
-    """The programs of a command by their first two words: `go test`, `git log`."""
+    """The programs of a command, each by its first two words: `go test`, `git log`."""
     for words in _parts(command):
         if len(words) > 1 and words[1][0].isalpha() and all(map(_is_plain_word, words)):
             yield " ".join(words)
 
 
 def only_prints(command: str) -> bool:
-    """Whether a command shows what lies somewhere: errors in its output are not its own."""
+    """Whether a command only shows content: errors in its output are not its own."""
     return all(words[0].rsplit("/", 1)[-1] in _SHOWING for words in _parts(command))
 
 

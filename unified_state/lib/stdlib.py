@@ -45,7 +45,7 @@ else:
         return found
 
     def _without_sqlite():  # noqa: ANN202
-        """What stands for SQLite's names in a Python that was built without it: nothing is ever opened."""
+        """Replacements for SQLite's names in a Python that was built without it; `connect` raises."""
         from unified_state.errors import ArchiveUnavailableError
 
         def connect(*_arguments, **_options):  # noqa: ANN002, ANN003, ANN202
@@ -82,11 +82,11 @@ __all__ = [
 
 
 def _null(_constant: str) -> None:
-    """What is read for NaN and the infinities."""
+    """The value for NaN and the infinities: null."""
 
 
 class _ScannerOptions:
-    """What `json.JSONDecoder` would hand to its scanner; not strict, since transcripts hold raw control characters."""
+    """The options of `json.JSONDecoder`; not strict, since transcripts hold raw control characters."""
 
     strict = False
     object_hook = None
@@ -102,7 +102,7 @@ def _not_json(value: object) -> object:
 
 
 def _strict(parse: Callable[[str], Any], encoder: Callable[[bool], Callable[[Any], str]]) -> Callable[[Any], str]:
-    """Writes strict JSON. `encoder` makes what writes JSON, by whether it may write NaN and the infinities."""
+    """A function that writes strict JSON. `encoder(allow_nan)` returns one that may write NaN and the infinities."""
     encode, encode_leniently = encoder(False), encoder(True)
 
     def dump(value: Any) -> str:

@@ -6,7 +6,7 @@ The client limits a hook's output in UTF-16 units: a character beyond U+FFFF (mo
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 from zlib import compress, decompress
 from zlib import error as ZlibError  # noqa: N812
 
@@ -37,7 +37,7 @@ def utf16_units(text: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """The text on one line: control characters vanish, runs of white space become one space."""
+    """The text on one line, without control characters, each run of white space as one space."""
     line = " ".join(text.split())
     if line.isprintable():
         return line
@@ -45,7 +45,7 @@ def one_line(text: str) -> str:
 
 
 def boundary(text: str, position: int) -> int:
-    """The last position not behind `position` at which the text may be cut."""
+    """The last position up to `position` where a cut breaks no character."""
     while 0 < position < len(text) and (
         text[position] == _JOINER
         or text[position - 1] == _JOINER
@@ -64,13 +64,13 @@ def _is_visible(character: str) -> bool:
     return character >= " " and character != "\x7f" and not "\x80" <= character <= "\x9f"
 
 
-UNREADABLE = "[damaged in the archive]"  # what stands for a text whose bytes the disk has changed
+UNREADABLE = "[damaged in the archive]"  # replaces a text whose bytes are damaged
 _LEVEL = 4
 _WORTH_COMPRESSING = 100  # bytes; below, the stream's own header eats the gain
 
 
 def pack(text: str) -> str | bytes:
-    """The text as it is stored: itself, or compressed where that is smaller or where it holds lone surrogates."""
+    """The stored form of a text: itself, or compressed if that is smaller or if it holds lone surrogates."""
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) >= _WORTH_COMPRESSING:
         packed = compress(encoded, _LEVEL)
@@ -80,7 +80,7 @@ def pack(text: str) -> str | bytes:
 
 
 def unpack(stored: str | bytes | None) -> str:
-    """The text again, exactly; `UNREADABLE` where its bytes were changed on the disk."""
+    """The text of a stored form, exactly; `UNREADABLE` if its bytes are damaged."""
     if isinstance(stored, bytes):
         try:
             return decompress(stored).decode("utf-8", "surrogatepass")
@@ -90,7 +90,7 @@ def unpack(stored: str | bytes | None) -> str:
 
 
 def well_formed(text: str) -> str:
-    """The text with lone surrogates replaced, for whoever refuses them (SQLite, the terminal)."""
+    """The text with lone surrogates replaced, since SQLite and terminals refuse them."""
     if text.isascii() or _is_well_formed(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -116,31 +116,20 @@ _CJK_RANGES = ((0x2E80, 0xA4CF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF66, 0x
 
 
 def index_text(text: str) -> str:
-    """The text as it is indexed: as it stands where it holds no CJK, else with each CJK run as pairs and its last
-    character.
+    """The text as the full-text index gets it: unchanged without CJK, else with each CJK run as overlapping pairs and
+    its last character (SQLite's tokenizer would take the whole run as one word).
     """
     if text.isascii():
         return text
     text = well_formed(text)
     if max(text) < _FIRST_CJK:
         return text
-    pieces: list[str] = []
-    run: list[str] = []
-    for character in text:
-        if is_cjk(character):
-            run.append(character)
-            continue
-        if run:
-            pieces.append(_pairs(run))
-            run = []
-        pieces.append(character)
-    if run:
-        pieces.append(_pairs(run))
-    return "".join(pieces)
+    runs = ((cjk, "".join(run)) for cjk, run in groupby(text, is_cjk))
+    return "".join(_pairs(run) if cjk else run for cjk, run in runs)
 
 
 def strings_of(value: Any) -> str:
-    """All texts in a JSON value, one a line, as the index wants them: without the escapes that JSON would put in."""
+    """All texts in a JSON value, one a line, without JSON's escapes, for the index."""
     found: list[str] = []
     waiting = [value]  # not by recursion: JSON may be nested deeper than Python likes to go
     while waiting:
@@ -152,7 +141,7 @@ def strings_of(value: Any) -> str:
     return "\n".join(found)
 
 
-def _pairs(run: list[str]) -> str:
+def _pairs(run: str) -> str:
     pairs = [first + second for first, second in pairwise(run)]
     return f" {' '.join([*pairs, run[-1]])} "
 
@@ -167,7 +156,7 @@ _CLOSING = f"</{TAG} nonce="
 
 
 def fenced(body: str, nonce: str, about: str) -> str:
-    """The body between an opening and a closing line that carry the nonce; `about` says in a few words what it is."""
+    """The body between an opening and a closing line with the nonce; `about` describes it in a few words."""
     return f'<{TAG} nonce={nonce} about="{about}">\n{body}\n{_CLOSING}{nonce}>'
 
 
@@ -182,14 +171,16 @@ _DROPPED = dict.fromkeys(map(ord, _BETWEEN))
 
 
 def text_hash(text: str) -> str:
-    """The SHA-256 of a text, in hexadecimal digits: by it a quote, or a command, is known again."""
+    """The SHA-256 of a text in hexadecimal digits, by which a quote or a command is recognised."""
     from hashlib import sha256  # 3 ms that most hooks do without
 
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_quote(text: str, said: str) -> str | None:
-    """The words of a text that say the same: as they stand, or with other spaces, quotes and backslashes in them."""
+    """The slice of a text that says the same: exactly, or with other spaces, quotes and backslashes; None if there is
+    none.
+    """
     said = said.strip()
     if not said or said in text:
         return said or None
@@ -206,7 +197,7 @@ _TOKENS_OF_OTHERS, _TOKENS_BEYOND_BMP = 0.8, 2.0
 
 
 def estimate_tokens(text: str) -> int:
-    """About the number of tokens of a text, rather too many than too few."""
+    """A quick estimate of the tokens of a text, on the high side: current Claude tokenizers give more than o200k."""
     if text.isascii():
         return round(len(text) / _CHARACTERS_PER_TOKEN + 0.5)
     plain = len(text.encode("ascii", "ignore"))

@@ -1,10 +1,10 @@
-"""How many o200k tokens a text has: cheap bounds that are proved, and the exact count, offline.
+"""The number of o200k tokens of a text: a cheap upper bound that is proved, and the exact count, offline.
 
 Byte pair encoding joins, within one piece of the text, the neighbouring tokens whose union has the lowest rank, until
 no union is a token. Two things follow, and this module rests on them. Where all pairs over some characters are tokens,
-no two neighbours can both have stayed single characters: that is the upper bound. And only those tokens can ever be
-looked up that occur in the text: an encoding built from them alone counts as the whole one does, and is ready in a
-tenth of the time. What is claimed here of the vocabulary, the tests check against every token of it.
+no two neighbours can both have stayed single characters: that gives the upper bound. And only tokens
+that occur in the text can ever be looked up: an encoding built from them alone counts as the whole one does, and is
+ready in a tenth of the time. The tests check these claims against every token of the vocabulary.
 
 The ranks come as one byte string: the 256 single bytes by rank; for each byte value the length of the longest token
 that starts with it; then all longer tokens by rank, with `SEPARATOR` between them.
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 SEPARATOR = b"\xff"  # no UTF-8 text has this byte, so no token but its own
-LONGEST_TOKEN = 128  # bytes
 PATTERN = (  # how o200k cuts a text into pieces, as tiktoken has it
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
@@ -34,8 +33,6 @@ CUTS = (  # where no token goes on
     rb"(?<=[!-~])(?=[ \t])|"  # before a blank that follows something visible
     rb"(?<=[0-9])(?=[^0-9])|(?<=[^0-9])(?=[0-9])"  # at either end of a number
 )
-LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-DIGITS = b"0123456789"
 PAIRED_LETTERS = b"abcdefghilmnoprstuvwy"  # every two of them are a token, and each with a space before it
 PAIRED_MARKS = b'":,'  # every two of them are a token
 _BEYOND_ASCII = bytes(range(128, 256))
@@ -47,9 +44,7 @@ def _only(kept: bytes) -> bytes:
     return bytes([byte if byte in kept else 0x20 for byte in range(256)])
 
 
-_LETTERS_ONLY = _only(LETTERS)
-_DIGITS_ONLY = _only(DIGITS)
-_NUMBERS_ONLY = _only(DIGITS + _BEYOND_ASCII)
+_NUMBERS_ONLY = _only(b"0123456789" + _BEYOND_ASCII)
 _MARKS_ONLY = _only(PAIRED_MARKS)
 _WORDS_ONLY = _only(PAIRED_LETTERS + b"\xff")
 
@@ -77,18 +72,6 @@ def upper_bound(text: str) -> int:
     saved = sum([(len(run) + 1) // 3 for run in words]) + sum([(len(run) + 1) // 3 for run in marks])
     saved += sum([2 * len(run) // 3 for run in numbers if run.isdigit()])
     return len(data) - max(saved - data.count(b"'"), 0)
-
-
-def lower_bound(text: str) -> int:
-    """At most the number of tokens: about two thirds of it in JSON and prose, next to nothing beyond ASCII.
-
-    No token touches two words, or a word and a number, or more than three digits. Apostrophes and all that is not ASCII
-    can join two words in one token, so they are taken out first.
-    """
-    data = text.encode("utf-8", "replace")
-    words = len(data.translate(_LETTERS_ONLY, b"'" + _BEYOND_ASCII).split())
-    numbers = sum([(len(run) + 2) // 3 for run in data.translate(_DIGITS_ONLY).split()])
-    return max(words + numbers, -(-len(data) // LONGEST_TOKEN))
 
 
 class TokenCounter:

@@ -34,7 +34,7 @@ class Point(Record):
 
 
 class Trend(Record):
-    """How the conversation grows, and how long it takes to get to the limit. None where that cannot be told."""
+    """The growth of the conversation, and the turns and minutes left to the limit; None where unknown."""
 
     tokens_per_turn: int | None = None
     turns_left: int | None = None

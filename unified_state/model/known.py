@@ -101,7 +101,7 @@ class TurnOutline(Record):
 
 
 class Known(Record):
-    """All that a restore chooses from. `reason` is the client's SessionStart source, `prompt` for a late
+    """Everything that a restore chooses from. `reason` is the client's SessionStart source, `prompt` for a late
     delivery, or `subagent` for what fits a task. `validities` are those of the items that are not simply valid, by
     UUID; `ahead` names the items that know more than the conversation or the worktree.
     """

@@ -12,7 +12,7 @@ EMBEDDED_CHARACTERS = 24_000  # of a text that a vector is made of: some 6,000 t
 
 
 class Step(Record):
-    """One thing that happened: a prompt, a piece of assistant text or thinking, a tool call, its result.
+    """One event of a session: a prompt, a piece of assistant text or thinking, a tool call, its result.
 
     `uuid` and `block` (the position in the entry's content) name it for ever. `text` is the whole content: of a tool
     call its input as JSON. A `tool_file` is a long result that the client moved to a file of its own; an `attachment`
@@ -45,8 +45,8 @@ class Boundary(Record):
 
 
 class Continuation(Record):
-    """Where a prompt goes on: behind the entry `parent`; None where it begins a conversation. After a rewind that is an
-    entry of long ago.
+    """The entry `parent` that a prompt continues; None where it begins a conversation. After a rewind the parent is an
+    early entry.
     """
 
     uuid: str
@@ -55,7 +55,7 @@ class Continuation(Record):
 
 
 class Summary(Record):
-    """What the client put in place of what it cut away (an isCompactSummary entry)."""
+    """The client's summary of the part that a compaction removed (an isCompactSummary entry)."""
 
     uuid: str
     at: int
@@ -63,18 +63,18 @@ class Summary(Record):
 
 
 class Delivery(Record):
-    """A text of ours that stands in the conversation: the nonces found in a hook's additional context."""
+    """A text of ours in the conversation: the nonces found in a hook's additional context."""
 
     uuid: str
     nonces: tuple[str, ...]
 
 
-# What a reader of transcripts finds in them, in the order of the conversation.
+# The records that a reader of transcripts yields, in the order of the conversation.
 Found = Step | Boundary | Summary | Delivery
 
 
 class Usage(Record):
-    """How large the conversation was when the API gave a message; every entry of one message says the same."""
+    """The size of the conversation that the API reported with a message; all entries of one message agree."""
 
     message_id: str
     context_tokens: int

@@ -1,8 +1,8 @@
-"""What a subagent was asked to do: the call of its parent, read from the transcripts.
+"""The task of a subagent: the call of its parent, read from the transcripts.
 
-The client does not tell the hook of a starting subagent its task, nor which call it belongs to. A call stands in the
+The client does not tell the hook of a starting subagent its task, nor which call it belongs to. The call is in the
 transcript of the parent, which may be a subagent itself; once the subagent has begun, a file beside its transcript
-names it. Of parallel calls for agents of one type that have not begun yet, each may be the one: all are given.
+names the call. Several parallel calls for agents of one type may match: then all their tasks are returned.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.agents.transcripts.transcript_lines import (
+    object_in,
     objects_in,
     parse_entries,
     session_folder,
@@ -17,7 +18,6 @@ from unified_state.agents.transcripts.transcript_lines import (
     subagent_transcripts,
     text_in,
 )
-from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 
 TYPE_CHECKING = False
@@ -34,51 +34,39 @@ _USUAL_TYPE = "general-purpose"
 _LONGEST_TASK = 20_000  # characters
 
 
-class _Call(Record):
-    """A call that asks for a subagent of a type."""
-
-    agent_type: str
-    task: str
-
-
 class _Calls:
-    """The calls for subagents in transcripts: those that have no result, and the one whose result names this agent."""
+    """The calls for subagents in transcripts: those without a result, and the one whose result names this agent. A call
+    is the type of the agent and its task.
+    """
 
     def __init__(self, agent_id: str) -> None:
         self._agent_id = agent_id
-        self.open: dict[str, _Call] = {}
-        self.own: _Call | None = None
+        self.open: dict[str, tuple[str, str]] = {}
+        self.own: tuple[str, str] | None = None
 
     def take(self, line: bytes) -> None:
-        """Take in a line of a transcript; most have nothing to do with it, and are not parsed."""
-        if any(name in line for name in _NAMES) or any(tool_use_id.encode() in line for tool_use_id in self.open):
-            for entry in parse_entries(line):
-                self._entry(entry)
-
-    def _entry(self, entry: Entry) -> None:
-        for block in _blocks(entry):
-            match entry.get("type"), block.get("type"):
-                case "assistant", "tool_use":
-                    self._call(block)
-                case "user", "tool_result":
-                    self._result(str(block.get("tool_use_id")), entry.get("toolUseResult"))
+        """Read a line of a transcript; most lines have no such call, and are not parsed."""
+        if not any(name in line for name in _NAMES) and not any(name.encode() in line for name in self.open):
+            return
+        for entry in parse_entries(line):
+            for block in objects_in(object_in(entry, "message").get("content")):
+                match entry.get("type"), block.get("type"):
+                    case "assistant", "tool_use":
+                        self._call(block)
+                    case "user", "tool_result":  # at once where the agent runs in the background, with its id
+                        call = self.open.pop(str(block.get("tool_use_id")), None)
+                        if call and object_in(entry, "toolUseResult").get("agentId") == self._agent_id:
+                            self.own = call
 
     def _call(self, block: Entry) -> None:
         given = block.get("input")
         if isinstance(given, dict) and block.get("name") in _TOOLS:
             task = f"{text_in(given, 'description')}\n{text_in(given, 'prompt')}"
-            agent_type = text_in(given, "subagent_type") or _USUAL_TYPE
-            self.open[str(block.get("id"))] = _Call(agent_type, task[:_LONGEST_TASK])
-
-    def _result(self, tool_use_id: str, told: object) -> None:
-        """A call in the background has its result at once, with the id of its agent."""
-        call = self.open.pop(tool_use_id, None)
-        if call is not None and isinstance(told, dict) and told.get("agentId") == self._agent_id:
-            self.own = call
+            self.open[str(block.get("id"))] = (text_in(given, "subagent_type") or _USUAL_TYPE, task[:_LONGEST_TASK])
 
 
 def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tuple[str, ...]:
-    """What a subagent that begins is asked to do; several where it cannot be told which, none where no call is written
+    """The task of a subagent that begins; several where more than one call matches, none where no call is written
     yet.
     """
     folder = session_folder(transcript_path)
@@ -87,17 +75,17 @@ def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tup
         for line in _last_lines(path):
             calls.take(line)
     if calls.own is not None:
-        return (calls.own.task,)
+        return (calls.own[1],)
     begun = set(_begun(folder, but=agent_id))
     return tuple(
-        call.task
-        for tool_use_id, call in calls.open.items()
-        if tool_use_id not in begun and agent_type in {None, call.agent_type}
+        task
+        for tool_use_id, (kind, task) in calls.open.items()
+        if tool_use_id not in begun and agent_type in {None, kind}
     )
 
 
 def has_begun(transcript_path: str, agent_id: str) -> bool:
-    """Whether a subagent has a transcript: then it goes on, with all that it was given."""
+    """Whether a subagent has a transcript already, and so continues with all that it was given."""
     folder = session_folder(transcript_path)
     return bool(folder) and any(agent == agent_id for _, agent in subagent_transcripts(folder))
 
@@ -135,8 +123,3 @@ def _begun(folder: str, but: str) -> Iterator[str]:
             continue  # gone, or being written
         if isinstance(record, dict):
             yield text_in(record, "toolUseId")
-
-
-def _blocks(entry: Entry) -> list[Entry]:
-    message = entry.get("message")
-    return objects_in(message.get("content")) if isinstance(message, dict) else []

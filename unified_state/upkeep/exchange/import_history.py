@@ -1,7 +1,7 @@
-"""Import: what other programs, other machines and other people kept goes into the archive of this repository.
+"""Import of a file of another program, machine or person into the archive of this repository.
 
-A file is read twice: to its end before anything is written, so that of a damaged one nothing is taken, and again in
-batches that each commit. Every record is known by a name of its own, so an import that was cut off is simply repeated.
+The file is read twice: once to its end before anything is written, so that a damaged file changes nothing, and again in
+batches that each commit. Every record has a unique name, so an interrupted import can simply be repeated.
 """
 
 from __future__ import annotations
