@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.tools.command_reference import table
 from unified_state.agents.transcripts.rules.hosts import HOSTS, Host
 
+_FIVE = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+
 
 def hosts() -> str:
     """Both tables: the files with our hooks, and the events of each host."""
@@ -21,7 +23,7 @@ def hosts() -> str:
     contracts = [
         (
             host.title,
-            ", ".join(map(_event, host.events.items())),
+            _events(host),
             ", ".join(f"`{event}`" for event in host.context_events),
             _after(host),
             "everything" if host.transcript else "prompts and last answers",
@@ -49,6 +51,14 @@ def _user_file(host: Host) -> str:
     if not host.user_folder_variable:
         return f"~/{host.user_file}"
     return f"~/{host.user_file}` or `${host.user_folder_variable}/{host.user_file.rpartition('/')[2]}"
+
+
+def _events(host: Host) -> str:
+    """The events that our hooks handle; the five that the page names are not repeated."""
+    pairs = {**host.events}
+    common = all(pairs.get(name) == name for name in _FIVE)
+    rest = ", ".join(_event(pair) for pair in pairs.items() if not (common and pair[0] in _FIVE))
+    return ", ".join(filter(None, ("the five" if common else "", rest)))
 
 
 def _event(names: tuple[str, str]) -> str:
