@@ -1,4 +1,4 @@
-"""UnifiedStateManager: the state of one worktree, for programs and agents."""
+"""UnifiedStateManager, the Python API: the state of one worktree."""
 
 from __future__ import annotations
 

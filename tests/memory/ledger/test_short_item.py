@@ -1,9 +1,18 @@
+"""None"""
+
 from __future__ import annotations
 
 import pytest
 
 from tests.builders import BODIES, item
-from unified_state.memory.ledger.rules.short_item import EVIDENCE_CHARACTERS, key_decisions, short_form
+from unified_state.memory.ledger.rules.short_item import (
+    EVIDENCE_CHARACTERS,
+    is_binding,
+    key_decisions,
+    may_decide,
+    short_form,
+)
+from unified_state.model.constraint import ORIGINS, USER_SAID
 from unified_state.model.item import (
     CONSTRAINT,
     DECISION,
@@ -87,3 +96,18 @@ def test_key_decisions_are_the_newest_that_hold() -> None:
     items = [item(number, DECISION, decision=f"number {number}") for number in range(1, 9)]
     items[7] = items[7].replace(status="superseded")
     assert key_decisions(items) == tuple(f"number {number}" for number in range(3, 8))
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_only_what_the_user_said_binds(origin: str) -> None:
+    assert is_binding(item(1, CONSTRAINT, blocking=True, origin=origin)) == (origin == USER_SAID)
+
+
+def test_only_a_blocking_constraint_binds() -> None:
+    assert not is_binding(item(1, CONSTRAINT, origin=USER_SAID))
+    assert not is_binding(item(1, DECISION, reversible=False, origin=USER_SAID))
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_only_the_user_accepts_what_is_proposed(origin: str) -> None:
+    assert may_decide(origin) == (origin == USER_SAID)

@@ -1,4 +1,4 @@
-"""How the agent's shell calls our command line."""
+"""The name or path by which the agent's shell runs the command line."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ _PROGRAM = "unified-state"
 
 
 def own_program(environ: Mapping[str, str], interpreter: str = sys.executable) -> str | None:
-    """By its name where the PATH has it, else by the path beside the interpreter; None where it is at neither.
+    """Return the program's name where the PATH has it, else its path beside the interpreter, else None.
 
-    A shell looks through the PATH in its order. So behind a relative or empty entry, which leads into a stranger's
-    repository, the name would not be safe.
+    Entries behind a relative or empty entry of the PATH do not count: the shell would look into the repository first.
     """
     for folder in environ.get("PATH", "").split(os.pathsep):
         if not os.path.isabs(folder):

@@ -1,6 +1,6 @@
-"""Salvage: what can still be read of a damaged archive is copied into a new one, row by row and under the same numbers.
+"""Salvage: the readable rows of a damaged archive are copied into a new one, under the same numbers.
 
-Nothing is written into the damaged file: where its schema is damaged, the schema of a copy is mended.
+The damaged file is never written to: where its schema is damaged, the schema of a copy is repaired.
 """
 
 from __future__ import annotations
@@ -36,36 +36,36 @@ if TYPE_CHECKING:
 
 _NUMBERED = ("session", "turn", "step", "compaction")
 _ITEM_GAP = 1000
-_GAP = 1_000_000  # numbers that are skipped where the last one cannot be read any more: no ref is ever given twice
-# Triggers fill the first anew, servers are told everything again, and vectors are made again.
+_GAP = 1_000_000  # numbers skipped where the last one is unreadable, so that no ref is given twice
+# Triggers refill the first, servers get everything again, and vectors are computed again.
 _NOT_COPIED = ("enforcement", "outbox", "outbox_server", "outbox_session", "outbox_vectors", "vector", "vector_model")
-_CURSORS = "transcript"  # how far each transcript was read: of use only where nothing that was read is missing
+_CURSORS = "transcript"  # how far each transcript was read; wrong where a captured step is missing
 _SALVAGED = "salvaged"  # the name of a session whose own is gone
 _FARTHEST = 1 << 62
 
 
 def salvage(archive: Archive, damaged: Connection) -> None:
-    """Copy what can be read into a new archive, and go on counting behind the numbers that were given."""
+    """Copy the readable rows into a new archive, and continue its numbers behind the last ones."""
     with archive.transaction():
         is_whole = True
         for table in plain_tables(archive.connection):
             if table not in (*_NOT_COPIED, _CURSORS):
-                archive.run(f"DELETE FROM {table}")  # what triggers wrote while items were copied
+                archive.run(f"DELETE FROM {table}")  # rows of triggers that ran while items were copied
                 is_whole &= _copy(archive, damaged, table)
         if is_whole:
             _copy(archive, damaged, _CURSORS)
-        for name, word in (("status", PROPOSED), ("origin", INFERRED)):  # until the user has looked at it
+        for name, word in (("status", PROPOSED), ("origin", INFERRED)):  # until the user has reviewed it
             archive.run(f"UPDATE item SET {name} = ? WHERE {unknown_word(name)}", word)
         _count_on(archive)
         _stand_in(archive, {table: _last_number(damaged, table) for table in _NUMBERED})
-        _take_in_orphans(archive)
+        _adopt_orphans(archive)
         archive.run("DELETE FROM unindexed")
         archive.run("INSERT INTO unindexed SELECT id FROM step WHERE kind NOT NULL AND uuid != ?", STAND_IN)
         index_left(archive)
 
 
 def readable(path: str, copy: str) -> Connection:
-    """A connection to a damaged archive, or to a copy of it whose schema is mended."""
+    """Return a connection to a damaged archive, or to a copy of it with a repaired schema."""
     damaged = _tolerant(path)
     try:
         if has_expected_schema(damaged):
@@ -84,13 +84,13 @@ def readable(path: str, copy: str) -> Connection:
 def _tolerant(path: str) -> Connection:
     connection = connect(path, timeout=5.0, isolation_level=None)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    connection.execute("PRAGMA writable_schema = ON")  # what of the schema cannot be read is left out, and no error
+    connection.execute("PRAGMA writable_schema = ON")  # unreadable entries of the schema are skipped without an error
     return connection
 
 
 def _mend_schema(damaged: Connection) -> None:
-    """Give the entries of the schema their names and statements again. They are made in the same order everywhere, so
-    their row numbers tell which is which.
+    """Restore the entries of the schema. They are created in the same order everywhere, so they are identified by their
+    row numbers.
     """
     with closing(expected_schema(len(MIGRATIONS))) as expected:
         wanted = {number: entry for number, *entry in schema_rows(expected)}
@@ -103,14 +103,14 @@ def _mend_schema(damaged: Connection) -> None:
 
 
 def _copy(archive: Archive, damaged: Connection, table: str) -> bool:
-    """Copy the rows of a table; whether all could be read."""
+    """Copy the rows of a table, and return whether all could be read."""
     columns = typed_columns(archive.connection, table)
     is_whole = True
     try:
         present = {name for name, _ in typed_columns(damaged, table)}
     except UNREADABLE_ERRORS:
         return False
-    columns = [(name, kind) for name, kind in columns if name in present]  # of an older version there are fewer
+    columns = [(name, kind) for name, kind in columns if name in present]  # an older version has fewer
     if not columns:
         return False
     names = ", ".join(name for name, _ in columns)
@@ -124,7 +124,7 @@ def _copy(archive: Archive, damaged: Connection, table: str) -> bool:
 
 
 def _rows(damaged: Connection, table: str, names: str) -> Iterator[tuple[Any, ...] | None]:
-    """The rows that can be read, and None for each place where some cannot."""
+    """Yield the readable rows, and None for each gap."""
     if not _has_row_numbers(damaged, table):
         yield from _both_ways(damaged, f"SELECT {names} FROM {table}", names)
         return
@@ -134,7 +134,7 @@ def _rows(damaged: Connection, table: str, names: str) -> Iterator[tuple[Any, ..
             for number, *row in damaged.execute(
                 f"SELECT rowid, {names} FROM {table} WHERE rowid > ? ORDER BY rowid", (last,)
             ):
-                if number <= last:  # a page that is in the tree twice
+                if number <= last:  # a page is in the tree twice
                     yield None
                     return
                 last, step = number, 1
@@ -155,7 +155,7 @@ def _has_row_numbers(damaged: Connection, table: str) -> bool:
 
 
 def _both_ways(damaged: Connection, query: str, names: str) -> Iterator[tuple[Any, ...] | None]:
-    """The rows from the beginning, and where one cannot be read those from the end; some come twice then."""
+    """Yield the rows from the beginning, and after an unreadable one those from the end; some come twice."""
     backwards = ", ".join(f"{name} DESC" for name in names.split(", ")[:2])
     for ordered in (query, f"{query} ORDER BY {backwards}"):
         try:
@@ -167,14 +167,14 @@ def _both_ways(damaged: Connection, query: str, names: str) -> Iterator[tuple[An
 
 
 def _count_on(archive: Archive) -> None:
-    """Go on giving aliases behind those that were given; with a gap where the counters could not be read."""
+    """Continue the aliases behind the given ones, with a gap where a counter is unreadable."""
     for letter in ALIAS_LETTERS.values():
         if archive.row("SELECT 1 FROM counter WHERE letter = ?", letter) is None:
             raise_counter(archive, letter, _ITEM_GAP)
 
 
 def _stand_in(archive: Archive, last: dict[str, int]) -> None:
-    """Where the row with the last number is gone, put one there that holds nothing."""
+    """Insert an empty row where the row with the last number is missing."""
     standing = "(SELECT id FROM session WHERE session_id = ?)"
     archive.run("DELETE FROM step WHERE uuid = ?", STAND_IN)  # of an earlier damage
     archive.run("DELETE FROM compaction WHERE boundary_uuid = ?", STAND_IN)
@@ -194,8 +194,8 @@ def _stand_in(archive: Archive, last: dict[str, int]) -> None:
             )
 
 
-def _take_in_orphans(archive: Archive) -> None:
-    """Give steps whose turn is gone, and turns whose session is gone, one that says so: else nothing leads to them."""
+def _adopt_orphans(archive: Archive) -> None:
+    """Create the missing turns of steps and the missing sessions of turns, so that all steps can be found."""
     orphans = "FROM step WHERE turn NOT IN (SELECT id FROM turn)"
     if archive.row(f"SELECT 1 {orphans} LIMIT 1") is not None:
         archive.run("INSERT OR IGNORE INTO session (session_id) VALUES (?)", _SALVAGED)
@@ -209,7 +209,7 @@ def _take_in_orphans(archive: Archive) -> None:
 
 
 def _last_number(damaged: Connection, table: str) -> int:
-    """The last number that was given; 0 where none was."""
+    """Return the last number that was given; 0 where none was."""
     try:
         (found,) = damaged.execute(f"SELECT max(id) FROM {table}").fetchone()
     except UNREADABLE_ERRORS:

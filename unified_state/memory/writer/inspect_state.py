@@ -1,4 +1,4 @@
-"""Inspection of a state file: everything that is wrong with it, each finding with its JSON path. Changes nothing."""
+"""Validation of a state file. Each finding has its JSON path. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA = ("schemas", "unified-session-state-3.schema.json")
 
 
 def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
-    """All findings about a state file; none means that it is valid. With an archive, ids are looked up there too."""
+    """Return the findings about a state file. With an archive, ids are looked up there too. Raises NotFoundError."""
     try:
         with open(path, encoding="utf-8-sig") as file:
             content = json.load(file)
@@ -62,7 +62,7 @@ def _as_state(content: dict[str, Any]) -> State:
 
 
 def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
-    """Every entry: section, position, the letter its id must have, and its id."""
+    """Yield section, position, expected letter and id of every entry."""
     sections: dict[str, tuple[str, Sequence[Entry]]] = {
         "decisions": ("decision", state.decisions),
         "constraints": ("constraint", state.constraints),
@@ -76,12 +76,12 @@ def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
 
 
 def _ids(state: State) -> Iterator[Finding]:
-    """Ids that are given twice or have the wrong form."""
+    """Yield the ids that are used twice or have the wrong form."""
     counts = Counter(alias for _, _, _, alias in _sections(state))
     for section, position, letter, alias in _sections(state):
         path = f"$.{section}[{position}].id"
         if counts[alias] > 1:
-            yield Finding(path, f"the id {alias!r} is given {counts[alias]} times")
+            yield Finding(path, f"the id {alias!r} is used {counts[alias]} times")
         if not (alias.startswith(letter) and alias[1:].isdecimal()):
             yield Finding(path, f"{alias!r} is not an id of this section, such as {letter}1")
 

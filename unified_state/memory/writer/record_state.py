@@ -11,6 +11,7 @@ from unified_state.errors import NotFoundError, StorageError, UnifiedStateError
 from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.session_notes import add_notes, close_notes
 from unified_state.memory.archive.sessions import change_work, read_work
+from unified_state.memory.ledger.gate import NotAtGateError
 from unified_state.memory.ledger.record_item import accept, dismiss, lift, record_item, resolve, supersede
 from unified_state.memory.ledger.relate_items import hints
 from unified_state.memory.ledger.rules.short_item import short_form
@@ -44,7 +45,11 @@ def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str
         check_version(here.place)
         if os.path.lexists(here.place.state_path) and not archive.row("SELECT 1 FROM item LIMIT 1"):
             _show(here, archive, now)  # a new archive continues the numbers of an older state file
-        done.append(action(archive, now))
+        try:
+            done.append(action(archive, now))
+        except NotAtGateError:
+            _show(here, archive, now)  # a refused lift has recorded a proposal
+            raise
         _show(here, archive, now)
         return done[-1]
 
@@ -140,21 +145,21 @@ def save(
     from unified_state.settings import environment
 
     git, now = read_git_with_gitpython(workspace.place.repository.worktree, environment()), current_time()
-    noted: list[bool] = []  # a second attempt, in a new archive or a journal, must not repeat the notes
+    used: list[Workspace] = []  # a second attempt, in a new archive or a journal, must not repeat the notes
 
     def use(here: Workspace, archive: Archive) -> State:
         check_version(here.place)
         with archive.transaction():
             session = here.session_number(archive, now)
-            if not noted:
+            if not used:
                 _note(here, archive, session, to_text(now), highlights, actions)
             change_work(archive, session, {"branch": git.branch, "commit": git.commit})
-        noted.append(True)
+        used.append(here)
         calibrate(archive, now)
         return save_state(archive, here, now, trigger, git, _count_tokens)
 
     saved = _use(workspace, use)
-    note_about(workspace.place)
+    note_about(used[-1].place)
     return saved
 
 
