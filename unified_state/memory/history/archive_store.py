@@ -1,6 +1,6 @@
-"""The archive as a store of history: the same tables that hooks write, for whoever copies or compares histories.
+"""The archive as a store of history: the tables that hooks write, for copying and comparing histories.
 
-An alias is the archive's own name for an item: a newcomer whose alias is taken, or was ever given, gets the next one.
+An alias is the archive's own name for an item: a new item whose alias is taken, or was ever given, gets the next one.
 """
 
 from __future__ import annotations
@@ -52,23 +52,23 @@ _SECONDS = 30.0  # for another writer
 
 
 class SqliteStore:
-    """The archive at a path; it is made if there is none."""
+    """The archive at a path, which is created if there is none."""
 
     def __init__(self, path: str, *, archive: Archive | None = None) -> None:
-        """`archive` is for callers that have it open; closing the store leaves it open."""
+        """Use an open archive, which closing the store leaves open; without one, open it."""
         self._is_ours = archive is None
         self._archive = archive or Archive(path, seconds=_SECONDS)
 
     def append(self, records: Iterable[HistoryRecord]) -> int:
-        """Keep records, all or none; how many are new."""
-        given = list(records)  # what it comes from may be slow, or fail: nobody waits for it
+        """Keep records, all or none. Return how many are new."""
+        given = list(records)  # read before the transaction: the source may be slow, or fail
         try:
             with self._archive.transaction():
                 added = sum(self._keep(kind, list(run)) for kind, run in groupby(given, type))
         except DatabaseError as error:
             raise explained(error, self._archive.path) from error
         if any(isinstance(record, Tombstone) for record in given):
-            from unified_state.memory.archive.derived_file import remove_stale  # few records are
+            from unified_state.memory.archive.derived_file import remove_stale  # rarely needed
 
             remove_stale(self._archive)
         return added
@@ -86,48 +86,46 @@ class SqliteStore:
         return sum(keep[kind](self._archive, record) for record in records)
 
     def sessions(self) -> Iterator[StoredSession]:
-        """All sessions, in the order in which they were first heard of."""
+        """Return all sessions, in the order in which they were first seen."""
         return iter(read_sessions(self._archive))
 
     def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
-        """A page of the steps of a session; a position is twice a step's number, or one more than that of the step
-        behind which a shortened output belongs.
-        """
+        """Return a page of the steps of a session, with the positions that `read_page` gives."""
         number = session_number(self._archive, session_id)
         return [] if number is None else read_page(self._archive, number, session_id, after, limit)
 
     def find_steps(self, uuid: str) -> list[StoredStep]:
-        """The steps of a transcript entry."""
+        """Return the steps of a transcript entry."""
         rows = self._archive.rows("SELECT id FROM step WHERE uuid = ? AND kind NOT NULL ORDER BY block", uuid_key(uuid))
         return list(read_steps(self._archive, [number for (number,) in rows]).values())
 
     def items(self) -> Iterator[StoredItem]:
-        """All items, in the order in which they were first appended."""
+        """Return all items, in the order in which they were first appended."""
         return iter(as_stored(self._archive, list_items(self._archive)))
 
     def find_items(self, ref: str) -> list[StoredItem]:
-        """The item with that UUID, or all that have or had that alias."""
+        """Return the item with that UUID, or all that have or had that alias."""
         return as_stored(self._archive, items_called(self._archive, ref))
 
     def links(self) -> Iterator[StoredLink]:
-        """All links between items."""
+        """Return all links between items."""
         rows = self._archive.rows(
             "SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2"
         )
         return (StoredLink(*row) for row in rows)
 
     def compactions(self) -> Iterator[StoredCompaction]:
-        """All compactions that have a boundary, in the order in which they were first heard of."""
+        """Return all compactions that have a boundary, in the order in which they were first seen."""
         return iter(read_compactions(self._archive))
 
     def tombstones(self) -> Iterator[Tombstone]:
-        """Everything that was forgotten."""
+        """Return everything that was forgotten."""
         return (
             Tombstone(*row) for row in self._archive.rows("SELECT what, key, at FROM tombstone ORDER BY at, what, key")
         )
 
     def search(self, query: HistoryQuery) -> list[HistoryHit]:
-        """The steps that match best by BM25; the score tells the place."""
+        """Return the steps that match best by BM25. The score is one divided by the rank."""
         words = query_words(query.text)
         session = None if query.session_id is None else session_number(self._archive, query.session_id)
         if not words or (query.session_id is not None and session is None):
@@ -143,7 +141,7 @@ class SqliteStore:
         ]
 
     def counts(self) -> Counts:
-        """How much there is."""
+        """Return how much there is."""
         return Counts(
             sessions=self._count("session"),
             steps=self._count("step WHERE kind NOT NULL"),

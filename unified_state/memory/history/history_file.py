@@ -1,7 +1,7 @@
-"""A history file: all that a store holds of a project, as JSON Lines; it goes from one tier to another, exactly.
+"""A history file: everything a store holds of a project, as JSON Lines, to move it to another tier without loss.
 
-A header tells format, version and project, a last line how many records there are and the SHA-256 of all before it. So
-a file that was cut, or changed on its way, is known before anything of it is used.
+The header has format, version and project. The last line has the number of records and the SHA-256 of all lines before
+it, so a truncated or changed file is recognised before anything of it is used.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ _TARGET = "name a file in a folder of yours, on a disk with room"
 
 
 class Header(Record):
-    """What a history file tells of itself; `records` is None where that is not known yet."""
+    """The first line of a history file."""
 
     project: str
     version: int = VERSION
 
 
 def is_history(first_line: bytes) -> bool:
-    """Whether a file with this first line is a history file, of whatever version."""
+    """Return whether a file with this first line is a history file, of any version."""
     return FORMAT in str(_object(first_line).get("format"))
 
 
 def write_history(
     path: str, project: str, records: Iterable[HistoryRecord], seal: Callable[[str], str] | None = None
 ) -> int:
-    """Write a history file, whole or not at all, for its owner's eyes alone; how many records. `seal` signs its
-    SHA-256, so that who wrote it knows it again. Raises StorageError.
+    """Write a history file, whole or not at all, readable by its owner only. Return the number of records. Raises
+    StorageError. `seal` signs the SHA-256, so that its writer can verify the file later.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         message = f"{path} cannot be written: it is no file"  # a pipe, a device: one of that name would take its place
@@ -76,8 +76,8 @@ def write_history(
 
 
 def read_history(path: str) -> Iterator[Header | HistoryRecord]:
-    """The header of a history file, then its records, one by one. Raises ForeignFileError where something is wrong with
-    the file, NewerVersionError.
+    """Yield the header of a history file, then its records. Raises ForeignFileError for an unreadable or damaged file,
+    NewerVersionError for one of a newer format.
     """
     try:
         with open(path, "rb") as file:
@@ -88,7 +88,7 @@ def read_history(path: str) -> Iterator[Header | HistoryRecord]:
 
 
 def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
-    """Whether a history file that was read to its end was sealed so."""
+    """Return whether a history file, already read to its end, has this seal."""
     with open(path, "rb") as file:
         file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
         end = _object(file.read().splitlines()[-1])
@@ -96,23 +96,20 @@ def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
 
 
 def _lines(project: str, records: Iterable[HistoryRecord]) -> Iterator[bytes]:
-    """The header and the records. What has no order of its own is put into one, so that the same history is the same
-    file from every tier.
+    """Yield the lines of the header and the records. Links and tombstones are sorted, so that the same history is the
+    same file from every tier.
     """
     yield _line({"format": FORMAT, "version": VERSION, "project": project})
-    links: list[StoredLink] = []
-    tombstones: list[Tombstone] = []
+    last: list[StoredLink | Tombstone] = []
     for record in records:
-        if isinstance(record, StoredLink):
-            links.append(record)
-        elif isinstance(record, Tombstone):
-            tombstones.append(record)
+        if isinstance(record, (StoredLink, Tombstone)):
+            last.append(record)
         else:
             yield _line(to_object(record))
-    for link in sorted(links, key=lambda link: (link.from_uuid, link.to_uuid, link.relation)):
-        yield _line(to_object(link))
-    for tombstone in sorted(tombstones, key=lambda tombstone: (tombstone.what, tombstone.key)):
-        yield _line(to_object(tombstone))
+    for record in sorted(
+        last, key=lambda record: (isinstance(record, Tombstone), *map(str, record.as_dict().values()))
+    ):
+        yield _line(to_object(record))
 
 
 def _line(value: dict[str, Any]) -> bytes:

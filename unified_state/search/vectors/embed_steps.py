@@ -1,7 +1,7 @@
-"""Embedding: the steps of an archive get vectors of what they mean, the newest first, in small batches.
+"""Embedding: make vectors for the steps of an archive, the newest first, in small batches.
 
-Each batch is committed by itself, so a run that is ended goes on where it stopped. One run at a time; a vector is only
-kept for the text that it was made of. Never done by a hook.
+Each batch is one commit, so an interrupted run resumes where it stopped. One run works at a time, and never a hook. A
+vector is kept only for the text that it was made of.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _BATCH = 64  # steps that are lost at most where a run is killed: some seconds o
 
 
 class Embedded(Record):
-    """What a run did: vectors added, and steps that hold nothing the model can read. Then what there is now: vectors
-    of the model, and steps.
+    """The result of a run: vectors added, and steps with no text that the model can read. Then the totals: vectors of
+    the model, and steps.
     """
 
     model: str
@@ -49,10 +49,11 @@ class Embedded(Record):
 
 
 def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
-    """Give vectors of a model to at most so many steps that have none; to all of them where there is no limit.
+    """Make vectors of a model for steps that have none, up to the limit. Return the result. Raises StorageError where
+    another run is at work.
 
-    `begin` is told how many there are to do, and gives what is told of each batch. The vectors of other versions of the
-    model stay until all steps have one of this version. Raises StorageError where another run is at it.
+    `begin` is called with the number of steps to do, and returns what is called after each batch. Vectors of the
+    model's other versions stay until all steps have one of this version.
     """
     model = open_model(name)
     with vector_lock(workspace):
@@ -81,7 +82,7 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
 
 
 def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) -> int:
-    """Store the vectors of a batch, but for steps whose text was forgotten or masked meanwhile."""
+    """Store the vectors of a batch, without steps whose text was forgotten or masked meanwhile. Return how many."""
     with archive.transaction(durable=False):
         same = [(step, vector) for step, text, vector in found if text_to_embed(archive, step) == text]
         return add_vectors(archive, number, same)

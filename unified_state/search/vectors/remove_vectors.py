@@ -20,7 +20,7 @@ _LOCK = "embed.lock"
 
 
 class RemovedVectors(Record):
-    """How many vectors of a model were removed, and the size of the archive's file now."""
+    """The result: how many vectors of a model were removed, and the size of the archive now."""
 
     model: str
     removed: int
@@ -28,15 +28,15 @@ class RemovedVectors(Record):
 
 
 def vector_lock(workspace: Workspace) -> FileLock:
-    """Held by the one run that makes or removes vectors of a repository."""
+    """Return the lock of the one run that makes or removes vectors of a repository."""
     message = "another process is making vectors for this repository"
     busy = StorageError(message, "it goes on where one was ended; wait for it")
     return FileLock(os.path.join(workspace.place.folder, _LOCK), 0, busy)
 
 
 def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
-    """Remove the vectors of a model, in all its versions, and what was made of them. Raises StorageError where a run is
-    making some.
+    """Remove the vectors of a model, in all its versions, and the files derived from them. Raises StorageError where a
+    run is making vectors.
     """
 
     def action(archive: Archive) -> RemovedVectors:

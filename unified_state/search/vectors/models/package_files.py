@@ -1,7 +1,6 @@
-"""Files in other packages, found without importing these: what they hold is wanted, not their code.
+"""Files of other packages, found without importing the packages.
 
-A file that is not as it was installed is refused, since a model with a damaged weight answers as readily as a whole
-one.
+A file that differs from the installed one is refused, since a model with a damaged weight answers like a whole one.
 """
 
 from __future__ import annotations
@@ -49,15 +48,13 @@ class PackageFile:
 
 
 def unusable(path: str, problem: object) -> DamagedFileError:
-    """What is raised of a file that is as it was installed, and yet none that can be read: of another version of its
-    package.
-    """
+    """Return the error of a file that is as installed, but cannot be used: it is of another version of its package."""
     told = " ".join(str(problem).split())[:_TOLD]
     return DamagedFileError(f"{path} is no model that can be used here: {told}", _AGAIN)
 
 
 def read_tokenizer(path: str) -> Any:
-    """The tokenizer of a file."""
+    """Return the tokenizer of a file. Raises DamagedFileError."""
     try:
         return Tokenizer.from_file(path)
     except Exception as error:  # it raises no class of its own
@@ -65,7 +62,7 @@ def read_tokenizer(path: str) -> Any:
 
 
 def version_of(*files: PackageFile) -> str:
-    """A name for the content of files: another one for any other content."""
+    """Return a name of the files' content: any other content has another one."""
     return hashlib.sha256(b"".join(file.digest for file in files)).hexdigest()[:_DIGITS]
 
 
@@ -79,12 +76,12 @@ def _digest(path: str) -> bytes:
 
 
 def _as_recorded(digest: bytes) -> str:
-    """A digest as the list of a package's files has it."""
+    """Return a digest as the list of a package's files has it."""
     return urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
-    """The vector of unit length; None for one without a direction."""
+    """Return the vector at unit length, packed; None for one without a direction."""
     length = np.linalg.norm(vector)
     if not np.isfinite(length) or length == 0:
         return None
@@ -92,5 +89,5 @@ def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
 
 
 def begin_of(text: str) -> str:
-    """As much of a text as is ever looked at, in characters that can be read."""
+    """Return the beginning of a text that a model reads, in well-formed characters."""
     return well_formed(text[:EMBEDDED_CHARACTERS])
