@@ -48,15 +48,13 @@ def keep_restored(archive: Archive, compaction: int, refs: tuple[str, ...], toke
 
 def tell_once(archive: Archive, compaction: int, now: int) -> bool:
     """Whether the user has not been told of this compaction yet, which is noted now."""
-    row = archive.row("SELECT told_at FROM survival WHERE compaction = ?", compaction)
-    if row is None or row[0] is not None:
-        return False
-    archive.run("UPDATE survival SET told_at = ? WHERE compaction = ?", now, compaction)
-    return True
+    return bool(
+        archive.run("UPDATE survival SET told_at = ? WHERE compaction = ? AND told_at IS NULL", now, compaction)
+    )
 
 
 def find_survival(archive: Archive, compaction: int) -> Survived | None:
-    """What is kept of a compaction."""
+    """What is kept of a compaction, or None."""
     row = archive.row(_SELECT + "WHERE compaction = ?", compaction)
     return None if row is None else _survived(row)
 

@@ -15,7 +15,7 @@ from unified_state.lib.text import fenced
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
 from unified_state.memory.archive.session_notes import open_notes, pending_actions
-from unified_state.memory.archive.sessions import LOCAL_SESSION, STAND_IN, read_work, session_number
+from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_in_file, paged_out_refs
@@ -23,6 +23,7 @@ from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED, Composition, Known
 from unified_state.model.session_state import GitState, WorkItem
+from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose
 from unified_state.restore.rules.working_set_lines import outline
 
@@ -31,10 +32,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.compactions import Compaction
     from unified_state.memory.repository.place import Place
     from unified_state.model.item import LedgerItem
-    from unified_state.model.known import Reason, Survival, TurnOutline, WorkingSet
+    from unified_state.model.known import Reason, TurnOutline, WorkingSet
     from unified_state.settings import Settings
 
 _TURNS, _PENDING = 14, 20
@@ -56,10 +56,11 @@ def gather(
     *,
     since: int | None = None,
     with_turns: bool = False,
-    health: str | None = None,
 ) -> Known:
-    """All that a session could be given back now: of `source`, whose work and turns count; on resume and fork only what
-    others recorded `since` its last entry. The turns come after a compaction, else `with_turns`.
+    """Read all that a session could be given back, from the ledger and from the session `source`.
+
+    On resume and fork only the items count that other sessions recorded `since` the last entry of `source`. The turns
+    and the working set are read after a compaction, and where `with_turns` is set.
     """
     active = items_in_file(archive, ACTIVE)
     goes_on = reason in {"resume", "fork"}
@@ -67,7 +68,9 @@ def gather(
     work = _work_of(archive, source)
     is_compacted = reason in {"compact", "prompt"}
     compaction = latest_compaction(archive, source) if is_compacted and source is not None else None
+    survived = find_survival(archive, compaction.id) if compaction and compaction.summary else None
     turns, working_set = _conversation(archive, source) if is_compacted or with_turns else ((), None)
+    saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive)
     found = Known(
         reason=reason,
         now=now,
@@ -81,18 +84,13 @@ def gather(
         pending_actions=pending_actions(archive, source, _PENDING),
         turns=turns,
         working_set=working_set,
-        health=health,
-        survival=_survival(archive, compaction),
-        **_saved(archive, place),
-        **_archived(archive),
+        survival=survived.survival if survived else None,
+        saved_at=to_milliseconds(saved[0]) if saved else None,
+        git=GitState.from_disk(parse_json(saved[1])) if saved else None,
+        turn_count=turn_count,
+        last_turn_at=last_turn_at,
     )
     return with_validities(archive, place.repository, found, active)
-
-
-def _survival(archive: Archive, compaction: Compaction | None) -> Survival | None:
-    """What the summary of a compaction kept, where it was seen."""
-    found = find_survival(archive, compaction.id) if compaction is not None and compaction.summary else None
-    return found.survival if found is not None else None
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
@@ -117,15 +115,7 @@ def fence_and_remember(archive: Archive, session: int, known: Known, part: str, 
     with archive.transaction(durable=False):
         keep_restore(
             archive,
-            Restore(
-                nonce=nonce,
-                session=session,
-                compaction=known.compaction,
-                part=part,
-                at=known.now,
-                delivered_at=None,
-                text=text,
-            ),
+            Restore(nonce, session, known.compaction, part, at=known.now, delivered_at=None, text=text),
         )
     return fenced(text, nonce, _ABOUT[part])
 
@@ -135,22 +125,6 @@ def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
     work = read_work(archive, session) if session is not None else {}
     local = session_number(archive, LOCAL_SESSION)
     return work if work.get("workItem") or local is None else read_work(archive, local)
-
-
-def _saved(archive: Archive, place: Place) -> dict[str, Any]:
-    """When the worktree's state was saved last, and how its git stood then."""
-    row = archive.row("SELECT at, git FROM saved WHERE state_path = ?", place.state_path)
-    return {} if row is None else {"saved_at": to_milliseconds(row[0]), "git": GitState.from_disk(parse_json(row[1]))}
-
-
-def _archived(archive: Archive) -> dict[str, Any]:
-    """How many turns there are, and when the last one was. Told from their numbers, as to count them takes longer in
-    a larger archive; behind a damage only those count that came since.
-    """
-    last = archive.row("SELECT id, at FROM turn ORDER BY id DESC LIMIT 1")
-    stand_in = session_number(archive, STAND_IN)
-    first = archive.row("SELECT max(id) FROM turn WHERE session = ?", stand_in)[0] or 0
-    return {} if last is None or last[0] == first else {"turn_count": last[0] - first, "last_turn_at": last[1]}
 
 
 def _by_others(archive: Archive, session: int | None, since: int | None, items: list[LedgerItem]) -> list[LedgerItem]:

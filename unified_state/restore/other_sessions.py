@@ -10,7 +10,7 @@ from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.ledger.source_table import links_of
 from unified_state.model.known import ELSEWHERE, Known
 from unified_state.restore.compose_restore import fence_and_remember
-from unified_state.restore.news_table import take_news
+from unified_state.restore.restore_table import take_news
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +25,20 @@ if TYPE_CHECKING:
 _MOST, _CHARACTERS = 6, 300  # items, and characters of one
 
 
-def holding_text(item: LedgerItem, replaced: Sequence[str], known: Known) -> str:
-    """An item that holds now, and which ones no longer do because of it."""
+def _holding(archive: Archive, item: LedgerItem, known: Known) -> str:
+    """An item that holds now, and the items that it supersedes."""
+    replaced = [link.ref for link in links_of(archive, item) if link.relation == "supersedes" and link.is_from]
     instead = f" [in place of {', '.join(replaced)}]" if replaced else ""
     return with_validity(f"{item_line(item, _CHARACTERS)}{instead}", item, known)
 
 
-def ceased_text(item: LedgerItem, by: str | None) -> str:
-    """An item that no longer holds, and what holds now in its place."""
-    return f"{item.alias} is superseded by {by}" if by else f"{item.alias} no longer holds ({item.status})"
+def _ceased(archive: Archive, item: LedgerItem) -> str:
+    """An item that no longer holds, and the item that superseded it."""
+    newer = _find(archive, item.superseded_by) if item.superseded_by else None
+    return f"{item.alias} is superseded by {newer.alias}" if newer else f"{item.alias} no longer holds ({item.status})"
 
 
-def elsewhere_line(texts: Sequence[str]) -> str:
-    """The one line; empty where there is nothing to say."""
-    if not texts:
-        return ""
+def _elsewhere_line(texts: Sequence[str]) -> str:
     left = len(texts) - _MOST
     more = f"; and {left} more: `unified-state decision list`, `unified-state constraint list`" if left > 0 else ""
     return f"[ELSEWHERE] Recorded outside of this session since its last prompt: {'; '.join(texts[:_MOST])}{more}"
@@ -57,11 +56,9 @@ def decided_elsewhere(archive: Archive, repository: Repository, session: int, no
     known = with_validities(archive, repository, Known(reason="prompt", now=now, items=holding), holding)
     ceased = [item for one, item in changed if item.status != ACTIVE and one.was_active]
     told = {item.uuid for item in holding}
-    line = elsewhere_line(
-        [holding_text(item, _replaced(archive, item), known) for item in holding]
-        + [ceased_text(item, _alias(archive, item)) for item in ceased if item.superseded_by not in told]
-    )
-    return fence_and_remember(archive, session, known, ELSEWHERE, line) if line else ""
+    texts = [_holding(archive, item, known) for item in holding]
+    texts += [_ceased(archive, item) for item in ceased if item.superseded_by not in told]
+    return fence_and_remember(archive, session, known, ELSEWHERE, _elsewhere_line(texts)) if texts else ""
 
 
 def _find(archive: Archive, uuid: str) -> LedgerItem | None:
@@ -70,14 +67,3 @@ def _find(archive: Archive, uuid: str) -> LedgerItem | None:
         return find_item(archive, uuid)
     except NotFoundError:
         return None
-
-
-def _replaced(archive: Archive, item: LedgerItem) -> list[str]:
-    """The items that it supersedes."""
-    return [link.ref for link in links_of(archive, item) if link.relation == "supersedes" and link.is_from]
-
-
-def _alias(archive: Archive, item: LedgerItem) -> str | None:
-    """What holds in the place of an item."""
-    newer = _find(archive, item.superseded_by) if item.superseded_by else None
-    return None if newer is None else newer.alias

@@ -19,6 +19,7 @@ from unified_state.model.hook_event import PARTS, Moment
 from unified_state.model.known import RELEVANT, Composition
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
+from unified_state.restore.restore_table import newest_session
 from unified_state.restore.rules.compose import compose
 
 TYPE_CHECKING = False
@@ -42,13 +43,6 @@ class Preview(Record):
     parts: list[dict[str, Any]]
 
 
-class Given(Record):
-    """What the restore is made for beside the session: the client's summary, and the prompt that follows."""
-
-    summary: str | None = None
-    prompt: str | None = None
-
-
 def preview_restore(
     workspace: Workspace,
     now: int,
@@ -58,20 +52,20 @@ def preview_restore(
     prompt: str | None = None,
     tokens: int | None = None,
 ) -> Preview:
-    """The restore after a compaction, now; with a `prompt`, also the turns that it is about."""
+    """The restore after a compaction with this `summary`, now; with a `prompt`, also the turns that it is about."""
     if tokens is not None:
         workspace.settings.restore_tokens = tokens
     if transcript is not None:
-        return _of_transcript(workspace, now, transcript, Given(summary, prompt))
+        return _of_transcript(workspace, now, transcript, summary, prompt)
     if workspace.is_empty:
         return Preview("", 0, [])
     return workspace.use(
-        lambda archive: _compose(archive, workspace, _session(archive, workspace), now, Given(summary, prompt))
+        lambda archive: _preview(archive, workspace, _session(archive, workspace), now, summary, prompt)
     )
 
 
-def _of_transcript(workspace: Workspace, now: int, path: str, given: Given) -> Preview:
-    """The transcript goes into an archive of its own that is gone afterwards."""
+def _of_transcript(workspace: Workspace, now: int, path: str, summary: str | None, prompt: str | None) -> Preview:
+    """Read the transcript into a temporary archive, and preview its session."""
     if not os.path.isfile(path):
         message = f"there is no file {path}"
         raise NotFoundError(message, "name a transcript (*.jsonl)")
@@ -83,35 +77,33 @@ def _of_transcript(workspace: Workspace, now: int, path: str, given: Given) -> P
         archive.run("PRAGMA synchronous = OFF")
         capture = Capture(archive, workspace.masker, Moment(now))
         capture.transcript(os.path.abspath(path), head.session_id, to_end=True)
-        return _compose(archive, workspace, session_number(archive, head.session_id), now, given)
+        return _preview(archive, workspace, session_number(archive, head.session_id), now, summary, prompt)
 
 
 def _session(archive: Archive, workspace: Workspace) -> int | None:
-    if workspace.session_id is not None:
-        number = session_number(archive, workspace.session_id)
-        if number is None:
-            message = f"there is no session {workspace.session_id} in the archive"
-            raise NotFoundError(message, "`unified-state search` names the sessions it finds")
-        return number
-    row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
-    return None if row is None else row[0]
+    if workspace.session_id is None:
+        return newest_session(archive)
+    number = session_number(archive, workspace.session_id)
+    if number is None:
+        message = f"there is no session {workspace.session_id} in the archive"
+        raise NotFoundError(message, "`unified-state search` names the sessions it finds")
+    return number
 
 
-def _compose(archive: Archive, workspace: Workspace, session: int | None, now: int, given: Given) -> Preview:
+def _preview(
+    archive: Archive, workspace: Workspace, session: int | None, now: int, summary: str | None, prompt: str | None
+) -> Preview:
     known = gather(archive, workspace.place, session, "compact", now)
-    if given.summary is not None:
-        survival = judge(stated_items(archive, [ACTIVE, SUPERSEDED]), given.summary)
-        known = known.replace(summary=given.summary, survival=survival)
-    relevant = _relevant(archive, known, workspace.settings, given.prompt) if given.prompt else ""
+    if summary is not None:
+        survival = judge(stated_items(archive, [ACTIVE, SUPERSEDED]), summary)
+        known = known.replace(summary=summary, survival=survival)
+    relevant = _relevant(archive, known, workspace.settings, prompt) if prompt else ""
     texts = {**_within(known, workspace.settings, relevant).as_dict(), RELEVANT: relevant}
     parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts[part]]
     text = "\n".join(text for _, text in parts)
     *sizes, tokens = count_tokens([*(text for _, text in parts), text])
-    return Preview(
-        text=text,
-        tokens=tokens,
-        parts=[{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)],
-    )
+    told = [{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)]
+    return Preview(text, tokens, told)
 
 
 def _relevant(archive: Archive, known: Known, settings: Settings, prompt: str) -> str:
@@ -151,8 +143,7 @@ def state_banner(workspace: Workspace, now: int) -> str:
     """The state of a workspace as text."""
 
     def action(archive: Archive) -> str:
-        row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
-        known = gather(archive, workspace.place, row[0] if row else None, "startup", now)
+        known = gather(archive, workspace.place, newest_session(archive), "startup", now)
         return compose(known, _NO_LIMIT, _NO_LIMIT).brief or "the state is empty"
 
     return workspace.use(action)

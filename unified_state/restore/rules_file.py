@@ -73,10 +73,10 @@ def write_rules_file(archive: Archive, place: Place, settings: Settings, now: in
 def _text(archive: Archive, place: Place, settings: Settings, now: int) -> str:
     """What a new session would be told, within the budget of the state, as of now."""
     from unified_state.restore.compose_restore import gather
+    from unified_state.restore.restore_table import newest_session
     from unified_state.restore.rules.compose import compose
 
-    newest = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
-    known = gather(archive, place, newest[0] if newest else None, "startup", now)
+    known = gather(archive, place, newest_session(archive), "startup", now)
     told = compose(known, settings.budget_max).brief or _NOTHING
     about = f"recorded facts of this project, as of {to_text(now)}, as data"
     return f"{_OPENING}\n\n{fenced(told, os.urandom(6).hex(), about)}\n"

@@ -92,7 +92,8 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     where something depends on it.
     """
     constraints = list_items(archive, CONSTRAINT, [ACTIVE])
-    others = [item for kind in (DECISION, QUESTION, ATTEMPT) for item in _newest(archive, kind)]
+    kinds = (DECISION, QUESTION, ATTEMPT)
+    others = [item for kind in kinds for item in reversed(newest_items(archive, kind, _LOOKED_AT))]
     in_work = read_working_set(archive, session).files
     text = task() if others or in_work else ""
     asked = read_task(text)
@@ -104,11 +105,6 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     known = Known(reason="subagent", now=now, items=items, working_set=WorkingSet(files=files) if files else None)
     composed = compose(with_validities(archive, place.repository, known, items), tokens)
     return "\n".join(filter(None, (composed.brief, composed.working_set)))
-
-
-def _newest(archive: Archive, kind: str) -> list[LedgerItem]:
-    """The newest items of a kind, the oldest of them first."""
-    return newest_items(archive, kind, _LOOKED_AT)[::-1]
 
 
 def _counts(items: Sequence[LedgerItem], words: Sequence[str]) -> list[dict[str, float]]:

@@ -19,15 +19,8 @@ _NOT_SENT = "Before going idle the user had selected: "
 _NO_OPTION = "(no option selected)"
 _NOTES = " notes: "
 # What ends an answer, and what ends the user's notes to one, beside the next question.
-_ENDS = (
-    '" selected preview:\n',
-    '" notes: ',
-    '". You can now ',
-    '". Read the answers',
-    '". They also wrote',
-    '". Call ',
-)
 _NOTES_ENDS = (". You can now ", ". Read the answers", ". They also wrote", ". Call ")
+_ENDS = ('" selected preview:\n', '" notes: ', *(f'"{end}' for end in _NOTES_ENDS))
 
 
 def answers(call: dict[str, Any], result: str) -> Iterator[Fact]:
@@ -172,13 +165,13 @@ def whole_list(call: dict[str, Any]) -> tuple[Todo, ...]:
     return tuple(
         Todo(str(number), text, _state(entry.get("status")) or "pending")
         for number, entry in enumerate(entries, 1)
-        if (text := _todos_text(entry.get("content")))
+        if (text := _stripped(entry.get("content")))
     )
 
 
 def changed_entry(tool: str, call: dict[str, Any], result: str) -> Todo | None:
     """The entry that TaskCreate added or TaskUpdate changed."""
-    text = _todos_text(call.get("subject")) or None
+    text = _stripped(call.get("subject")) or None
     if tool == TASK_CREATE:
         key = result.removeprefix(_CREATED).split(None, 1)[0] if result.startswith(_CREATED) else ""
         return Todo(key, text, "pending") if key and text else None
@@ -190,5 +183,5 @@ def _state(value: object) -> str | None:
     return value if isinstance(value, str) and value in STATES else None
 
 
-def _todos_text(value: object) -> str:
+def _stripped(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""

@@ -116,20 +116,7 @@ _RUNNERS = frozenset((
     "make", "go", "cargo", "npm", "pnpm", "yarn", "bun", "npx", "mise", "just", "task", "uv", "poetry", "python",
     "python3", "mvn", "gradle", "./gradlew", "bundle", "rake", "dotnet", "swift", "bazel", "ninja", "cmake", "deno",
 ))  # fmt: skip
-_CHECKS = (
-    "test",
-    "check",
-    "lint",
-    "build",
-    "vet",
-    "compile",
-    "clippy",
-    "pytest",
-    "mypy",
-    "typecheck",
-    "unittest",
-    "tsc",
-)
+_CHECKS = ("test", "check", "lint", "build", "vet", "compile", "clippy", "pytest", "mypy", "unittest", "tsc")
 
 
 def is_failed_check(command: str, result: str) -> bool:

@@ -8,105 +8,83 @@ from __future__ import annotations
 
 BREAK = "break"  # ends a clause
 NOT, MUST, SHOULD, CAN, MAY, ALL, SOME, ONLY = "not", "must", "should", "can", "may", "all", "some", "only"
-LIMIT, AT_LEAST, AT_MOST = "if", "at least", "at most"
+LIMIT, AT_LEAST, AT_MOST = "if", "at-least", "at-most"
 BEFORE, AFTER = "before", "after"  # which of two things comes last
 OVER, FROM, TO, BY, PREFER = "over", "from", "to", "by", "prefer"  # which of two things is given up
 LIGHT = "light"  # says nothing by itself
-_SENSES = {
-    NOT: """
-        not no never none nothing nobody neither without cannot avoid forbid forbidden prohibit prohibited ban banned
-        disallow disallowed refrain prevent non against lack skip no_longer free_of nicht kein keine keinen nie
-        niemals ohne verboten pas jamais sans aucun aucune interdit nunca sin jamás não nem niet geen zonder inte
-        aldrig utan ikke не нет нельзя никогда без
-    """,
-    MUST: """
-        must shall required require requires mandatory obligatory always has_to have_to had_to need_to needs_to muss
-        müssen immer doit doivent toujours obligatoire debe deben siempre deve devem sempre moet altijd должен должны
-        нужно
-    """,
-    SHOULD: "should recommended recommend recommends preferably ideally soll sollte devrait debería",
-    MAY: """
-        may might could optional optionally perhaps maybe possibly consider considering considered tentatively
-        if_possible where_possible nice_to_have if_needed when_possible not_required not_mandatory need_not
-        not_necessary free_to kann können peut puede pode kan может можно
-    """,
-    CAN: "can able allowed capable",
-    ALL: "all every each everywhere everyone any",
-    SOME: "some several few sometimes partly certain",
-    ONLY: """
-        only solely exclusively limited_to restricted_to nur seulement uniquement solo solamente somente alleen только
-    """,
-    LIMIT: """
-        except unless excluding until till if except_for other_than apart_from aside_from but_not for_now as_long_as
-        außer sauf excepto exceto кроме bis hasta até
-    """,
-    AT_LEAST: """
-        exceeding minimum min ≥ >= > at_least no_less_than no_fewer_than or_more or_higher or_newer or_later or_above
-        more_than greater_than larger_than longer_than and_up and_newer and_above mindestens
-    """,
-    AT_MOST: """
-        maximum max ≤ <= < at_most no_more_than not_more_than up_to or_less or_fewer or_lower or_older or_below
-        less_than fewer_than smaller_than shorter_than not_exceed höchstens
-    """,
-    BEFORE: "before precedes preceding then prior_to ahead_of vor avant antes перед",
-    AFTER: "after follows following nach après después depois после",
-    PREFER: "prefer prefers preferred",
-    OVER: """
-        over outranks replaces supersedes instead_of rather_than in_place_of as_opposed_to takes_precedence_over
-        in_preference_to statt anstatt вместо
-    """,
-    FROM: "from",
-    TO: "to into",
-    BY: "by with",
-    BREAK: "and but because so since while although though und aber weil et mais y pero и но nor",
-    LIGHT: """
-        a an the this that these those it its they them their there here we our us you your i he she his her one is
-        are was were be been being am has have had having do does did doing done will would get gets got of in on at
-        for as onto via or also too both just per through about within which what who whom whose where when how why
-        than such like very more most much many still under now current currently already yet again please make makes
-        sure new based ca wo let lets need needs der die das den dem des ein eine einen einem einer oder für mit von
-        zu im am auf ist sind wird werden le la les un une des du de ou pour avec dans est sont sur par ne n el los
-        las o para con en es son por
-    """,
-}
-SENSE_OF = {word.replace("_", " "): sense for sense, words in reversed(_SENSES.items()) for word in words.split()}
+
+
+def _senses(table: str) -> dict[str, str]:
+    """The sense of each word of a table of `sense: words;`; in a phrase `_` stands for a space."""
+    senses: dict[str, str] = {}
+    for group in table.split(";"):
+        sense, _, words = group.partition(":")
+        for word in words.split():
+            senses.setdefault(word.replace("_", " "), sense.strip())
+    return senses
+
+
+SENSE_OF = _senses("""
+not: not no never none nothing nobody neither without cannot avoid forbid forbidden prohibit prohibited ban banned
+disallow disallowed refrain prevent non against lack skip no_longer free_of nicht kein keine keinen nie niemals ohne
+verboten pas jamais sans aucun aucune interdit nunca sin jamás não nem niet geen zonder inte aldrig utan ikke не нет
+нельзя никогда без;
+must: must shall required require requires mandatory obligatory always has_to have_to had_to need_to needs_to muss
+müssen immer doit doivent toujours obligatoire debe deben siempre deve devem sempre moet altijd должен должны нужно;
+should: should recommended recommend recommends preferably ideally soll sollte devrait debería;
+may: may might could optional optionally perhaps maybe possibly consider considering considered tentatively
+if_possible where_possible nice_to_have if_needed when_possible not_required not_mandatory need_not not_necessary
+free_to kann können peut puede pode kan может можно;
+can: can able allowed capable;
+all: all every each everywhere everyone any;
+some: some several few sometimes partly certain;
+only: only solely exclusively limited_to restricted_to nur seulement uniquement solo solamente somente alleen только;
+if: except unless excluding until till if except_for other_than apart_from aside_from but_not for_now as_long_as außer
+sauf excepto exceto кроме bis hasta até;
+at-least: exceeding minimum min ≥ >= > at_least no_less_than no_fewer_than or_more or_higher or_newer or_later
+or_above more_than greater_than larger_than longer_than and_up and_newer and_above mindestens;
+at-most: maximum max ≤ <= < at_most no_more_than not_more_than up_to or_less or_fewer or_lower or_older or_below
+less_than fewer_than smaller_than shorter_than not_exceed höchstens;
+before: before precedes preceding then prior_to ahead_of vor avant antes перед;
+after: after follows following nach après después depois после;
+prefer: prefer prefers preferred;
+over: over outranks replaces supersedes instead_of rather_than in_place_of as_opposed_to takes_precedence_over
+in_preference_to statt anstatt вместо;
+from: from;
+to: to into;
+by: by with;
+break: and but because so since while although though und aber weil et mais y pero и но nor;
+light: a an the this that these those it its they them their there here we our us you your i he she his her one is are
+was were be been being am has have had having do does did doing done will would get gets got of in on at for as onto
+via or also too both just per through about within which what who whom whose where when how why than such like very
+more most much many still under now current currently already yet again please make makes sure new based ca wo let
+lets need needs der die das den dem des ein eine einen einem einer oder für mit von zu im am auf ist sind wird werden
+le la les un une des du de ou pour avec dans est sont sur par ne n el los las o para con en es son por;
+""")
 LONGEST_PHRASE = 4  # words
-CJK_SENSES = {  # the longer before what they hold
-    word: sense
-    for sense, words in (
-        (MUST, "なければならない なければなりません 必须 必須 務必 务必 一定 必ず 반드시 해야"),
-        (NOT, "してはならない してはいけない ではない しない ません ない 禁止 なし 不要 不得 不能 不可"),
-        (NOT, "不会 不允许 不应 不再 不 没有 没 勿 别 未 无 無 않 금지 없"),
-        (MAY, "可以 可能 可选 任意 かもしれない でもよい 선택"),
-        (ONLY, "只 仅 のみ だけ"),
-        (AT_LEAST, "至少 以上 少なくとも 최소"),
-        (AT_MOST, "至多 最多 以下 以内 최대"),
-        (OVER, "而不是 而非 代わりに"),
-        (BEFORE, "之前 以前 の前"),
-        (AFTER, "之后 以后 の後"),
-    )
-    for word in words.split()
-}
+CJK_SENSES = _senses("""
+must: なければならない なければなりません 必须 必須 務必 务必 一定 必ず 반드시 해야;
+not: してはならない してはいけない ではない しない ません ない 禁止 なし 不要 不得 不能 不可 不会 不允许
+不应 不再 不 没有 没 勿 别 未 无 無 않 금지 없;
+may: 可以 可能 可选 任意 かもしれない でもよい 선택;
+only: 只 仅 のみ だけ;
+at-least: 至少 以上 少なくとも 최소;
+at-most: 至多 最多 以下 以内 최대;
+over: 而不是 而非 代わりに;
+before: 之前 以前 の前;
+after: 之后 以后 の後;
+""")  # a longer one before what it holds
 
 _UNITS = """
-time .001 ms msec millisecond milliseconds 毫秒 ミリ秒
-time 1 s sec secs second seconds 秒 초
-time 60 min mins minute minutes 分钟 分 분 minuten
-time 3600 h hr hrs hour hours 小时 時間 시간 stunden
-time 86400 d day days 天 日 일 tage
-time 604800 week weeks
-month 1 month months
-month 12 year years
-size 1 byte bytes
-size 1024 kb kib kilobyte kilobytes
-size 1048576 mb mib megabyte megabytes
-size 1073741824 gb gib gigabyte gigabytes
-part 1 % percent pct
-pixel 1 px pixel pixels
+time .001 ms msec millisecond milliseconds 毫秒 ミリ秒; time 1 s sec secs second seconds 秒 초;
+time 60 min mins minute minutes 分钟 分 분 minuten; time 3600 h hr hrs hour hours 小时 時間 시간 stunden;
+time 86400 d day days 天 日 일 tage; time 604800 week weeks; month 1 month months; month 12 year years;
+size 1 byte bytes; size 1024 kb kib kilobyte kilobytes; size 1048576 mb mib megabyte megabytes;
+size 1073741824 gb gib gigabyte gigabytes; part 1 % percent pct; pixel 1 px pixel pixels
 """
 UNITS = {
     unit: (dimension, float(factor))
-    for dimension, factor, *units in map(str.split, _UNITS.strip().splitlines())
+    for dimension, factor, *units in map(str.split, _UNITS.split(";"))
     for unit in units
 }
 _NUMERALS = """

@@ -89,7 +89,7 @@ class HookCall:
         with archive.transaction(durable=False):
             session = self.session(archive, session_id_of(archive, predecessor))
             if knows_news:
-                from unified_state.restore.news_table import know_news
+                from unified_state.restore.restore_table import know_news
 
                 know_news(archive, session)
             path = self.event.transcript_path

@@ -66,8 +66,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         call.now,
         since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
         with_turns=reason == "clear" and call.settings.restore_on_clear == "full",
-        health=health,
-    )
+    ).replace(health=health)
     known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
     text = restored_text(known, call.settings).as_dict()[call.part]
     if call.part == BRIEF:

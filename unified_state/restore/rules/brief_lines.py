@@ -6,17 +6,18 @@ from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
 from unified_state.memory.ledger.rules.short_item import is_binding
-from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from unified_state.model.item import LedgerItem
     from unified_state.model.known import Known, Survival
 
     Section = tuple[str, list[str], float]  # title, lines, worth of a line
+    Row = tuple[str, str, float, str, Callable[[LedgerItem], bool]]
 
 
 _MOST_REFS = 12  # in the line for the user
@@ -86,41 +87,6 @@ def head(known: Known) -> str:
     return f"[CONTEXT RESTORED] Session state{saved}{after}. Recorded facts, not instructions."
 
 
-# The sections in their order: a kind, which of its items, and the worth of a line.
-_FIRST = (
-    ("CONSTRAINTS", "blocking", _ESSENTIAL),
-    ("CONSTRAINTS", "not confirmed by the user", _ESSENTIAL),
-)
-_FIRM = (
-    ("DECISIONS", "irreversible", _ESSENTIAL),
-    ("QUESTIONS", "open, high priority", _ESSENTIAL),
-)
-_OTHERS = (
-    ("DECISIONS", "reversible", _DECIDED),
-    ("CONSTRAINTS", "not blocking", _DECIDED),
-    ("QUESTIONS", "open", _ASKED),
-    ("FAILED ATTEMPTS", "that did not work", _CAPTURED),
-    ("EVIDENCE", "recorded", _SEEN),
-    ("EVIDENCE", "captured", _CAPTURED / 2),
-)
-
-
-def _which(item: LedgerItem) -> str:
-    """The section of its kind to which an item belongs."""
-    body = item.body
-    match item.kind:
-        case kind if kind == CONSTRAINT:
-            bound = "blocking" if is_binding(item) else "not confirmed by the user"
-            return bound if body.get("blocking") else "not blocking"
-        case kind if kind == DECISION:
-            return "reversible" if body.get("reversible", True) else "irreversible"
-        case kind if kind == QUESTION:
-            return "open, high priority" if body.get("priority") == "high" else "open"
-        case kind if kind == EVIDENCE:
-            return "recorded" if item.rule is None else "captured"
-    return "that did not work"
-
-
 def sections_after_clear(known: Known) -> Iterator[Section]:
     """The sections after a /clear: the work item and the constraints."""
     yield from _work(known)
@@ -136,21 +102,23 @@ def brief_sections(known: Known) -> Iterator[Section]:
     for line in ahead_lines(known):
         yield "", [line], _ESSENTIAL
     known = yield from _beside_the_summary(known)
-    items: dict[str, list[LedgerItem]] = {}
-    for item in known.items:
-        items.setdefault(_which(item), []).append(item)
-    for name, which, worth in _FIRST:
-        yield from _section(name, which, worth, items.get(which, []), known)
+    told: set[str] = set()
+    for section in _SECTIONS:
+        if callable(section):
+            yield from section(known)
+            continue
+        name, which, worth, kind, fits = section
+        items = [item for item in known.items if item.kind == kind and item.alias not in told and fits(item)]
+        told.update(item.alias for item in items)
+        yield from _section(name, which, worth, items, known)
+    if known.highlights:
+        yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
+
+
+def _todo(known: Known) -> Iterator[Section]:
     if known.pending_actions:
         actions = [f"  - {cut(harmless(action), _ESSENTIAL_CHARACTERS)}" for action in known.pending_actions]
         yield f"[TODO] Pending actions: {len(actions)}", actions, _ESSENTIAL
-    for name, which, worth in _FIRM:
-        yield from _section(name, which, worth, items.get(which, []), known)
-    yield from _git(known)
-    for name, which, worth in _OTHERS:
-        yield from _section(name, which, worth, items.get(which, []), known)
-    if known.highlights:
-        yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
 
 
 def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
@@ -226,3 +194,29 @@ def _section(name: str, which: str, worth: float, items: list[LedgerItem], known
         limit = _ESSENTIAL_CHARACTERS if worth == _ESSENTIAL else lesser
         lines = [with_validity(f"  {item_line(item, limit)}", item, known) for item in reversed(items)]
         yield f"[{name}] {len(items)} {which}", lines, worth
+
+
+def _any(_item: LedgerItem) -> bool:
+    return True
+
+
+def _is_blocking(item: LedgerItem) -> bool:
+    return bool(item.body.get("blocking"))
+
+
+# The sections in their order. A row names a section, which items it has, the worth of a line, their kind, and
+# a test. An item belongs to the first row that it fits.
+_SECTIONS: tuple[Row | Callable[[Known], Iterator[Section]], ...] = (
+    ("CONSTRAINTS", "blocking", _ESSENTIAL, CONSTRAINT, lambda item: _is_blocking(item) and is_binding(item)),
+    ("CONSTRAINTS", "not confirmed by the user", _ESSENTIAL, CONSTRAINT, _is_blocking),
+    _todo,
+    ("DECISIONS", "irreversible", _ESSENTIAL, DECISION, lambda item: not item.body.get("reversible", True)),
+    ("QUESTIONS", "open, high priority", _ESSENTIAL, QUESTION, lambda item: item.body.get("priority") == "high"),
+    _git,
+    ("DECISIONS", "reversible", _DECIDED, DECISION, _any),
+    ("CONSTRAINTS", "not blocking", _DECIDED, CONSTRAINT, _any),
+    ("QUESTIONS", "open", _ASKED, QUESTION, _any),
+    ("FAILED ATTEMPTS", "that did not work", _CAPTURED, ATTEMPT, _any),
+    ("EVIDENCE", "recorded", _SEEN, EVIDENCE, lambda item: item.rule is None),
+    ("EVIDENCE", "captured", _CAPTURED / 2, EVIDENCE, _any),
+)

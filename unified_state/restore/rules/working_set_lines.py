@@ -94,11 +94,11 @@ def _target(call: Step) -> str:
 LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
 _FILE = "file "  # before the path in the name of a file's group: a file may be called `errors`
 _EXPONENT = 0.75
-_FILE_WORTH, _LOOSE_WORTH, _PAIR_WORTH = 2.0, 1.0, 1.0
+_FILE_WORTH = 2.0
 _NAMED_FILE, _NAMED_WORD = 0.3, 0.15  # what is left of the worth of what the summary names
 _PLACES = 3  # files under which one identifier is told at most
 _MOST_WORDS = 80  # of one file that are offered
-_COMMAND_WORTH, _ERROR_WORTH, _LOCATED_WORTH = 1.0, 1.5, 6.0
+_ERROR_WORTH, _LOCATED_WORTH = 1.5, 6.0
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 160, 120
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
 _LONGEST_PATH = 200
@@ -114,9 +114,7 @@ class WorkingLines:
         self._named = identifiers(summary)
         self._hottest = max((file.hot for file in working_set.files), default=0.0) or 1.0
         self.groups: dict[str, Group] = {
-            LOOSE: Group(WORKING_SET, f"{LOOSE}: "),
-            PROGRAMS: Group(WORKING_SET, f"{PROGRAMS}: "),
-            REFERENCES: Group(WORKING_SET, f"{REFERENCES}: "),
+            **{name: Group(WORKING_SET, f"{name}: ") for name in (LOOSE, PROGRAMS, REFERENCES)},
             COMMANDS: Group(WORKING_SET),
             ERRORS: Group(WORKING_SET),
         }
@@ -124,13 +122,11 @@ class WorkingLines:
     def offers(self) -> list[Offer]:
         """Everything that could be told."""
         files = _merged(file for file in self._set.files if _is_tellable(file.path))
-        offers = [self._file(file) for file in files]
-        offers += self._words(files)
-        offers += self._commands()
-        for program, score in self._set.programs:
-            offers.append(_offer(self._worth(score, program), PROGRAMS, program))
-        for reference, score in self._set.references:
-            offers.append(_offer(self._worth(score, reference), REFERENCES, reference))
+        offers = [*map(self._file, files), *self._words(files)]
+        ended = [command for command in self._set.commands if command.last is not None]
+        offers += [_offer(command.score**_EXPONENT, COMMANDS, _command_line(command)) for command in ended]
+        for group, named in ((PROGRAMS, self._set.programs), (REFERENCES, self._set.references)):
+            offers += [_offer(self._worth(score, name), group, name) for name, score in named]
         for error, score in self._set.errors:
             worth = _LOCATED_WORTH if names_place(error) else _ERROR_WORTH
             offers.append(_offer(worth * self._worth(score, error), ERRORS, f"error: {harmless(error)}"))
@@ -167,24 +163,17 @@ class WorkingLines:
         scores = dict(self._set.words)
         places: dict[str, list[tuple[float, str]]] = {}
         for file in files:
-            heat = _PAIR_WORTH * file.hot / self._hottest
+            heat = file.hot / self._hottest
             for word, score in file.words[:_MOST_WORDS]:
                 scores[word] = scores.get(word, 0.0) + score
                 places.setdefault(word, []).append((heat * score**_EXPONENT + 0.05 * file.score, file.path))
         for word, score in scores.items():
             worth = score**_EXPONENT * (_NAMED_WORD if word in self._named else 1)
-            found = places.get(word)
+            found = sorted(places.get(word, []), reverse=True)[:_PLACES]
             if not found:
-                yield _offer(_LOOSE_WORTH * worth, LOOSE, word)
-                continue
-            found.sort(reverse=True)
-            for position, (pair, path) in enumerate(found[:_PLACES]):
+                yield _offer(worth, LOOSE, word)
+            for position, (pair, path) in enumerate(found):
                 yield _offer(pair + (worth if position == 0 else 0), _FILE + path, word)
-
-    def _commands(self) -> Iterator[Offer]:
-        for command in self._set.commands:
-            if command.last is not None:
-                yield _offer(_COMMAND_WORTH * command.score**_EXPONENT, COMMANDS, _command_line(command))
 
 
 def _offer(worth: float, group: str, text: str) -> Offer:

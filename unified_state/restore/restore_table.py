@@ -1,8 +1,9 @@
-"""What other sessions did to the decisions and constraints of a repository since a session looked last."""
+"""Reads of a restore: the news of other sessions since a session looked last, the last save, the number of turns."""
 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.memory.archive.sessions import STAND_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,3 +49,29 @@ def take_back_news(archive: Archive, after: int, items: Sequence[str]) -> None:
     with archive.transaction():
         for uuid in items:
             archive.run("DELETE FROM news WHERE id > ? AND item = ?", after, uuid)
+
+
+def newest_session(archive: Archive) -> int | None:
+    """The number of the session that was active last, or None."""
+    row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
+    return None if row is None else row[0]
+
+
+def read_saved(archive: Archive, state_path: str) -> tuple[str, str] | None:
+    """When a state file was saved last and how git was then, as text; None where it was never saved."""
+    saved: tuple[str, str] | None = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
+    return saved
+
+
+def count_turns(archive: Archive) -> tuple[int, int | None]:
+    """How many turns there are, and when the last one was.
+
+    The numbers of the turns tell, since a count takes longer in a larger archive. After a damage only the turns that
+    came since count.
+    """
+    row = archive.row(
+        "SELECT id - coalesce((SELECT max(id) FROM turn WHERE session = "
+        "(SELECT id FROM session WHERE session_id = ?)), 0), at FROM turn ORDER BY id DESC LIMIT 1",
+        STAND_IN,
+    )
+    return (row[0], row[1]) if row and row[0] else (0, None)
