@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
     from unified_state.model.item import LedgerItem
-    from unified_state.model.known import Reason, TurnOutline, WorkingSet
+    from unified_state.model.known import Reason
     from unified_state.settings import Settings
 
 _TURNS, _PENDING = 14, 20
@@ -67,28 +67,22 @@ def gather(
     items = _by_others(archive, source, since, active) if goes_on else active
     work = _work_of(archive, source)
     is_compacted = reason in {"compact", "prompt"}
-    compaction = latest_compaction(archive, source) if is_compacted and source is not None else None
-    survived = find_survival(archive, compaction.id) if compaction and compaction.summary else None
-    turns, working_set = _conversation(archive, source) if is_compacted or with_turns else ((), None)
     saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive)
     found = Known(
         reason=reason,
         now=now,
-        compaction=compaction.id if compaction else None,
-        summary=compaction.summary if compaction else None,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         items=tuple(items),
         elsewhere=0 if goes_on else count_items(archive, ACTIVE) - len(active),
         paged_out=() if goes_on else paged_out_refs(archive),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=pending_actions(archive, source, _PENDING),
-        turns=turns,
-        working_set=working_set,
-        survival=survived.survival if survived else None,
         saved_at=to_milliseconds(saved[0]) if saved else None,
         git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         turn_count=turn_count,
         last_turn_at=last_turn_at,
+        **(_last_compaction(archive, source) if is_compacted else {}),
+        **(_conversation(archive, source) if is_compacted or with_turns else {}),
     )
     return with_validities(archive, place.repository, found, active)
 
@@ -134,13 +128,22 @@ def _by_others(archive: Archive, session: int | None, since: int | None, items: 
     return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
 
 
-def _conversation(archive: Archive, session: int | None) -> tuple[tuple[TurnOutline, ...], WorkingSet | None]:
-    """What the conversation of a session was about: its last turns and its working set."""
+def _last_compaction(archive: Archive, session: int | None) -> dict[str, Any]:
+    """The newest compaction of a session, its summary, and what that kept where it was seen."""
+    found = latest_compaction(archive, session) if session is not None else None
+    if found is None:
+        return {}
+    survived = find_survival(archive, found.id) if found.summary else None
+    return {"compaction": found.id, "summary": found.summary, "survival": survived.survival if survived else None}
+
+
+def _conversation(archive: Archive, session: int | None) -> dict[str, Any]:
+    """The last turns of a session and its working set."""
     if session is None:
-        return (), None
-    outlines = []
-    for number in last_turns(archive, session, _TURNS):
-        steps = [step for _, step in steps_of_turn(archive, number)]
-        if steps:
-            outlines.append(outline(number, steps[0].at, steps))
-    return tuple(outlines), read_working_set(archive, session)
+        return {}
+    turns = [
+        outline(number, steps[0].at, steps)
+        for number in last_turns(archive, session, _TURNS)
+        if (steps := [step for _, step in steps_of_turn(archive, number)])
+    ]
+    return {"turns": tuple(turns), "working_set": read_working_set(archive, session)}

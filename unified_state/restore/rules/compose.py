@@ -24,7 +24,6 @@ from unified_state.restore.rules.working_set_lines import STORY_HEAD, WorkingLin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.restore.rules.brief_lines import Section
     from unified_state.restore.rules.knapsack import Offer
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
@@ -46,76 +45,53 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
     last = [line for line in last if room.take_line(BRIEF, line)]
     refs = refs_to_tell(known)
     has_refs = bool(refs) and room.take_line(BRIEF, untold_line(refs))
-    brief = _Brief(sections)
-    work = _Work(known, room)
-    choose([*brief.offers(), *work.offers()], {**brief.groups, **work.groups}, room)
-    told = brief.lines()
+    brief = [_Section(BRIEF, title, _fading(lines, worth)) for title, lines, worth in sections]
+    has_work = known.reason in {"compact", "prompt", "subagent"}
+    turns = _Section(WORKING_SET, STORY_HEAD, list(story(known)) if has_work else [], is_counted=False)
+    named = {f"section {number}": section for number, section in enumerate([*brief, turns])}
+    offers = [offer for name, section in named.items() for offer in section.offers(name)]
+    groups = {name: section.group for name, section in named.items()}
+    work: list[str] = []
+    if has_work and known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
+        working_lines = WorkingLines(known.working_set, known.summary or "")
+        offers += working_lines.offers()
+        choose(offers, {**groups, **working_lines.groups}, room)
+        work = list(working_lines.lines())
+    else:
+        choose(offers, groups, room)
+    told = [line for section in brief for line in section.lines()]
     left = [ref for ref in refs if ref not in told_refs(told, refs)]
     told += [untold_line(left)] if has_refs and left else []
     return Composition(
         brief="\n".join([*first, *told, *last]) if told or last else "",
-        working_set="\n".join(work.lines()),
+        working_set="\n".join([*([_WORKING_SET_HEAD] if work else []), *work, *turns.lines()]),
     )
 
 
-class _Brief:
-    """The sections of the brief as offers, a line each; a section that is told in part says how much is missing."""
+def _fading(lines: list[str], worth: float) -> list[tuple[str, float]]:
+    """The lines of a section with their worth."""
+    return [(line, worth * _LATER**position) for position, line in enumerate(lines)]
 
-    def __init__(self, sections: list[Section]) -> None:
-        self._sections = {f"section {number}": section for number, section in enumerate(sections)}
-        self.groups: dict[str, Group] = {}
-        for name, (title, lines, _) in self._sections.items():
-            self.groups[name] = Group(BRIEF, f"{title}\n{_mark(len(lines))}" if title else "")
 
-    def offers(self) -> list[Offer]:
+class _Section:
+    """One section as offers, a line each. Where it is counted, it tells how many of its lines are missing."""
+
+    def __init__(self, part: str, title: str, lines: list[tuple[str, float]], *, is_counted: bool = True) -> None:
+        self._title, self._worths = title, lines
+        self._is_counted = is_counted and bool(title)
+        self.group = Group(part, f"{title}\n{_mark(len(lines))}" if self._is_counted else title)
+
+    def offers(self, name: str) -> list[Offer]:
         return [
-            (worth * _LATER**position, estimate_tokens(f"{line}\n"), utf16_units(line) + 1, name, line)
-            for name, (_, lines, worth) in self._sections.items()
-            for position, line in enumerate(lines)
+            (worth, estimate_tokens(f"{line}\n"), utf16_units(line) + 1, name, line) for line, worth in self._worths
         ]
 
     def lines(self) -> list[str]:
-        told: list[str] = []
-        for name, (title, lines, _) in self._sections.items():
-            chosen = sorted(self.groups[name].texts, key=lines.index)
-            if chosen and title:
-                missing = len(lines) - len(chosen)
-                told += [title, *chosen, *([_mark(missing)] if missing else [])]
-            else:
-                told += chosen
-        return told
-
-
-class _Work:
-    """The working set and the last turns as offers, where a session needs them again."""
-
-    def __init__(self, known: Known, room: Room) -> None:
-        self._story: list[tuple[str, float]] = []
-        self._lines = None
-        self.groups: dict[str, Group] = {}
-        if known.reason not in {"compact", "prompt", "subagent"}:
-            return
-        if known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
-            self._lines = WorkingLines(known.working_set, known.summary or "")
-            self.groups.update(self._lines.groups)
-        self._story = list(story(known))
-        self.groups["story"] = Group(WORKING_SET, STORY_HEAD)
-
-    def offers(self) -> list[Offer]:
-        offers: list[Offer] = [
-            (worth, estimate_tokens(f"{text}\n"), utf16_units(text) + 1, "story", text) for text, worth in self._story
-        ]
-        if self._lines is not None:
-            offers += self._lines.offers()
-            self.groups.update(self._lines.groups)
-        return offers
-
-    def lines(self) -> list[str]:
-        told = list(self._lines.lines()) if self._lines is not None else []
-        lines = [_WORKING_SET_HEAD, *told] if told else []
-        texts = [text for text, _ in self._story]
-        turns = sorted(self.groups["story"].texts, key=texts.index) if self._story else []
-        return [*lines, STORY_HEAD, *turns] if turns else lines
+        lines = [line for line, _ in self._worths]
+        chosen = sorted(self.group.texts, key=lines.index)
+        missing = len(lines) - len(chosen)
+        mark = [_mark(missing)] if self._is_counted and missing else []
+        return [*([self._title] if self._title else []), *chosen, *mark] if chosen else []
 
 
 def _mark(missing: int) -> str:
