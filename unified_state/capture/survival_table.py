@@ -1,6 +1,6 @@
-"""Survival in the archive: of each compaction, what its summary kept, what was told again, and what the user was told.
+"""The table of survival: for each compaction, what its summary kept and which items the restore told again.
 
-It holds refs, verdicts and places in the summary, never words: what is forgotten leaves nothing here.
+The table holds refs, verdicts and places in the summary, never words. So `forget` has nothing to remove here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Survived(Record):
-    """What is kept of one compaction: the judgement, the items told again with the size of that text in tokens."""
+    """One row: the verdicts, and the items told again with the size of that text in tokens."""
 
     compaction: int
     survival: Survival
@@ -26,7 +26,7 @@ class Survived(Record):
 
 
 def keep_survival(archive: Archive, compaction: int, survival: Survival) -> None:
-    """Keep what a summary kept; a later summary of the same compaction is judged anew."""
+    """Write the verdicts on a summary. A later summary of the same compaction replaces them."""
     judged = {
         "items": [list(item.as_dict().values()) for item in survival.items],
         "workingSet": [list(named.as_dict().values()) for named in survival.working_set],
@@ -40,27 +40,27 @@ def keep_survival(archive: Archive, compaction: int, survival: Survival) -> None
 
 
 def keep_restored(archive: Archive, compaction: int, refs: tuple[str, ...], tokens: int) -> None:
-    """Keep which items were told again, in a text of so many tokens."""
+    """Write which items a restore told again, and the size of its text in tokens."""
     archive.run(
         "UPDATE survival SET restored = ?, tokens = ? WHERE compaction = ?", dump_json(list(refs)), tokens, compaction
     )
 
 
 def tell_once(archive: Archive, compaction: int, now: int) -> bool:
-    """Whether the user has not been told of this compaction yet, which is noted now."""
+    """Return whether the user is to be told of this compaction, and note that they were. Later calls return False."""
     return bool(
         archive.run("UPDATE survival SET told_at = ? WHERE compaction = ? AND told_at IS NULL", now, compaction)
     )
 
 
 def find_survival(archive: Archive, compaction: int) -> Survived | None:
-    """What is kept of a compaction, or None."""
+    """Return the row of a compaction, or None."""
     row = archive.row(_SELECT + "WHERE compaction = ?", compaction)
     return None if row is None else _survived(row)
 
 
 def all_survivals(archive: Archive) -> list[Survived]:
-    """What is kept of all compactions, in order."""
+    """Return the rows of all compactions, in order."""
     return [_survived(row) for row in archive.rows(_SELECT + "ORDER BY compaction")]
 
 
@@ -75,5 +75,5 @@ def _survived(row: Any) -> Survived:
             tuple(Judged(*item) for item in found["items"]), tuple(Named(*named) for named in found["workingSet"])
         )
     except (ValueError, TypeError, KeyError):
-        survival = Survival()  # damaged on the disk: then nothing is known to be kept
+        survival = Survival()  # a damaged row counts as no verdicts
     return Survived(number, survival, tuple(parse_json(restored)) if restored else (), tokens or 0)

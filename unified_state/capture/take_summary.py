@@ -1,8 +1,8 @@
-"""A summary has arrived: what it kept of the state is judged, and what it reports as new is recorded.
+"""Take in a summary: judge what it kept of the state, and record what its block reports as new.
 
-It is heard of up to three times (a hook's raw text, another hook's, the transcript); the same one changes nothing any
-more. A block is a model's word: its decisions and questions are *inferred*, its constraints, and whatever speaks
-against an item that is known, only *proposed*. It never supersedes, resolves or closes an item.
+A summary can arrive three times: from two hooks and from the transcript. A second arrival changes nothing. A model
+wrote the block. So its decisions and questions are *inferred*, and its constraints, and what contradicts a recorded
+item, are only *proposed*. A block never supersedes, resolves or closes an item.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ RULE = "summary"
 
 
 def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) -> int:
-    """Judge a summary, as it is kept, and record what its block reports; how many items are new. Call it in the
-    transaction that keeps the summary.
+    """Judge a summary, record what its block reports, and return the number of new items.
+
+    Call it in the transaction that writes the summary.
     """
     items = stated_items(archive, (ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED))
     before = [item for item in items if item.compaction != compaction.id]
@@ -59,8 +60,8 @@ def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) ->
 def _record(
     archive: Archive, compaction: Compaction, items: list[LedgerItem], reported: Sequence[Reported], now: int
 ) -> int:
-    """Record what is new. What an earlier summary of the same compaction reported and this one does not is dismissed:
-    that summary never reached the model.
+    """Record what is new. Dismiss what only an earlier summary of the same compaction reported, since the model never
+    read that summary.
     """
     keys = {_key(compaction, line) for line in reported}
     own = {item.capture_key: item for item in items if item.rule == RULE and item.compaction == compaction.id}
@@ -82,7 +83,7 @@ def _record(
 
 
 def _status(kind: str) -> str:
-    """A constraint needs the user's word; until then it is only proposed."""
+    """A constraint stays proposed until the user accepts it."""
     return PROPOSED if kind == CONSTRAINT else ACTIVE
 
 

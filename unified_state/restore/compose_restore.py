@@ -1,8 +1,8 @@
-"""Restore: what a session is given back, and the record of having given it.
+"""Restore: what a session is given back, and the record of it.
 
-It reads the ledger and the archive, never a state file (another worktree's may be stale). `gather` finds what is known,
-`compose` (in rules) chooses and words it; a text that is printed is first remembered with its nonce, so that the next
-prompt can tell whether it reached the model.
+`gather` reads the ledger and the archive, never a state file, which may be stale. `compose` (in rules) chooses and
+words what is told. A text is recorded with its nonce before it is printed, so that the next prompt can check whether it
+reached the model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from unified_state.lib.text import fenced
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
 from unified_state.memory.archive.session_notes import open_notes, pending_actions
-from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_number
+from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_id_of, session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_in_file, paged_out_refs
@@ -88,8 +88,9 @@ def gather(
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
-    """The two texts for a session start, under the settings for its reason; both empty where nothing is to be said.
-    `tokens` are estimated ones, those of the settings if none are given.
+    """Return the two texts for a session start under its settings; both are empty where the settings say so.
+
+    `tokens` is an estimate. By default it is the setting.
     """
     if known.reason == "startup" and settings.restore_on_startup == "nothing":
         return Composition()
@@ -104,7 +105,7 @@ def restored_text(known: Known, settings: Settings, tokens: float | None = None)
 
 
 def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:
-    """The text in its fence, after it was noted that this session is given it."""
+    """Record that a session is given a text, and return it in its fence."""
     nonce = os.urandom(6).hex()
     with archive.transaction(durable=False):
         keep_restore(
@@ -115,16 +116,15 @@ def fence_and_remember(archive: Archive, session: int, known: Known, part: str, 
 
 
 def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
-    """What a session works on; where it never said, what the user said outside any session."""
+    """Return what a session works on, or else what the user set outside of any session."""
     work = read_work(archive, session) if session is not None else {}
     local = session_number(archive, LOCAL_SESSION)
     return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
 def _by_others(archive: Archive, session: int | None, since: int | None, items: list[LedgerItem]) -> list[LedgerItem]:
-    """Those of the items that other sessions recorded or changed since then."""
-    row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
-    own, after = row[0] if row else None, to_text(since or 0)
+    """Return the items that other sessions recorded or changed since then."""
+    own, after = session_id_of(archive, session), to_text(since or 0)
     return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
 
 

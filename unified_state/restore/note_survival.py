@@ -1,4 +1,4 @@
-"""Survival: what a restore told again is noted with what the summary had kept, and both are reported."""
+"""Record which items a restore told again, and report what became of the items at each compaction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def note_restored(archive: Archive, known: Known, brief: str) -> str:
-    """Note which items a brief tells in full; the line for the user, once for each compaction."""
+    """Record which items a brief tells in full. Return the line for the user, once for each compaction."""
     if known.survival is None or known.compaction is None:
         return ""
     restored = told_refs(brief.splitlines(), [item.alias for item in known.items])
@@ -33,7 +33,7 @@ def note_restored(archive: Archive, known: Known, brief: str) -> str:
 
 
 def survival_of(archive: Archive, ref: str) -> dict[str, Any]:
-    """What became of each item at one compaction, with the words of the summary where it tells it otherwise."""
+    """Return what became of each item at one compaction, with the statement of the summary about it."""
     kind, number = parse_ref(ref)
     if kind != COMPACTION:
         message = f"{ref} is no compaction"
@@ -56,7 +56,7 @@ def survival_of(archive: Archive, ref: str) -> dict[str, Any]:
 
 
 def survivals(archive: Archive) -> list[dict[str, Any]]:
-    """All compactions whose summary was seen, in order, in numbers."""
+    """Return the numbers of all compactions with a known summary, in order."""
     found = ((find_compaction(archive, survived.compaction), survived) for survived in all_survivals(archive))
     return [_numbers(compaction, survived) for compaction, survived in found if compaction is not None]
 

@@ -26,14 +26,14 @@ _MOST, _CHARACTERS = 6, 300  # items, and characters of one
 
 
 def _holding(archive: Archive, item: LedgerItem, known: Known) -> str:
-    """An item that holds now, and the items that it supersedes."""
+    """Word an active item, and the items that it supersedes."""
     replaced = [link.ref for link in links_of(archive, item) if link.relation == "supersedes" and link.is_from]
     instead = f" [in place of {', '.join(replaced)}]" if replaced else ""
     return with_validity(f"{item_line(item, _CHARACTERS)}{instead}", item, known)
 
 
 def _ceased(archive: Archive, item: LedgerItem) -> str:
-    """An item that no longer holds, and the item that superseded it."""
+    """Word an item that is no longer active, and the item that superseded it."""
     newer = _find(archive, item.superseded_by) if item.superseded_by else None
     return f"{item.alias} is superseded by {newer.alias}" if newer else f"{item.alias} no longer holds ({item.status})"
 
@@ -45,9 +45,7 @@ def _elsewhere_line(texts: Sequence[str]) -> str:
 
 
 def decided_elsewhere(archive: Archive, repository: Repository, session: int, now: int, *, is_enforced: bool) -> str:
-    """The text for a prompt, fenced and remembered; empty where nothing changed that this session knows or has to
-    know.
-    """
+    """Return the fenced text for a prompt and record that it was given; empty where nothing changed."""
     with archive.transaction(durable=False):
         news = take_news(archive, session)
     changed = [(one, item) for one in news if (item := _find(archive, one.uuid)) is not None]
@@ -62,7 +60,7 @@ def decided_elsewhere(archive: Archive, repository: Repository, session: int, no
 
 
 def _find(archive: Archive, uuid: str) -> LedgerItem | None:
-    """The item, if it was not forgotten."""
+    """Return an item, or None where it was forgotten."""
     try:
         return find_item(archive, uuid)
     except NotFoundError:

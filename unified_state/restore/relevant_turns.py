@@ -1,8 +1,7 @@
-"""The archived turns that a prompt is about: given with the first prompt after a compaction, when the conversation that
-they belonged to is gone.
+"""Find the archived turns that the first prompt after a compaction is about.
 
-Only what is really relevant is given: most of what the prompt says that most steps do not has to stand there. A prompt
-that only says to go on asks for nothing.
+A turn counts as relevant where it holds most of the rare words of the prompt. A prompt that only says to go on gets no
+turns.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.step import Hit
 
-_MOST_UNITS = 1_850  # in its fence 2,000
+_MOST_UNITS = 1_850  # 2,000 with the fence
 _HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state recall REF` prints one whole"
 _HITS, _TURNS = 16, 6
 _CANDIDATES = 60  # the user waits
@@ -34,8 +33,9 @@ _CHARACTERS = 300
 
 
 def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | None = None, told: str = "") -> str:
-    """The turns in short, in its fence within 2,000 UTF-16 units; empty where nothing is relevant. Only steps `before`
-    a time, and no ref that was `told` already.
+    """Return the relevant turns in short, within 2,000 UTF-16 units with the fence; empty where there are none.
+
+    Only steps `before` a time count, and only refs that are not in the text `told`.
     """
     words = telling_words(archive, prompt)
     if sum(map(_weight, words)) < _LEAST_WORDS:

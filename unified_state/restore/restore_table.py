@@ -18,20 +18,21 @@ _BY_OTHERS = (
 
 
 class News(Record):
-    """An item of which there is news, and whether it was in force when the session looked last."""
+    """An item that another session changed, and whether it was active when this session looked last."""
 
     uuid: str
     was_active: bool
 
 
 def know_news(archive: Archive, session: int) -> None:
-    """What there is up to now is none to the session any more. Call it in a transaction."""
+    """Mark all news up to now as known to the session. Call it in a transaction."""
     archive.run("UPDATE session SET news = (SELECT coalesce(max(id), 0) FROM news) WHERE id = ?", session)
 
 
 def take_news(archive: Archive, session: int) -> list[News]:
-    """What other sessions did since then, in order, each item once; whoever asks next is given none of it. Call it in a
-    transaction.
+    """Return what other sessions changed since then, in order and each item once, and mark it as known.
+
+    Call it in a transaction.
     """
     rows = archive.rows(f"SELECT item, is_active {_BY_OTHERS} ORDER BY news.id", session)
     know_news(archive, session)
@@ -40,12 +41,12 @@ def take_news(archive: Archive, session: int) -> list[News]:
 
 
 def last_news(archive: Archive) -> int:
-    """The number of the newest."""
+    """Return the number of the newest news."""
     return int(archive.row("SELECT coalesce(max(id), 0) FROM news")[0])
 
 
 def take_back_news(archive: Archive, after: int, items: Sequence[str]) -> None:
-    """What came of some items since then is no news to anybody."""
+    """Delete the news of some items after a number, so that no session is told of them."""
     with archive.transaction():
         for uuid in items:
             archive.run("DELETE FROM news WHERE id > ? AND item = ?", after, uuid)
@@ -53,8 +54,7 @@ def take_back_news(archive: Archive, after: int, items: Sequence[str]) -> None:
 
 def newest_session(archive: Archive) -> int | None:
     """The number of the session that was active last, or None."""
-    row = archive.row("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
-    return None if row is None else row[0]
+    return archive.value("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
 
 
 def read_saved(archive: Archive, state_path: str) -> tuple[str, str] | None:

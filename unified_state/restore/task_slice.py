@@ -88,8 +88,9 @@ _LOOKED_AT = 300  # of a kind, the newest, that are looked at
 
 
 def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], str], tokens: int, now: int) -> str:
-    """The text for whoever does the task, in about so many tokens; empty where nothing fits. The task is asked for only
-    where something depends on it.
+    """Return the text for a subagent with this task, in about so many tokens; empty where nothing fits.
+
+    `task` is called only where something depends on it.
     """
     constraints = list_items(archive, CONSTRAINT, [ACTIVE])
     kinds = (DECISION, QUESTION, ATTEMPT)

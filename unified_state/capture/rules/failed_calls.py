@@ -27,7 +27,7 @@ _NOT_RUN = (
 
 
 def refusal(result: str) -> str | None:
-    """The user's reason where they refused the call, empty where they gave none; None where it was no refusal."""
+    """Return the reason with which the user refused a call, empty where they gave none; None for other results."""
     if not result.startswith(_REFUSED):
         return None
     _, found, said = result.partition(_SAID)
@@ -35,7 +35,7 @@ def refusal(result: str) -> str | None:
 
 
 def did_not_run(result: str) -> bool:
-    """Whether a call was never carried out, so that its result tells nothing of what it would have done."""
+    """Return whether a call was never carried out."""
     return result.startswith(_NOT_RUN)
 
 
@@ -51,7 +51,7 @@ _FAILURES = (
 
 
 def failed_call(tool: str, fields: dict[str, Any], result: str) -> Fact:
-    """The evidence that a failed call leaves. One that was never carried out is settled from the beginning."""
+    """Return the evidence of a failed call. It is resolved at once where the call was never carried out."""
     body = {"type": ERROR, "content": excerpt(result) or "(it said nothing)", "source": subject(tool, fields)}
     status = "resolved" if did_not_run(result) else "active"
     path = _path(fields)
@@ -59,7 +59,7 @@ def failed_call(tool: str, fields: dict[str, Any], result: str) -> Fact:
 
 
 def excerpt(result: str) -> str:
-    """The part of a result that tells how it failed, as it stands there."""
+    """Return the part of a result that tells how it failed, verbatim."""
     if len(result) <= _SHORT:
         return result.strip()
     after = len(result) - _END if len(result) > _END else 0
@@ -72,7 +72,7 @@ def excerpt(result: str) -> str:
 
 
 def subject(tool: str, fields: dict[str, Any]) -> str:
-    """What was called, in one line."""
+    """Return the call in one line."""
     return f"{tool or 'a tool'}: {cut(one_line(_called(fields)), _SUBJECT_CHARACTERS)}".rstrip(": ")
 
 
@@ -120,7 +120,7 @@ _CHECKS = ("test", "check", "lint", "build", "vet", "compile", "clippy", "pytest
 
 
 def is_failed_check(command: str, result: str) -> bool:
-    """Whether a command that failed has checked work, and not only was not there."""
+    """Return whether a failed command is a check of the work, and exists."""
     return is_check(command) and not any(mark in result[:_BEGINNING] for mark in _NOT_THERE)
 
 
@@ -155,7 +155,7 @@ def refused_call(tool: str, fields: dict[str, Any], result: str, reason: str) ->
 
 
 def _telling(output: str) -> str:
-    """Of a long output the lines that tell how it failed; all of it where none does."""
+    """Return the lines of a long output that tell how it failed, or else all of it."""
     telling = failing_lines(output, "", is_error=True) if len(output) > _SHORT_OUTPUT else []
     return "; ".join(telling) or output
 

@@ -1,8 +1,8 @@
-"""The block in a summary that says what is new: how the summariser is told of it, and how it is read.
+"""The block with which a summary reports what is new: its form, and how it is read.
 
 Its lines are `decision: …`, `constraint: …`, `question: …` and `next: …` between fences named `unified-state`.
-Anybody's text may imitate it, so only the last whole block that stands in no quotation counts, and only so many lines
-of it, each of which says something and is no novel. What is read here is a model's word and nothing more.
+Other text can imitate a block. Only the last complete block outside of quotations counts, with a limited number of
+lines of a limited length. A model wrote what is read here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Reported(Record):
 
 
 def read_block(summary: str) -> tuple[Reported, ...]:
-    """What the block of a summary reports; nothing where it has none."""
+    """Return what the block of a summary reports, and nothing where it has no block."""
     reported: dict[tuple[str, str], Reported] = {}
     for line in _last_block(summary.splitlines()):
         found = _reported(line)

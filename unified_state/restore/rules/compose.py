@@ -1,7 +1,7 @@
-"""Composing a restore: which lines of what is known go into the brief and the working set, under one budget of tokens.
+"""Compose a restore: choose the lines of the brief and of the working set under one budget of tokens.
 
-State, story and working set compete by what they are worth for their tokens; nothing has a share of its own. Only each
-part's output is limited by itself: to the client's 10,000 UTF-16 units for one hook.
+State, turns and working set compete by their worth for their tokens. No part has a share of its own. The client limits
+each part to 10,000 UTF-16 units, since a hook of its own prints it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LATER = 0.97  # of the worth of a line is that of the next one in its section
 
 
 def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition:
-    """The texts of both parts within `tokens` together, each within `units`."""
+    """Return the texts of both parts, within `tokens` together and within `units` each."""
     sections = list(sections_after_clear(known) if known.reason == "clear" else brief_sections(known))
     last = list(pointer(known) if known.reason == "clear" else closing(known))
     if not (sections or last):

@@ -1,7 +1,7 @@
-"""Choosing what is told under one budget: every offer has a worth and a price in tokens, and the best value goes first.
+"""Choose what a restore tells under one budget: each offer has a worth and a price in tokens, the best value first.
 
 Offers belong to a group (a section of lines, a file with its identifiers), which has a price of its own that is paid
-with its first offer. Nothing is split in advance between kinds: what is worth more for its tokens is told.
+with its first offer. No kind has a share of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LEAST_TOKENS, _LEAST_UNITS = 1.0, 4  # that anything takes: `#1` and what parts
 
 
 class Group:
-    """What offers are told under: the part of the restore that it belongs to, what it is worth by itself, its price."""
+    """A heading for offers: its part of the restore, its own worth and its price."""
 
     __slots__ = ("offers", "part", "texts", "tokens", "units", "worth")
 
@@ -32,14 +32,14 @@ class Group:
         self.texts: list[str] = []
 
     def best_value(self) -> float:
-        """What the next offer is worth for its tokens, the group's own included as long as nothing is told under it."""
+        """Return the worth of the next offer for its tokens, with those of the group while it has no text."""
         worth, tokens = self.offers[-1][:2]
         if self.texts:
             return worth / (tokens + _FREE)
         return (worth + self.worth) / (tokens + self.tokens + _FREE)
 
     def take_next(self, room: Room) -> None:
-        """Tell the next offer, if there is room."""
+        """Take the next offer, if there is room."""
         _, tokens, units, _, text = self.offers.pop()
         first = not self.texts
         if room.take(self.part, tokens + self.tokens * first, units + self.units * first):
@@ -47,14 +47,14 @@ class Group:
 
 
 class Room:
-    """What is left: of the tokens for all parts together, of the UTF-16 units for each."""
+    """The tokens left for all parts together, and the UTF-16 units left for each."""
 
     def __init__(self, tokens: float, units: dict[str, int]) -> None:
         self.tokens = tokens
         self._units = dict(units)
 
     def take(self, part: str, tokens: float, units: int) -> bool:
-        """Whether there was room, which is taken now."""
+        """Take room for a text. Return whether there was enough."""
         if tokens > self.tokens or units > self._units[part]:
             return False
         self.tokens -= tokens
@@ -62,18 +62,16 @@ class Room:
         return True
 
     def is_open(self, part: str) -> bool:
-        """Whether anything still fits into a part."""
+        """Return whether a text can still fit into a part."""
         return self.tokens >= _LEAST_TOKENS and self._units[part] >= _LEAST_UNITS
 
     def take_line(self, part: str, line: str) -> bool:
-        """Whether there was room for a whole line, which it has now."""
+        """Take room for a line. Return whether there was enough."""
         return self.take(part, estimate_tokens(f"{line}\n"), utf16_units(line) + 1)
 
 
 def choose(offers: Iterable[Offer], groups: dict[str, Group], room: Room) -> None:
-    """Give each group the texts that are told under it: the best value for its tokens first, as long as there is
-    room.
-    """
+    """Give each group its texts: the best value for its tokens first, as long as there is room."""
     for offer in sorted(offers, key=_value):
         groups[offer[3]].offers.append(offer)
     values = {name: group.best_value() for name, group in groups.items() if group.offers}

@@ -1,7 +1,6 @@
-"""What PreCompact tells the summariser: a short factual list of what the summary contains, with item ids, and the block
-in which it says what is new.
+"""The text that PreCompact gives the summariser: a list of what the summary contains, and the form of its block.
 
-Worded as a fact, not as an order: after a manual compaction the client repeats it in the conversation.
+The text states facts and gives no orders, since the client repeats it in the conversation after a manual compaction.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def _lines(items: Sequence[LedgerItem], state: State) -> Iterator[str]:
 
 
 def _rank(item: LedgerItem) -> tuple[int, int]:
-    """What must stay first, then the newer before the older."""
+    """Sort what binds first, then the newer before the older."""
     body = item.body
     binding = body.get("blocking") or body.get("reversible") is False or body.get("priority") == "high"
     return (0 if binding else 1, -int(item.alias[1:]))
