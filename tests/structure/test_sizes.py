@@ -9,6 +9,7 @@ from tests.structure.package import expect_none, modules
 
 LONGEST_FUNCTION, LONGEST_FILE, MOST_METHODS = 40, 400, 12
 MEANINGLESS = {"utils", "helpers", "common", "base", "misc", "util"}
+NOUNS_IN_ING = {"meaning", "string"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -47,3 +48,21 @@ def test_a_class_has_no_more_than_12_public_methods() -> None:
 
 def test_no_folder_or_file_has_a_name_for_everything() -> None:
     expect_none(place for place in modules() if MEANINGLESS.intersection(place.split("/")))
+
+
+def names() -> dict[str, list[str]]:
+    """The places of each module by its own name; packages are named by their folders."""
+    found: dict[str, list[str]] = {}
+    for place, module in modules().items():
+        if not module.is_package:
+            found.setdefault(place.rpartition("/")[2], []).append(place)
+    return found
+
+
+def test_no_two_modules_have_the_same_name() -> None:
+    expect_none(" ".join(places) for places in names().values() if len(places) > 1)
+
+
+def test_no_module_is_named_by_a_gerund() -> None:
+    last_words = {name: name.rpartition("_")[2] for name in names()}
+    expect_none(name for name, word in last_words.items() if word.endswith("ing") and word not in NOUNS_IN_ING)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.constraints.constraint_table import read_table
+from unified_state.constraints.constraint_table import has_hook, read_table
 from unified_state.constraints.rules.judge_call import Forms, Judge
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
@@ -40,7 +40,7 @@ _DISGUISE = (
 
 
 class ToolCheck:
-    """One check. `report` is told what went wrong on the way; `place` is where the constraints are kept."""
+    """One check. `report` gets each problem; `place` holds the constraints."""
 
     def __init__(
         self, event: HookEvent, data_dir: str, environ: Mapping[str, str], report: Callable[[str], None]
@@ -50,7 +50,7 @@ class ToolCheck:
         self.place = locate(self._folder, data_dir, create=False)
 
     def answer(self) -> str:
-        """What the client is answered; empty where nothing is in the way."""
+        """Return the answer to the client; "" where no constraint applies."""
         try:
             constraints = self._constraints()
         except ConstraintsLostError as error:
@@ -75,9 +75,8 @@ class ToolCheck:
         return constraints if constraints and self._is_enabled(self.place) else ()
 
     def _recovered(self) -> Sequence[Enforced]:
-        """What is enforced, where the table does not tell. Raises ConstraintsLostError where nothing does."""
+        """Return the constraints without a usable table. Raises ConstraintsLostError where they are lost."""
         from unified_state.constraints.compile_constraints import enforced, lost_error
-        from unified_state.constraints.constraint_table import has_hook
 
         is_called = has_hook(self.place)
         if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_folder(self.place))))):
@@ -117,7 +116,7 @@ class ToolCheck:
 
 
 class Locator:
-    """Where paths lead that are written in a session whose shell is in the folder `cwd`."""
+    """Resolves the paths of a session whose shell is in the folder `cwd`."""
 
     def __init__(self, worktree: str, cwd: str, *, folds_case: bool) -> None:
         self._base = cwd if os.path.isabs(cwd) else worktree
@@ -153,7 +152,7 @@ class Locator:
 
 
 def _answer(breaches: Sequence[Breach]) -> str:
-    """What the client understands: deny and ask stop the call or hand it to the user, a warning only says so."""
+    """Return the client's answer: deny stops the call, ask hands it to the user, a warning is only text."""
     from unified_state.constraints.rules.denial_text import told  # most calls are answered with nothing
 
     mode, text = breaches[0].mode, told(breaches)

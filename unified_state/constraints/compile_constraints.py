@@ -1,8 +1,8 @@
-"""Enforcement: the table of enforced constraints and the hook that reads it are kept as the ledger says.
+"""Compile the enforced constraints of the ledger into the table, and install the hook that reads it.
 
-The table is compiled anew after every change of a constraint, under a lock, from the ledger as it is then. So the last
-one that compiles has seen all changes. The hook's entry stands in the worktree's own settings, whatever else is
-installed, as long as there is something to enforce, and in no other settings: other projects pay nothing.
+Every change of a constraint compiles the table anew, under a lock, from the ledger of that moment. So the last writer
+has seen all changes. The hook's entry is in the settings of the worktree only while a constraint is enforced, so other
+projects pay nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ import os
 from unified_state.constraints.constraint_table import (
     Table,
     encoded_table,
+    has_hook,
     new_stamp,
     read_table,
+    set_hook,
     set_stamp,
+    settings_path,
     table_path,
 )
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
@@ -42,7 +45,7 @@ _LONGEST_TEXT = 400  # characters of a constraint in the table
 
 
 def enforced(items: Iterable[LedgerItem]) -> tuple[Enforced, ...]:
-    """What hooks enforce of the items: active constraints with a scope."""
+    """Return the items that hooks enforce: active constraints with a scope."""
     return tuple(entry for item in items if (entry := enforced_form(item)) is not None)
 
 
@@ -66,10 +69,10 @@ def enforced_form(item: LedgerItem) -> Enforced | None:
 
 
 def settle(archive: Archive, workspace: Workspace) -> None:
-    """Bring table and hook up to date. The ledger has the change already: what fails here is told, not raised."""
+    """Bring table and hook up to date. The ledger has the change already, so a failure is reported, not raised."""
     try:
         before, table = compile_table(archive, workspace.place)
-        if before or table.constraints or _has_stale_hook(archive, workspace.place):
+        if before or table.constraints or (_ever_bound(archive) and has_hook(workspace.place)):
             put_hook(workspace, wanted=bool(table.constraints))
     except (UnifiedStateError, DatabaseError) as error:
         workspace.report(f"recorded, but not enforced yet: {error}")
@@ -87,7 +90,8 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
         constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
         if present is not None:
             constraints += tuple(entry for entry in present.constraints if not _is_known(archive, entry))
-        elif not constraints and _is_lost(archive, place):
+        elif not constraints and has_hook(place) and not _ever_bound(archive):
+            # The ledger knows no reason for the hook.
             raise lost_error(place)
         is_there = always or os.path.lexists(table_path(place.folder))
         table = Table(new_stamp() if constraints or is_there else "", constraints)
@@ -103,20 +107,6 @@ def _is_known(archive: Archive, entry: Enforced) -> bool:
     return archive.row(known, CONSTRAINT, entry.at) is not None or is_forgotten(archive, entry.ref)
 
 
-def _is_lost(archive: Archive, place: Place) -> bool:
-    """Whether the settings hold the hook, and the ledger knows no constraint that it could have been put there for."""
-    from unified_state.constraints.constraint_table import has_hook
-
-    return has_hook(place) and not _ever_bound(archive)
-
-
-def _has_stale_hook(archive: Archive, place: Place) -> bool:
-    """Whether the settings still hold the hook for constraints of which the ledger knows that they hold no more."""
-    from unified_state.constraints.constraint_table import has_hook
-
-    return _ever_bound(archive) and has_hook(place)
-
-
 def _ever_bound(archive: Archive) -> bool:
     """Whether there was ever a constraint to be enforced that was more than a proposal."""
     items = list_items(archive, CONSTRAINT)
@@ -124,8 +114,7 @@ def _ever_bound(archive: Archive) -> bool:
 
 
 def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
-    """What is said where constraints were enforced, and nothing that is left says what they were."""
-    from unified_state.constraints.constraint_table import settings_path
+    """Return the error for constraints that were enforced and are lost."""
     from unified_state.memory.repository.rejoin import former_archive
 
     former = former_archive(place)
@@ -144,8 +133,6 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
     try:
         if table is None or table.stamp != stamp:
             _, table = compile_table(archive, place)
-        from unified_state.constraints.constraint_table import has_hook
-
         if bool(table.constraints) != has_hook(place):
             put_hook(workspace, wanted=bool(table.constraints))
     except ConstraintsLostError as error:
@@ -159,7 +146,6 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
 
 def put_hook(workspace: Workspace, *, wanted: bool) -> None:
     """Put the hook into the settings of every worktree, or take it out."""
-    from unified_state.constraints.constraint_table import set_hook
     from unified_state.memory.state_file.state_file import written_state_files
 
     place = workspace.place
@@ -184,8 +170,6 @@ def check_may_take_away(workspace: Workspace, deed: str) -> None:
 
 
 def _rules(workspace: Workspace) -> list[str]:
-    from unified_state.constraints.constraint_table import has_hook
-
     path = table_path(workspace.place.folder)
     table = read_table(workspace.place.folder)
     if table is None and (os.path.lexists(path) or has_hook(workspace.place)):
@@ -209,8 +193,6 @@ def end_lost(workspace: Workspace, ref: str) -> bool:
     """Whether a constraint that the ledger does not know was enforced, or nobody knows what was; it is no more then.
     Raises NotAtGateError.
     """
-    from unified_state.constraints.constraint_table import has_hook
-
     place = workspace.place
     table = read_table(place.folder)
     if not (has_hook(place) if table is None else any(entry.ref == ref for entry in table.constraints)):

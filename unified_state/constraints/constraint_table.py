@@ -32,7 +32,7 @@ class Table(Record):
 
 
 def table_path(folder: str) -> str:
-    """Where the table of a repository lies."""
+    """Return the path of a repository's table."""
     return os.path.join(folder, TABLE)
 
 
@@ -71,9 +71,7 @@ def ever_enforced(archive: Archive, folder: str) -> bool:
 
 
 def set_stamp(archive: Archive, changed: int, stamp: str) -> None:
-    """Note that the table is as the ledger was after so many changes; where there was one more, somebody else is about
-    to compile it.
-    """
+    """Note that the table has so many changes of the ledger. The writer of a later change compiles again."""
     archive.run("UPDATE enforcement SET stamp = ? WHERE changed = ?", stamp, changed)
 
 
@@ -85,7 +83,7 @@ _SETTINGS = os.path.join(".claude", "settings.local.json")
 
 
 def settings_path(worktree: str) -> str:
-    """The settings that the entry stands in."""
+    """Return the path of the settings with the hook's entry."""
     return os.path.join(worktree, _SETTINGS)
 
 

@@ -1,1 +1,1 @@
-"""Which constraints a tool call is about."""
+"""Rules that match tool calls against constraints."""

@@ -1,6 +1,4 @@
-"""What is said of a call that constraints are about: which, whose word, since when, what in the call, how to lift
-it.
-"""
+"""The text of a denial: the constraint, its origin and date, the match in the call, and how to lift it."""
 
 from __future__ import annotations
 

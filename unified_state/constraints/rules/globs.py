@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def has_wildcard(pattern: str) -> bool:
-    """Whether a pattern stands for more than one text."""
+    """Whether a pattern matches more than one text."""
     return "*" in pattern or "?" in pattern
 
 

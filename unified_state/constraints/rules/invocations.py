@@ -107,7 +107,7 @@ def _is_option(wanted: str, option: str) -> bool:
 
 
 class _Reading:
-    """What was read of one command so far; the first operand may say more of how to read on."""
+    """One command as read so far; the first operand may choose other tables of options."""
 
     def __init__(self, program: str) -> None:
         self.program = program
@@ -181,7 +181,7 @@ class Touched(Record):
 
 
 def changed_files(command: SimpleCommand) -> Iterator[Touched]:
-    """What a command changes."""
+    """Yield the files that a command changes."""
     for target in command.targets:
         yield Touched(target, command.folder)
     if not command.words:
@@ -237,7 +237,7 @@ def _bundles_i(words: list[str]) -> bool:
 
 
 def _folder(command: SimpleCommand, invocation: Invocation | None) -> str:
-    """Where the command's relative paths begin."""
+    """Return the folder of the command's relative paths."""
     words = command.words
     if invocation is not None and invocation.program == "git" and "-C" in words[:-1]:
         to = words[words.index("-C") + 1]

@@ -1,4 +1,4 @@
-"""Which constraints a tool call is about. Of each kind of pattern that a constraint has (commands, paths, tools) one
+"""Judge a tool call against the constraints. Of each kind of pattern that a constraint has (commands, paths, tools) one
 has to fit; a command and a path have to fit the same simple command.
 
 Paths alone are about what changes files; together with a tool, about that tool. What the line of a shell does is read
@@ -77,7 +77,7 @@ class Judge:
         return None if matched is None else Breach(constraint, constraint.mode, matched)
 
     def _matched(self, constraint: Enforced) -> str | None:
-        """What in the line the constraint is about."""
+        """Return the part of the line that the constraint matches."""
         from unified_state.constraints.rules.invocations import changed_files, named_files
         from unified_state.lib.shell import UnreadableError
 

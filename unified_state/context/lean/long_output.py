@@ -33,7 +33,7 @@ class LongOutput:
         self.text = text
 
     def short_form(self, level: int) -> Shortened | None:
-        """What is shown of it at a level; None where it goes on as it is."""
+        """Return the short form at a level; None where the output passes unchanged."""
         if is_short(len(self.text), level):
             return None
         from unified_state.context.lean.rules.shorten import short_form  # most outputs need no rule
@@ -54,7 +54,7 @@ def long_output(event: HookEvent) -> LongOutput | None:
 
 
 class Leaning:
-    """What the hook needs to know of the place where it runs; `report` is told what went wrong on the way."""
+    """The place, settings and environment of the hook; `report` gets each problem."""
 
     def __init__(
         self, place: Place, settings: Settings, environ: Mapping[str, str], now: int, report: Callable[[str], None]
@@ -76,7 +76,7 @@ class Leaning:
 
 
 def answer_to(output: LongOutput, chosen: int, leaning: Leaning) -> str:
-    """What the client is answered; empty where the output goes on as it is."""
+    """Return the answer to the client; "" where the output passes unchanged."""
     level = leaning.level(chosen, output.event.session_id)
     short = output.short_form(level)
     if short is None:

@@ -1,4 +1,4 @@
-"""A program's own conversation in the archive: texts that leave it are kept whole, under refs that `recall` knows.
+"""Archive the texts that `prune_messages` cuts from a program's conversation, under refs that `recall` knows.
 
 Invariant: a ref is given only for a text that is durably archived (masked secrets aside), and the same text always has
 the same ref in a session.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
 
-# What a program puts in the user's place need not be the user's words, so it is a notice, which binds nobody.
+# A program may put other words in the user's place, so they become a notice, which has no authority.
 _KINDS = {TOOL: TOOL_RESULT, ASSISTANT: TEXT}
 
 

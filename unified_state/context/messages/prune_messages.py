@@ -55,7 +55,7 @@ def answers_a_call(message: Any) -> bool:
 
 
 def message_tokens(message: Any) -> int:
-    """About the number of tokens of a message, rather too many than too few."""
+    """Estimate the tokens of a message, rather too many than too few."""
     tokens, left = _MESSAGE_TOKENS, [field(message, "content")]
     while left:
         value = left.pop()
@@ -142,9 +142,10 @@ def prune_messages(
     form = _Form(characters, marker)
     weights = [form.weigh(message) for message in messages]
     cuts = list(_possible_cuts(messages, keep_turns))
-    chosen = (
-        _in_steps(weights, cuts, start_tokens, step_tokens) if step_tokens else _at_once(weights, cuts, start_tokens)
-    )
+    if step_tokens:
+        chosen = _in_steps(weights, cuts, start_tokens, step_tokens)
+    else:
+        chosen = cuts[-1] if sum(weight.tokens for weight in weights) > start_tokens else _Cut()
     old = list(map(chosen.takes, range(len(messages))))
     refs = iter(_refs([found for message in compress(messages, old) for found in form.long_texts(message)], keep))
     return [form.prune(message, refs) if is_old else message for message, is_old in zip(messages, old, strict=True)]
@@ -158,7 +159,7 @@ class _Weight(Record):
 
 
 class _Cut(Record):
-    """Which messages are cut: those before a position, but for the prompt that is being answered."""
+    """The messages that are cut: those before a position, except the prompt that is being answered."""
 
     before: int = 0
     prompt: int = -1
@@ -169,7 +170,7 @@ class _Cut(Record):
 
 
 class _Form:
-    """How a cut text looks. A text is cut only if it is longer than any such form: what was cut is never cut again."""
+    """The form of a cut text. Only a text that is longer than any such form is cut, so no text is cut twice."""
 
     def __init__(self, characters: int, marker: str) -> None:
         self._characters = characters
@@ -245,12 +246,8 @@ def _possible_cuts(messages: Sequence[Any], keep_turns: int) -> Iterator[_Cut]:
         yield _Cut(min(turns[-keep_turns], answer) if len(turns) > keep_turns else 0, prompt)
 
 
-def _at_once(weights: Sequence[_Weight], cuts: Sequence[_Cut], start_tokens: int) -> _Cut:
-    return cuts[-1] if sum(weight.tokens for weight in weights) > start_tokens else _Cut()
-
-
 def _in_steps(weights: Sequence[_Weight], cuts: Sequence[_Cut], start_tokens: int, step_tokens: int) -> _Cut:
-    """The cut as it stands after all messages, had somebody asked after each."""
+    """Return the cut after all messages, as if pruned after each of them."""
     tokens = list(accumulate(weight.tokens for weight in weights))
     savings = list(accumulate((weight.saving for weight in weights), initial=0))
 

@@ -1,1 +1,1 @@
-"""How full the context is, and when the client compacts it."""
+"""The context window: its fill, and the next compaction."""

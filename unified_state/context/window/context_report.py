@@ -1,4 +1,4 @@
-"""What is known of a session's context, for people and programs. Changes nothing."""
+"""Report a session's context, for people and programs. Changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The context of each session in the archive: its history, what was last found out, what the next prompt is told."""
+"""The tables of contexts: the history of each session, its last phase, and the line for its next prompt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def history(archive: Archive, session: int) -> list[Point]:
 
 
 def keep_watched(archive: Archive, session: int, watched: Watched, line: str | None) -> None:
-    """Remember what was found out. A line that was not told yet is told if there is no newer one of the same cycle."""
+    """Save the phase of a session. An earlier line for the prompt stays until it is replaced or the cycle ends."""
     archive.run(
         "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
         "window = excluded.window, compacts_at = excluded.compacts_at, known_from = excluded.known_from, "
@@ -50,7 +50,7 @@ def keep_watched(archive: Archive, session: int, watched: Watched, line: str | N
 
 
 def watched_context(archive: Archive, session: int) -> Watched | None:
-    """What was last found out of a session's context."""
+    """Return the last saved phase of a session."""
     row = archive.row(
         "SELECT window, compacts_at, known_from, phase, reached, cycle, stale FROM context WHERE session = ?", session
     )
@@ -76,7 +76,7 @@ def done_compactions(archive: Archive, session: int) -> list[tuple[int, int, int
 
 
 def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
-    """How large conversations were that the client compacted by itself: this session's, else those with this window."""
+    """Return the sizes at which the client compacted by itself: in this session, else with this window."""
     newest = "ORDER BY id DESC LIMIT ?"
     own = archive.rows(
         "SELECT pre_tokens FROM compaction WHERE session = ? AND trigger = 'auto' AND pre_tokens BETWEEN 1 AND ? "
@@ -110,7 +110,7 @@ def transcript_of(archive: Archive, session: int) -> str:
 
 
 def take_line(archive: Archive, session: int) -> str:
-    """What the prompt is told, which it is once, and not if the conversation was compacted meanwhile."""
+    """Return the line for the prompt, once; "" if the conversation was compacted meanwhile."""
     line, cycle = archive.row("SELECT line, cycle FROM context WHERE session = ?", session) or (None, 0)
     if line is None:
         return ""

@@ -1,7 +1,6 @@
-"""How much tighter a session's outputs are shortened now (`context.lean.rules.lean_pressure`).
+"""The small file that says how many levels tighter a session's outputs are shortened while its context is full.
 
-The small file exists only
-while they are. The last Stop writes it, the hook behind each tool call reads it.
+The Stop hook writes it, the hook behind each tool call reads it. Without pressure there is no file.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _MOST = 2
 
 
 def keep_pressure(folder: str, session_id: str, pressure: int) -> None:
-    """Write it down; none, and the file goes."""
+    """Write the pressure; 0 removes the file."""
     path = session_file(folder, _FOLDER, session_id)
     if pressure:
         write_session_file(path, str(pressure))
@@ -24,7 +23,7 @@ def keep_pressure(folder: str, session_id: str, pressure: int) -> None:
 
 
 def read_pressure(folder: str, session_id: str) -> int:
-    """How many levels tighter; 0 where nothing is known."""
+    """Return how many levels tighter; 0 without a file."""
     try:
         with open(session_file(folder, _FOLDER, session_id), encoding="ascii", errors="replace") as file:
             text = file.read(_MOST)

@@ -1,8 +1,8 @@
 """Measure how full a session's context is, from the client's status line or from the transcript.
 
 The status line keeps the client's last figures in a small file for each session. A transcript is read from its end, up
-to a message that is known already or a compaction: what stands before a compaction says nothing of the conversation
-after it. The newer of both counts.
+to a message that is known already or a compaction: an older message says nothing of the
+conversation after a compaction. The newer of both sources counts.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def new_readings(archive: Archive, session: int, folder: str, session_id: str, t
     told = read_usage(folder, session_id)
     readings = list(islice(usages(transcript_path, since), _MOST_READINGS))
     if told is None:
-        return sorted(readings, key=_time)
+        return sorted(readings, key=lambda reading: reading.at)
     readings = [
         reading.replace(window=told.window) if reading.tokens <= told.window else reading for reading in readings
     ]
-    return sorted([*readings, *([told] if told.at > since and told.tokens else [])], key=_time)
+    return sorted([*readings, *([told] if told.at > since and told.tokens else [])], key=lambda reading: reading.at)
 
 
 def points_of(archive: Archive, session: int, readings: Sequence[Reading]) -> list[Point]:
@@ -58,14 +58,10 @@ def points_of(archive: Archive, session: int, readings: Sequence[Reading]) -> li
     return list(points.values())
 
 
-def _time(reading: Reading) -> int:
-    return reading.at
-
-
 def watched_now(
     archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
 ) -> Watched:
-    """What the newest reading of a session means."""
+    """Return the limit and the phase that follow from the newest reading of a session."""
     cycle, _ = newest_cut(archive, session)
     before = watched_context(archive, session)
     if before is None or before.cycle != cycle:
@@ -140,7 +136,7 @@ def keep_usage(folder: str, session_id: str, reading: Reading) -> None:
 
 
 def read_usage(folder: str, session_id: str) -> Reading | None:
-    """What the client last said of a session; None where it has no status line of ours."""
+    """Return the client's last figures of a session; None where our status line is not installed."""
     try:
         with open(session_file(folder, _USAGE_FOLDER, session_id), encoding="utf-8") as file:
             tokens, window, at = parse_json(file.read(_MOST_BYTES))

@@ -67,7 +67,7 @@ def _archive_path(place: Place, settings: Settings) -> str | None:
 
 
 def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:
-    """What is recorded for the repository, and when the state was saved."""
+    """Return the counts of items, and the time of the last save."""
     users = archive.rows(
         "SELECT body FROM item WHERE kind = 'constraint' AND status = 'active' AND origin = ?", USER_SAID
     )  # as everywhere, only the user's own word blocks
@@ -83,7 +83,7 @@ def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:
 def _ahead(
     archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
 ) -> dict[str, object]:
-    """Where the session's context goes: its phase, and how long until the client compacts."""
+    """Return the phase of the session's context, and the time until the client compacts."""
     watched = watched_now(archive, session, reading, settings, environ)
     _, cut_at = newest_cut(archive, session)
     points = [point for point in history(archive, session) if point.at >= cut_at]
@@ -107,6 +107,6 @@ def _is_blocking(body: str) -> bool:
 
 
 def _problem(folder: str, now: int) -> str | None:
-    """Which hook failed in its last run, and when."""
+    """Return the hook that failed in its last run, and when."""
     newest = newest_problem(folder)
     return None if newest is None else f"{newest.event} failed {age_text(now - newest.at)}"

@@ -71,7 +71,7 @@ class AgentMemory:
         )
 
     def manager(self, session_id: str | None = None) -> UnifiedStateManager:
-        """What records and reads the state of the agent's project; `session_id` is the SDK's."""
+        """Return the manager of the agent's project, which records and reads; `session_id` is the SDK's."""
         return UnifiedStateManager(self._folder, session_id)
 
     def end(self) -> None:
@@ -116,16 +116,14 @@ def _servers(options: ClaudeAgentOptions) -> dict[str, Any]:
 def run_as_commands(
     events: Iterable[str], options: ClaudeAgentOptions, folders: Iterable[str], environ: Mapping[str, str]
 ) -> set[str]:
-    """Those of the events that our installed hooks, or our plugin, handle. `folders` are where the project's settings
-    may lie.
-    """
+    """Return the events that installed hooks or the plugin handle; `folders` may hold the project's settings."""
     loaded = list(_loaded(options, list(folders), environ))
-    return {event for event in events if _is_run(event, loaded)}
-
-
-def _is_run(event: str, loaded: list[Any]) -> bool:
-    """Whether the client finds our hook of an event as a command, in one of the settings that it loads."""
-    return any(our_handlers(settings, event) or (event in TIMEOUTS and _has_plugin(settings)) for settings in loaded)
+    has_plugin = any(map(_has_plugin, loaded))
+    return {
+        event
+        for event in events
+        if (has_plugin and event in TIMEOUTS) or any(our_handlers(settings, event) for settings in loaded)
+    }
 
 
 def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[str, str]) -> Iterator[Any]:

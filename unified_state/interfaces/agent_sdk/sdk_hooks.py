@@ -195,7 +195,7 @@ class Hooks:
             return self._sessions.setdefault(str(known["session_id"]), _Session(known))
 
     async def _answer(self, event: str, part: str, fields: Fields) -> dict[str, Any]:
-        """What the hook says. The thread may go on for a while after it has let the client go on."""
+        """Return the output of the hook. Its thread may work on for a while after the answer."""
         from anyio import to_thread  # as the SDK does: whichever event loop the program runs
 
         call = Call(fields, self._environ)

@@ -60,9 +60,9 @@ COMMANDS = {
     "prune": ("remove", "let go of old steps to have room; only when you ask"),
     "scan": ("remove", "look for secrets in what is archived"),
     "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
-    "statusline": ("plumbing", "print the status line, the client's JSON on stdin"),
-    "mcp": ("plumbing", "serve an agent's client by the model context protocol, on stdin and stdout"),
-    "completion": ("plumbing", "print the completion script for a shell"),
+    "statusline": ("machine_commands", "print the status line, the client's JSON on stdin"),
+    "mcp": ("machine_commands", "serve an agent's client by the model context protocol, on stdin and stdout"),
+    "completion": ("machine_commands", "print the completion script for a shell"),
 }
 
 

@@ -1,7 +1,7 @@
-"""Serving: the server answers on stdin and stdout until its client goes away, however that happens.
+"""Serve the MCP server on stdin and stdout until its client goes away.
 
-Invariant: every line of the client's is answered or understood. What is no message gets one error that says so; what
-only Python's side could not read (half an emoji, which JSON may hold) is read.
+Invariant: the server handles every line of the client. A line that is no message gets one error; JSON with half an
+emoji, which only Python's side cannot read, is repaired.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ADVICE = "waits for a client on stdin; `claude mcp add unified-state -- unified
 
 
 def serve() -> int:
-    """Serve until stdin ends or nobody reads stdout any more."""
+    """Serve until stdin ends or the reader of stdout is gone; return the exit code."""
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="unified-state mcp: %(message)s")
     # Python's own ways wait for the thread that reads stdin, which a client that went away may never let go on.
     for name in ("SIGINT", "SIGPIPE"):

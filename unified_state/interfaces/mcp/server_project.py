@@ -52,7 +52,7 @@ class Project:
         return workspace
 
     def recording(self, tell: Callable[[str], None]) -> Workspace:
-        """The workspace, for a call that records; `tell` is told what the agent should know beside the answer."""
+        """Open the workspace for a call that records; `tell` gets the notes for the agent."""
         return self._open(tell, create=True)
 
     def _open(self, tell: Callable[[str], None], *, create: bool) -> Workspace:
@@ -75,7 +75,7 @@ def answering(function: Callable[..., dict[str, Any]]) -> Callable[..., CallTool
     def answer(**arguments: Any) -> CallToolResult:
         try:
             text = json_text(function(**arguments))
-        except Exception as error:  # noqa: BLE001  # the edge: the model is told, whatever it is
+        except Exception as error:  # noqa: BLE001  # the edge: every error becomes an answer
             return refusal(told(error))
         return CallToolResult(content=[TextContent(text=text)], structured_content=parse_json(text))
 
@@ -89,7 +89,7 @@ def giving(function: Callable[..., str]) -> Callable[..., str]:
     def give(**arguments: Any) -> str:
         try:
             return well_formed(function(**arguments))
-        except Exception as error:  # the edge: the client is told, whatever it is
+        except Exception as error:  # the edge: every error becomes an answer
             code = INVALID_PARAMS if isinstance(error, NotFoundError | UsageError) else INTERNAL_ERROR
             raise MCPError(code, told(error)) from error
 
@@ -102,7 +102,7 @@ def refusal(text: str) -> CallToolResult:
 
 
 def told(error: Exception) -> str:
-    """What whoever asked is told of an error: what, where, what to do."""
+    """Return the text of an error: what, where, what to do."""
     return well_formed(str(error) if isinstance(error, UnifiedStateError) else report_bug(error, ["mcp"]))
 
 

@@ -1,1 +1,1 @@
-"""How a long output is shortened."""
+"""The rules that shorten a long output."""

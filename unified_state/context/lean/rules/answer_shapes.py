@@ -1,4 +1,4 @@
-"""Where the text lies in what a tool answers, and the answer with another text in its place.
+"""Find the text in a tool's answer, and replace it.
 
 The client takes a replacement only in the tool's own shape. Of an answer whose shape is not one of these nothing is
 known, and it stays as it is.
@@ -41,7 +41,7 @@ def _path(tool: str, answer: Any) -> Path | None:
 
 
 def _shell(answer: Any) -> Path | None:
-    """What is too long for the client it keeps in a file, and shows little of."""
+    """The client writes a very long output to a file and shows little of it."""
     is_plain = not any(answer.get(name) for name in ("isImage", "interrupted", "persistedOutputPath"))
     return _text(answer, ("stdout",)) if is_plain else None
 

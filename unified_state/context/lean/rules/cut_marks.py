@@ -1,4 +1,4 @@
-"""What stands in a short form that the tool did not say: the marks of what is cut, and the handle of the whole.
+"""The words of ours in a short form: the marks of the cuts, and the handle of the whole.
 
 An output that holds such marks already is never shortened, so in a short form every mark is ours.
 """
@@ -47,7 +47,7 @@ def with_handle(short: Shortened, ref: str) -> str:
 
 
 def repeat_handle(ref: str, lines: int) -> str:
-    """In place of an output that stands in the context already, word for word."""
+    """Return the text in place of an output that the context holds already, word for word."""
     return f"[{ref}: {_counted(lines, 'line')}, the same as before, which stands above; recall {ref}]"
 
 

@@ -7,7 +7,7 @@ from unified_state.lib.stdlib import parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from unified_state.context.lean.rules.output_view import View
@@ -95,8 +95,7 @@ def _shape(values: list[Any], depth: int) -> str:
     by_type: dict[str, list[Any]] = {}
     for value in values[:_VALUES]:
         by_type.setdefault(_TYPES.get(type(value), "number"), []).append(value)
-    compound = {"object": _object_shape, "list": _list_shape}
-    return " or ".join(compound[name](some, depth) if name in compound else name for name, some in by_type.items())
+    return " or ".join(_COMPOUND[name](some, depth) if name in _COMPOUND else name for name, some in by_type.items())
 
 
 def _object_shape(objects: list[dict[str, Any]], depth: int) -> str:
@@ -121,6 +120,7 @@ def _list_shape(lists: list[list[Any]], depth: int) -> str:
     return f"{count} x {_shape(elements, max(0, depth - 1)) or 'nothing'}"
 
 
+_COMPOUND: dict[str, Callable[[list[Any], int], str]] = {"object": _object_shape, "list": _list_shape}
 _TYPES = {dict: "object", list: "list", str: "text", bool: "boolean", type(None): "null"}
 
 
@@ -186,7 +186,7 @@ def _is_report(call: Call, view: View) -> bool:
 
 
 def _rank_report(view: View) -> Ranking:
-    """What it says, from both ends; none of its calls."""
+    """The report's lines, from both ends; none of its tool calls."""
     pieces = view.pieces
     calls = {number: "of tool calls" for number, piece in enumerate(pieces) if piece.startswith(_TOOL_CALL)}
     return Ranking(set(), [number for number in ends_first(len(pieces)) if number not in calls], calls)

@@ -27,7 +27,7 @@ def is_short(characters: int, level: int) -> bool:
 
 
 def budget(characters: int, scales: tuple[int, int, int], level: int) -> int:
-    """How many characters of an output of this length are shown, beside what is never cut."""
+    """Return how many characters of such an output are shown, beside what is never cut."""
     return min(int(scales[level - 1] * characters**0.5), _MOST[level - 1])
 
 
@@ -38,7 +38,7 @@ _HOLD_TURNS = 2  # times as many turns have to be left
 
 
 def pressure_of(percent: float, turns_left: int | None, before: int) -> int:
-    """By how many levels outputs are shortened tighter: 0, 1 or 2. `before` is what it was."""
+    """Return by how many levels outputs are shortened tighter: 0, 1 or 2. `before` is the last value."""
     left = float("inf") if turns_left is None else turns_left
     risen = sum(
         percent >= share or (left <= turns and percent >= share / 2)

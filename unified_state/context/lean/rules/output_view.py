@@ -52,7 +52,7 @@ class View:
         self.troubles = {self.unit_at(place) for place in places}
 
     def unit_at(self, place: int) -> int:
-        """The unit in which a character of the output stands."""
+        """Return the unit that holds a character of the output."""
         return bisect_right(self.starts, place) - 1
 
     def _add_block(self, start: int, end: int) -> None:
@@ -75,7 +75,7 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _cuts(text: str, start: int, end: int) -> Iterator[int]:
-    """Where the pieces of a long line begin, but for the first."""
+    """Yield the starts of a long line's pieces, except the first."""
     while end - start > _PIECE:
         found = (text.rfind(separator, start + _PIECE // 4, start + _PIECE) for separator in _SEPARATORS)
         start = next((at + 1 for at in found if at >= 0), start + _PIECE)
@@ -83,7 +83,7 @@ def _cuts(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _end_of_head(text: str) -> int:
-    """Where the lines end that are looked at from the beginning; of a line too long the part."""
+    """Return the end of the lines that are read closely at the beginning, or of a part of a too long line."""
     lines = text[:_CLOSELY].split("\n", _MANY_LINES)
     if len(lines) > _MANY_LINES:
         return min(len(text), _CLOSELY) - len(lines[-1])
@@ -91,7 +91,7 @@ def _end_of_head(text: str) -> int:
 
 
 def _start_of_tail(text: str) -> int:
-    """Where the lines begin that are looked at up to the end."""
+    """Return the start of the lines that are read closely up to the end."""
     start = max(0, len(text) - _CLOSELY)
     lines = text[start:].rsplit("\n", _MANY_LINES)
     if len(lines) > _MANY_LINES:
@@ -126,7 +126,7 @@ def as_read(line: str) -> str:
 
 
 def _without_sequence(text: str) -> str:
-    """What stands behind an escape, without the rest of its sequence."""
+    """Return the text behind an escape, without the rest of its sequence."""
     if text.startswith("["):
         return text[1:].lstrip(_PARAMETERS)[1:]
     return text[2:] if text.startswith("(") else text
@@ -171,7 +171,7 @@ def trouble_places(text: str) -> list[int]:
 
 
 def _note_lines(text: str, find: Callable[[Any, int], int], trace: str | bytes, places: dict[int, int]) -> None:
-    """Note where a trace stands first in each line."""
+    """Note the first place of a trace in each line."""
     spellings = _SPELLINGS.get(trace)
     place = find(trace, 0)
     while place >= 0 and len(places) <= MOST:

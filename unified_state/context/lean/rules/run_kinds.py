@@ -60,9 +60,7 @@ def _rank_test_run(view: View) -> Ranking:
 
 
 class _Outcomes:
-    """What a run says of its tests, read line by line: the units of what failed, and of what did not with what they
-    are.
-    """
+    """The outcomes of a test run, read line by line: units of failures, and labelled units of other outcomes."""
 
     def __init__(self, pieces: list[str]) -> None:
         self.failed: set[int] = set()
@@ -114,7 +112,7 @@ class _Outcomes:
 
 
 def _outcome(line: str) -> str:
-    """What a line counts as that tells of no failure; empty where it tells of no outcome."""
+    """Return the label of a line with an outcome that is no failure; "" for other lines."""
     if line.startswith(_PASSED) or line.endswith(_PASSED_ENDS) or (line.endswith(_TIMED) and _has_passed(line)):
         return "passed"
     return "not run" if line.startswith(_NOT_RUN) or line.endswith(_NOT_RUN_ENDS) else ""
@@ -162,7 +160,7 @@ _BUILD_PROGRAMS = frozenset((
     "mise run",
 ))  # fmt: skip
 _WARNING = ("warning", "WARN", "Warning")
-_MOST_FINDINGS = 200  # that are never cut: nobody mends more at once
+_MOST_FINDINGS = 200  # that are never cut: no one fixes more at once
 _NO_FINDING = (*_WARNING, "note:", "info:", "In file included from")
 
 
@@ -172,8 +170,8 @@ def _is_build(call: Call, _view: View) -> bool:
 
 
 def _rank_build(view: View) -> Ranking:
-    """What is found at a place in a file, also by a linter that does not call it an error; warnings, then the end
-    before the beginning.
+    """Findings at a place in a file, also those that a linter does not call errors; warnings; then the end before the
+    beginning.
     """
     warnings = [number for number, piece in enumerate(view.pieces) if any(word in piece for word in _WARNING)]
     findings = [number for number, piece in enumerate(view.pieces) if _is_finding(piece)]

@@ -29,7 +29,7 @@ class Ranking(Record):
 
     must: set[int]
     order: list[int]
-    labels: dict[int, str] = {}  # noqa: RUF012  # a record's default, which nobody changes
+    labels: dict[int, str] = {}  # noqa: RUF012  # a record's default never changes
     about: str = ""
 
 
@@ -45,7 +45,7 @@ class Kind(Record):
 
 
 def with_troubles(view: View, ranking: Ranking) -> Ranking:
-    """The ranking that also shows each line of trouble and what stands around it; what is labelled has no troubles."""
+    """Return the ranking that also shows lines of trouble and their context; labelled units have no trouble."""
     troubles = around(view.troubles - ranking.labels.keys(), len(view.pieces))
     return ranking.replace(must=ranking.must | (troubles - ranking.labels.keys()))
 
@@ -176,7 +176,7 @@ class _Writer:
             self._written.append(characters_mark(stop - last))
 
     def short_form(self, kind: str, about: str) -> Shortened:
-        """What was written, and which lines it shows."""
+        """Return the short form, and the lines that it shows."""
         text = self._text
         lines = self._line - text.endswith("\n")
         shown = [*self._shown, (self._next_whole, lines)] if self._next_whole <= lines else self._shown
@@ -201,7 +201,7 @@ class _Writer:
         return place == len(self._text) or self._text[place - 1] == "\n"
 
     def _counts(self, units: range, start: int, stop: int) -> dict[str, int]:
-        """How many of the lines between are what; of a line in pieces the first says it."""
+        """Count the lines between by their labels; a line in pieces has the label of its first piece."""
         counts: dict[str, int] = {}
         for unit in units:
             label = self._labels.get(unit)

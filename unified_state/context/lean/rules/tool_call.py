@@ -146,7 +146,7 @@ def _prints_files(words: Sequence[str]) -> bool:
 
 
 def _prints_blob(words: Sequence[str]) -> bool:
-    """`git show HEAD:a.py`, `git cat-file -p …`, of which nobody knows what it is."""
+    """`git show HEAD:a.py`, and `git cat-file -p …`, which may print a file."""
     if "cat-file" in words and ("-p" in words or "blob" in words):
         return True
     return ("show" in words or "cat-file" in words) and any(map(_is_blob, words[1:]))
@@ -193,7 +193,7 @@ _VALUED = {  # the options of a program behind which a value stands
     "od": ("-N", "-j", "-t", "-A"),
 }
 _EVERY_LINE = frozenset(("", ".", ".*", "^", "$"))  # patterns
-_MANY_AROUND = 10  # lines around a match: whoever asks for so many reads on
+_MANY_AROUND = 10  # lines around a match: so many are the content of a file
 _AROUND = frozenset(("--context", "--after-context", "--before-context"))
 _READS = ("open(", "read_text(", "readFileSync(", "readTextFile", "file_get_contents(", "File.read", "IO.read")
 _TAKES_APART = ("json", "JSON", "yaml", "csv", "toml", "re.", ".match(", "Counter(", "len(", "subprocess", "ast.")
@@ -211,7 +211,7 @@ def gives_lines(words: Sequence[str]) -> bool:
 
 
 def operands(words: Sequence[str]) -> list[str]:
-    """What a command is given beside its options; up to where its output goes."""
+    """Return the operands of a command, up to its redirection."""
     found: list[str] = []
     valued = _VALUED.get(words[0], ())
     is_value = False
@@ -268,7 +268,7 @@ def _is_inverted(word: str) -> bool:
 
 
 def _lines_around(words: Sequence[str]) -> Iterator[int]:
-    """How many lines around a match are asked for: `-A30`, `-nA 30`, `--context=30`."""
+    """Yield the numbers of lines around a match: `-A30`, `-nA 30`, `--context=30`."""
     for word, following in zip(words[1:], [*words[2:], ""], strict=True):
         name, _, value = word.partition("=")
         if not word.startswith("--"):

@@ -31,7 +31,7 @@ def is_higher(phase: str, than: str) -> bool:
 
 
 def trend_of(points: Sequence[Point], limit: int) -> Trend:
-    """How the conversation has grown since it last shrank, and how long that may go on."""
+    """Return the growth of the conversation since it last shrank, and the turns and minutes left at that growth."""
     recent = _since_last_drop(points)[-_RECENT:]
     if len(recent) < 2:  # noqa: PLR2004  # one point has no trend
         return Trend()
@@ -68,7 +68,7 @@ def window_of(model: str, tokens: int) -> int:
 
 
 def compaction_limit(window: int, seen: Sequence[int], environ: Mapping[str, str]) -> Limit:
-    """At how many tokens a client with this environment compacts; `seen` is where it did so with this window.
+    """Return at how many tokens a client with this environment compacts; `seen` holds the sizes at which it did.
 
     A compaction is seen late, after the answer that went over the limit, so the least of them is nearest.
     """

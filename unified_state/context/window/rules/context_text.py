@@ -25,7 +25,7 @@ _MOST_TOKENS = 100_000_000
 
 
 class StatusInput(Record):
-    """Whose status line it is, where, and how full the context is; what was missing is empty."""
+    """The session of a status line, its folder and its reading; a missing field is empty."""
 
     session_id: str = ""
     cwd: str = ""
@@ -34,7 +34,7 @@ class StatusInput(Record):
 
 
 def parse_status(raw: bytes, now: int) -> StatusInput:
-    """What of the client's JSON can be used."""
+    """Return the usable fields of the client's JSON."""
     try:
         fields = parse_json(raw.decode("utf-8", "replace")) if len(raw) <= MOST_BYTES else None
     except (ValueError, RecursionError):
@@ -85,7 +85,7 @@ _BETWEEN = " · "
 
 
 class Glance(Record):
-    """What the status line tells, as far as it is known. `problem` is what went wrong in a hook, in a few words."""
+    """The known figures of a status line. `problem` is the last failure of a hook, in a few words."""
 
     tokens: int | None = None
     window: int | None = None
@@ -140,7 +140,7 @@ def _fill(glance: Glance) -> str:
 
 
 def _left(glance: Glance) -> str:
-    """How long until the client compacts."""
+    """Return the time until the client compacts, in words."""
     if glance.tokens is not None and glance.compacts_at is not None and glance.tokens >= glance.compacts_at:
         return "compacts any moment"
     if glance.turns_left is not None:
