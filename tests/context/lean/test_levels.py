@@ -70,4 +70,4 @@ def test_an_output_that_is_short_loads_no_rule_of_a_kind() -> None:
     arguments = [sys.executable, "-I", "-S", "-c", script, str(ROOT)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True)
     loaded = {name.rpartition(".")[2] for name in done.stdout.split(",") if ".rules." in name}
-    assert loaded == {"levels", "cut_marks"}
+    assert loaded == {"levels"}

@@ -6,8 +6,6 @@ short outputs, the contents of files, the user's answers, recalled texts, and te
 
 from __future__ import annotations
 
-from unified_state.context.lean.rules.cut_marks import holds_marks, is_recalled
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -65,6 +63,11 @@ def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -
     """The call whose output may be shortened; None where it stays as it is."""
     if is_short(len(output), level) or tool in _ANSWERS or any(name in tool for name in _OWN):
         return None
+    from unified_state.context.lean.rules.cut_marks import (
+        holds_marks,
+        is_recalled,
+    )
+
     if is_recalled(output) or holds_marks(output):
         return None
     # Most outputs are short: only the others need to know the command.
