@@ -42,7 +42,6 @@ from unified_state.memory.archive.sessions import (
 )
 from unified_state.memory.archive.steps import last_turns, queue_step, queued_steps
 from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.memory.secrets.masker import masked_step, masked_text
 from unified_state.model.hook_event import HOST_MARK
 from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, Step, Summary
 
@@ -207,10 +206,10 @@ class Capture:
     def _prepare(self, found: Step | Fact) -> Prepared:
         """Return a step or fact without secrets, with its packed text."""
         if isinstance(found, Step):
-            found = masked_step(self._masker, found)
+            found = self._masker.step(found)
             return found, pack(found.text)
         if isinstance(found, Summary):
-            masked = masked_text(self._masker, found)
+            masked = self._masker.text(found.text)
             return found if masked is found.text else found.replace(text=masked), pack(masked)
         return found, ""
 

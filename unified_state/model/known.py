@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
 
 Scored = tuple[str, float]
+FILE, COMMAND, PROGRAM, REFERENCE, ERROR = "file", "command", "program", "reference", "error"  # of a working set
+NO_FILE = ""  # the name of the entry for identifiers that were seen in no file
 
 
 class WorkingFile(Record):

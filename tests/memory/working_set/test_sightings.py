@@ -9,15 +9,10 @@ from hypothesis import strategies as st
 from unified_state.lib.stdlib import dump_json
 from unified_state.memory.working_set.rules.sightings import (
     ASKED,
-    COMMAND,
     EDITED,
-    ERROR,
-    FILE,
     HEAT,
     HEAT_OF_READING,
     MENTIONED,
-    NO_FILE,
-    REFERENCE,
     SEEN,
     WRITTEN,
     Call,
@@ -25,6 +20,7 @@ from unified_state.memory.working_set.rules.sightings import (
     read_call,
     sightings,
 )
+from unified_state.model.known import COMMAND, ERROR, FILE, NO_FILE, REFERENCE
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
 
 ROOT = "/home/ada/shop"

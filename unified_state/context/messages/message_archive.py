@@ -16,7 +16,6 @@ from unified_state.lib.times import current_time
 from unified_state.memory.archive.sessions import LOCAL_SESSION
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.manager import program_workspace
-from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.step import NOTICE, TEXT, TOOL_RESULT, Step
 from unified_state.search.find import recall_and_note
 
@@ -73,7 +72,7 @@ class MessageArchive:
 
     def _store(self, archive: Archive, texts: dict[str, CutText], now: int) -> dict[str, str]:
         masker = self._workspace.masker
-        kept = {key: masker.text(hide_private(found.text)) for key, found in texts.items()}
+        kept = {key: masker.typed(found.text) for key, found in texts.items()}
         refs: dict[str, str] = {}
         with archive.transaction():
             writer = StepWriter(archive, self._workspace.session_number(archive, now), None)

@@ -12,7 +12,6 @@ from unified_state.memory.archive.sessions import (
     session_number,
     touch_session,
 )
-from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.hook_event import HOST_MARK
 
 TYPE_CHECKING = False
@@ -68,7 +67,7 @@ class HookCall:
     def keep(self, archive: Archive, kind: str, text: str) -> None:
         """Keep a message of this session that its transcript may not hold yet."""
         if self.event.session_id:
-            masked = self.workspace.masker.text(hide_private(text))
+            masked = self.workspace.masker.typed(text)
             keep_message(archive, self.event.session_id, Pending(kind, masked, self.now))
 
     def session(self, archive: Archive, predecessor: str | None = None) -> int:

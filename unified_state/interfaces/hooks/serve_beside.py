@@ -12,7 +12,6 @@ from unified_state.lib.stdlib import NO_SQLITE
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
 from unified_state.memory.journal.journal import EVENTS, Journal
 from unified_state.memory.journal.journal_places import writable_journal
-from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.hook_event import BRIEF
 from unified_state.model.step import PROMPT, TEXT
 
@@ -81,7 +80,7 @@ def keep_for_later(call: HookCall) -> str:
         "pid": call.pid,
         "at": call.now,
         "kind": _MESSAGES.get(name, ""),
-        "text": call.workspace.masker.text(hide_private(event.text(name))) if name and event.agent_type != "" else "",
+        "text": call.workspace.masker.typed(event.text(name)) if name and event.agent_type != "" else "",
     }
     with Journal(writable_journal(call.workspace.place), _LOCK_SECONDS, EVENTS) as journal:
         journal.append([told], durable=True)

@@ -21,7 +21,6 @@ from unified_state.memory.repository.place import has_other_archives
 from unified_state.memory.repository.rejoin import remember
 from unified_state.model.hook_event import BRIEF
 from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
-from unified_state.restore.note_survival import note_restored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +68,9 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     ).replace(health=health)
     known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
     text = restored_text(known, call.settings).as_dict()[call.part]
-    if call.part == BRIEF:
+    if call.part == BRIEF and known.survival is not None:
+        from unified_state.restore.note_survival import note_restored  # only where a summary was judged
+
         call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
 

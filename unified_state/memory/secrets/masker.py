@@ -8,8 +8,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import create_once, write_atomically
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.repository.place import KEY_FILE
-from unified_state.memory.secrets.rules.mask import hide_private, mask_text, mask_value, needs_masking
-from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL, Summary
+from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,24 +28,45 @@ class Masker:
 
     def text(self, text: str) -> str:
         """The text with its secrets masked; the same object where there are none."""
-        return mask_text(text, self.tag) if self._enabled and needs_masking(text) else text
+        if not self._enabled:
+            return text
+        from unified_state.memory.secrets.rules.mask import mask_text, needs_masking  # not where a hook writes nothing
+
+        return mask_text(text, self.tag) if needs_masking(text) else text
+
+    def typed(self, text: str) -> str:
+        """What the user typed, without secrets and what is marked as private."""
+        from unified_state.memory.secrets.rules.mask import hide_private
+
+        return self.text(hide_private(text))
 
     def json(self, text: str) -> str:
         """A JSON text with the secrets in its strings masked; the same object where there are none."""
+        from unified_state.memory.secrets.rules.mask import mask_value, needs_masking
+
         if not self._enabled or not needs_masking(text):
             return text
         value = parse_json(text)
         masked = mask_value(value, self.tag)
         return text if masked == value else dump_json(masked)
 
+    def step(self, step: Step) -> Step:
+        """The step without secrets and what the user marked as private: in its text and in the name of its tool."""
+        if step.kind == TOOL_CALL:
+            text = self.json(step.text)
+        else:  # a notice may quote the user: a slash command's arguments, also inside its text
+            text = self.typed(step.text) if step.kind in {PROMPT, NOTICE} else self.text(step.text)
+        tool = step.tool and self.text(step.tool)
+        return step if text is step.text and tool is step.tool else step.replace(text=text, tool=tool)
+
     def tag(self, secret: str) -> str:
-        """What stands for a text, and nobody else can compute."""
+        """Keyed HMAC tag that replaces a secret."""
         import hmac  # 5 ms, only where a secret was found
 
         return hmac.digest(self._load_key(), secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:_TAG_DIGITS]
 
     def seal(self, text: str) -> str:
-        """What only this machine can write under a text. Its key is another one than that of tags, which are shown."""
+        """Signature of a text by this machine. Its key differs from that of the tags, which are shown."""
         import hmac
 
         key = hmac.digest(self._load_key(), b"seal", "sha256")
@@ -79,19 +99,3 @@ class Masker:
         if not create_once(self._path, os.urandom(_KEY_BYTES)) and not self._read_key():
             write_atomically(self._path, os.urandom(_KEY_BYTES))
         return self._read_key()
-
-
-def masked_text(masker: Masker, found: Step | Summary) -> str:
-    """The text of what was found in a transcript, without secrets and what the user marked as private."""
-    if isinstance(found, Summary):
-        return masker.text(found.text)
-    if found.kind == TOOL_CALL:
-        return masker.json(found.text)
-    may_quote_user = found.kind in {PROMPT, NOTICE}  # a notice: a slash command's arguments, also inside its text
-    return masker.text(hide_private(found.text) if may_quote_user else found.text)
-
-
-def masked_step(masker: Masker, found: Step) -> Step:
-    """The step without secrets and what the user marked as private: in its text and in the name of its tool."""
-    text, tool = masked_text(masker, found), found.tool and masker.text(found.tool)
-    return found if text is found.text and tool is found.tool else found.replace(text=text, tool=tool)

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from unified_state.lib.decay import growth, raised
 from unified_state.memory.archive.steps import call_of_result, find_step, queued_steps, sessions_of_step, step_numbers
-from unified_state.memory.working_set.rules.sightings import NO_FILE, read_call, sightings
+from unified_state.memory.working_set.rules.sightings import read_call, sightings
 from unified_state.memory.working_set.working_set_table import (
     Entry,
     clear_working_set,
@@ -20,6 +20,7 @@ from unified_state.memory.working_set.working_set_table import (
     read_entry,
     write_entry,
 )
+from unified_state.model.known import NO_FILE
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 
 TYPE_CHECKING = False

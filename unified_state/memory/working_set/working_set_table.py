@@ -12,8 +12,17 @@ from unified_state.lib.decay import score
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import pack, unpack
-from unified_state.memory.working_set.rules.sightings import COMMAND, ERROR, FILE, NO_FILE, PROGRAM, REFERENCE
-from unified_state.model.known import RanCommand, WorkingFile, WorkingSet
+from unified_state.model.known import (
+    COMMAND,
+    ERROR,
+    FILE,
+    NO_FILE,
+    PROGRAM,
+    REFERENCE,
+    RanCommand,
+    WorkingFile,
+    WorkingSet,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

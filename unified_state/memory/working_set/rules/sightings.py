@@ -14,6 +14,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.shell_commands import programs
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import cut, one_line, strings_of
+from unified_state.model.known import COMMAND, ERROR, FILE, NO_FILE, PROGRAM, REFERENCE
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 
 TYPE_CHECKING = False
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from unified_state.model.step import Step
 
-FILE, COMMAND, PROGRAM, REFERENCE, ERROR = "file", "command", "program", "reference", "error"
-NO_FILE = ""  # the name under which identifiers stand that were seen in no file
 EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
 HEAT, HEAT_OF_READING = 1.0, 0.15
 _LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 5_000, 1_000, 6_000  # characters
