@@ -1,4 +1,4 @@
-"""History as it travels between tiers: what every store of history takes, keeps and gives back, unchanged.
+"""The records of history that every store takes, keeps and returns unchanged, so that history moves between tiers.
 
 Nothing in it is local to one archive: steps are known by their entry and block, items by their UUID, compactions by
 their boundary, sessions by the client's id. `unknown` holds the fields of a newer version, or of another system, and
@@ -66,7 +66,7 @@ class StoredLink(Record):
 
 
 class StoredCompaction(Record):
-    """A compaction, and what the client put in place of what it cut away; `masked_at` as of a step."""
+    """A compaction and the client's summary of the part that it removed; `masked_at` as of a step."""
 
     session_id: str
     boundary_uuid: str
@@ -80,7 +80,7 @@ class StoredCompaction(Record):
 
 
 class Tombstone(Record):
-    """What the user wants forgotten: it leaves the store, and does not come back. `key` is `UUID/BLOCK` of a step, the
+    """A record that the user forgot: the store removes it for ever. `key` is `UUID/BLOCK` of a step, the
     UUID of an item, the boundary of a compaction, or the id of a session, of which all goes that was said up to `at`.
     """
 
@@ -93,7 +93,7 @@ HistoryRecord = StoredSession | StoredStep | StoredItem | StoredLink | StoredCom
 
 
 class HistoryQuery(Record):
-    """What is looked for: any text, never read as operators. `since` and before `until` are in milliseconds; `vector`
+    """A search: any text, never read as operators. `since` and before `until` are in milliseconds; `vector`
     is the query's embedding by `model`, for a store that has vectors.
     """
 
@@ -119,7 +119,7 @@ class HistoryHit(Record):
 
 
 class Counts(Record):
-    """How much a store holds of one project; what was forgotten does not count."""
+    """The numbers of records that a store holds of one project, without forgotten ones."""
 
     sessions: int = 0
     steps: int = 0

@@ -29,7 +29,7 @@ MAIN_FIELDS = {
 
 
 class Decision(Record):
-    """What was decided and why; an irreversible one stays in the state file longest."""
+    """A decision and its reason; an irreversible one stays in the state file longest."""
 
     id: str
     decision: str
@@ -42,7 +42,7 @@ class Decision(Record):
 
 
 class Scope(Record):
-    """The tool calls that an executable constraint is about, by patterns; of each kind that is given one has to fit."""
+    """The tool calls that an executable constraint covers, by patterns: one of each kind that is given has to match."""
 
     commands: tuple[str, ...] | None = None
     paths: tuple[str, ...] | None = None
@@ -51,9 +51,7 @@ class Scope(Record):
 
 
 class Constraint(Record):
-    """What limits the work; a blocking one never leaves the state file. One with a scope is enforced by a hook, in its
-    mode.
-    """
+    """A limit on the work; a blocking one never leaves the state file. A hook enforces one with a scope."""
 
     id: str
     constraint: str
@@ -68,7 +66,7 @@ class Constraint(Record):
 
 
 class OpenQuestion(Record):
-    """What has to be found out or decided, until it is resolved."""
+    """A question that is open until it is resolved."""
 
     id: str
     question: str
@@ -99,9 +97,7 @@ class Evidence(Record):
 
 
 class Attempt(Record):
-    """What was tried and how it failed, so that it is not tried again in the same way; resolved when it passed later
-    on.
-    """
+    """An attempt and how it failed, so that nobody repeats it; resolved once it passes."""
 
     id: str
     attempt: str
@@ -117,7 +113,7 @@ Entry = Decision | Constraint | OpenQuestion | Evidence | Attempt
 
 
 class LedgerItem(Record):
-    """One item as the ledger keeps it for ever.
+    """One item of the ledger.
 
     `body` holds the fields that are particular to the kind, by their names on disk (a decision: `decision`,
     `rationale`, `reversible`). `files` are the paths it speaks of, relative to the worktree; `source_uuid` is the
@@ -187,8 +183,8 @@ class Fact(Record):
 
 
 class Todo(Record):
-    """One entry of the agent's list of what is to be done: its number or id there, its words, its state (`pending`,
-    `in_progress`, `completed`, `deleted`); None where it stays as it was.
+    """One entry of the agent's to-do list: its number or id, its text, its state (`pending`, `in_progress`,
+    `completed`, `deleted`); None for an unchanged field.
     """
 
     key: str

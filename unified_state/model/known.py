@@ -75,7 +75,7 @@ class Named(Record):
 
 
 class Survival(Record):
-    """What one summary kept of the items and of the working set."""
+    """The items and the entries of the working set that one summary kept."""
 
     items: tuple[Judged, ...] = ()
     working_set: tuple[Named, ...] = ()

@@ -1,4 +1,4 @@
-"""What a constraint is enforced on: commands, paths, tools. A scope is checked when it is given, never in a hook."""
+"""Scopes of constraints: commands, paths, tools. A scope is checked when it is recorded, never in a hook."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
 
 
 def read_scope(value: Any) -> Scope | None:
-    """The scope of a file that anybody may have written; None where it is none."""
+    """The scope in an untrusted file; None where it is invalid."""
     try:
         lists = {kind: patterns for kind, patterns in value.items() if isinstance(patterns, (list, tuple))}
         return checked_scope(lists) if len(lists) == len(value) else None
@@ -60,7 +60,7 @@ def read_scope(value: Any) -> Scope | None:
 
 
 def checked_mode(mode: str) -> str:
-    """A mode that there is. Raises UsageError."""
+    """The mode, if it exists. Raises UsageError."""
     if mode not in MODES:
         message = f"mode is {mode!r}"
         raise UsageError(message, f"it is one of {', '.join(MODES)}")

@@ -1,4 +1,4 @@
-"""The state of the work: what the state file `.claude/unified-session-state.json` holds.
+"""The state of the work: the content of the state file `.claude/unified-session-state.json`.
 
 The sections and their names on disk are those of the seed's schema 2.0.0, with `workItem` in place of `sd`, and a
 record for every live session. The file is a projection of the ledger: it can be written again from the archive at any
@@ -45,7 +45,7 @@ class GitState(Record):
 
 
 class WorkItem(Record):
-    """What is being worked on: a ticket, an issue, a task; its phase; its progress from 0 to 1."""
+    """The current work item (a ticket, an issue, a task): its phase, and its progress from 0 to 1."""
 
     id: str | None = None
     title: str | None = None
@@ -84,7 +84,7 @@ class TokenMetrics(Record):
 
 
 class SessionRecord(Record):
-    """What one live session works on, beside the others of the same worktree."""
+    """The work of one live session, beside the others of the same worktree."""
 
     updated_at: str
     work_item: WorkItem | None = None

@@ -44,7 +44,7 @@ def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def settings_in(path: str, word: str = "") -> Any:
-    """What stands in a settings file; None where it cannot be read, or does not have a certain word."""
+    """The value of a settings file; None where it cannot be read, or does not contain `word`."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -54,7 +54,7 @@ def settings_in(path: str, word: str = "") -> Any:
 
 
 def parsed_settings(text: str) -> Any:
-    """Settings as a value; None where they are not valid JSON."""
+    """The value of settings; None where they are not valid JSON."""
     try:
         return parse_json(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
@@ -68,7 +68,7 @@ _SOURCES = "--setting-sources"
 
 
 def data_folder(environ: Mapping[str, str]) -> str:
-    """The folder that the client keeps for the plugin through its updates; empty where it told none."""
+    """The folder that the client keeps for the plugin through updates; empty where the environment names none."""
     return environ.get(_FOLDER, "")
 
 
@@ -114,7 +114,7 @@ def is_enabled(project: str, environ: Mapping[str, str]) -> bool:
 
 
 def enables(settings: Any) -> bool | None:
-    """Whether settings switch the plugin on; None where they do not speak of it."""
+    """Whether settings enable the plugin; None where they do not mention it."""
     plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
     switches = plugins.items() if isinstance(plugins, dict) else ()
     ours = [bool(on) for name, on in switches if name.startswith(f"{PLUGIN}@")]
@@ -128,8 +128,8 @@ def _runs(path: str, event: str) -> bool:
 
 
 def _setting_sources(pid: str) -> list[str] | None:
-    """The scopes that the client's own command line restricts its settings to; None where it does not, or where the
-    system does not tell.
+    """The scopes to which the client's command line restricts its settings; None where it does not, or where the system
+    does not show the command line.
     """
     try:
         with open(f"/proc/{int(pid)}/cmdline", encoding="utf-8", errors="replace") as file:

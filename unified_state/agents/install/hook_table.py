@@ -32,7 +32,7 @@ def hook_interpreter() -> str:
 
 
 def told_of_interpreter() -> str | None:
-    """What a person should know of the interpreter that runs the hooks, where this one has no SQLite."""
+    """A note for the user on the interpreter of the hooks; None where this one has SQLite."""
     if has_sqlite():
         return None
     chosen = hook_interpreter()
@@ -175,7 +175,7 @@ def is_output_handler(handler: Any) -> bool:
 
 
 def called_root(handler: Any) -> str | None:
-    """The folder of the package that a handler of ours calls; None where it is not as `install` writes it."""
+    """The folder of the package that a handler of ours calls; None where `install` did not write it so."""
     from ast import literal_eval  # slow to load
 
     arguments = handler["args"]

@@ -1,4 +1,4 @@
-"""Installation: our hooks in the client's settings, and out again.
+"""Installation of our hooks into the client's settings, and their removal.
 
 Only our own entries are added and removed; every other byte of the file stays. Settings that are not valid JSON are
 refused. The hooks call the interpreter that runs this by its absolute path.
@@ -46,8 +46,8 @@ LEAN_OFF = "off"
 
 
 class Installed(Record):
-    """What an installation or its removal changed: the settings file, the command file, or nothing; and whether the
-    status line is ours now; at which level long outputs are shortened, if they are.
+    """The result of an installation or removal: the settings file and whether it changed, the command file if it did,
+    whether the status line is ours now, and the level at which long outputs are shortened.
     """
 
     settings_path: str
@@ -142,7 +142,7 @@ def _without_our_hooks(text: str) -> str:
 
 
 def _install_command(place: Target) -> str | None:
-    """The slash command by its bare name; a file of that name that is not ours stays."""
+    """Write the slash command under its bare name, and return its path; None where another file has that name."""
     path = os.path.join(place.commands_folder, COMMAND_FILE)
     ours = _our_command()
     if os.path.exists(path) and not _is_our_command(path):

@@ -1,4 +1,4 @@
-"""Installation into other hosts: our hooks in the file of a host, and out again.
+"""Installation of our hooks into other hosts, and their removal.
 
 As with Claude Code, only our own entries are added and removed, and every other byte stays. A file that is not plain
 JSON is refused, since a host may allow comments that we could not keep. Files that are ours alone are written whole.
@@ -116,7 +116,7 @@ def _elsewhere(data_dir: str) -> list[str]:
 
 
 def _entry(host: Host, event: str, data_dir: str) -> dict[str, Any]:
-    """One entry of an event's list."""
+    """Our entry in an event's list."""
     ours = host.events[event]
     timeout = (_AT_THE_END if ours == "SessionEnd" else TIMEOUTS[ours]) * host.timeout_unit
     line = shlex.join([*_words(host), event, *_elsewhere(data_dir)])
@@ -143,7 +143,7 @@ def _plugin(host: Host, data_dir: str) -> str:
 
 
 def _read_own(path: str) -> str | None:
-    """A file that nobody but us should have written; None if there is none."""
+    """A file that only we write; None if there is none. Raises UsageError where it is not ours."""
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as file:
             text = file.read()

@@ -1,8 +1,8 @@
-"""Transcripts of Claude Code: one entry of the JSON Lines file in, the steps it holds out.
+"""Transcripts of Claude Code: the steps of each entry of a JSON Lines file.
 
-Seen with versions 2.0.76 to 2.1.330. Known kinds are read, unknown ones are skipped: a newer client must never break
-the archive. Left out are the client's own duplicates (`toolUseResult`, `progress`, `api-request-*`, `queue-operation`)
-and what the client tells the model about its surroundings (listings of tools, skills and agents, the environment).
+Seen with versions 2.0.76 to 2.1.330. The reader skips unknown kinds of entries: a newer client must never break the
+archive. It also skips the client's own duplicates (`toolUseResult`, `progress`, `api-request-*`, `queue-operation`) and
+the client's descriptions of its surroundings (listings of tools, skills and agents, the environment).
 """
 
 from __future__ import annotations

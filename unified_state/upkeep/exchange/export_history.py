@@ -1,4 +1,4 @@
-"""The whole of a history as one file, which `import` takes into any other."""
+"""Export of a whole history as one file, which `import` adds to any other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def export_history(workspace: Workspace, path: str, server: Server | None = None
 def use_store(
     workspace: Workspace, action: Callable[[HistoryStore, Archive | None], T], server: Server | None = None
 ) -> T:
-    """What the action makes of the store; it is also given the archive, where that is the store."""
+    """Open the store and return action(store, archive); the archive is None where the store is on a server."""
     if server is not None:
         with server.open() as store:
             return action(store, None)

@@ -41,8 +41,8 @@ _WEIGHED = 10_000  # steps of a session
 
 
 class Imported(Record):
-    """What the import of one file did: how many records it has, how many were new, and of its items how many wait for
-    the user's word, or were left as they are here.
+    """The result of the import of one file: how many records it has, how many were new, how many items wait for the
+    user's decision, and how many records were left out.
     """
 
     path: str
@@ -54,8 +54,8 @@ class Imported(Record):
 
 
 class Readable(Record):
-    """A file that was read to its end, and nothing is wrong with it. `project` is the name that the program which wrote
-    it has for this one; `is_ours` where it was exported from this very repository, on this machine.
+    """A file that was read to its end without a fault. `project` is the name of this project in the program that wrote
+    the file; `is_ours` says that it was exported from this repository on this machine.
     """
 
     path: str

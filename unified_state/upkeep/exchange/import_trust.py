@@ -1,4 +1,4 @@
-"""What counts of a history that comes from elsewhere.
+"""The parts of an imported history that count.
 
 Invariant: an import binds nobody. Whatever a file says, no constraint is enforced by it and none is lifted; and what
 somebody else's file calls the user's word is not this user's.
@@ -37,7 +37,7 @@ _TEXTS = ("text", "summary", "quote")
 
 
 class Judge:
-    """Says of each record of an import what of it counts; None where nothing does."""
+    """Decides for each record of an import which part of it counts; None where nothing does."""
 
     def __init__(self, store: HistoryStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
         self._store, self._now = store, now
@@ -49,7 +49,7 @@ class Judge:
         self._kept: set[str] = set()
 
     def judged(self, record: HistoryRecord) -> HistoryRecord | None:
-        """The record as it is taken in."""
+        """The record as the store gets it; None where it is left out."""
         if isinstance(record, StoredItem):
             return self._item(record)
         if isinstance(record, Tombstone) and record.key in self._in_force:
@@ -64,8 +64,8 @@ class Judge:
         return None if is_about_mine else self._apart(_of_others(record, self._now))
 
     def _item(self, item: StoredItem) -> HistoryRecord | None:
-        """An item: what became of a constraint that is here is decided here, and a new one is not enforced; nobody else
-        changes an item that was recorded or decided on here.
+        """An item. An import never changes a constraint that is here, nor an item that was recorded or decided on here;
+        a new constraint is not enforced.
         """
         if item.uuid in self._constraints:
             return None
@@ -79,7 +79,7 @@ class Judge:
         return self._apart(_item_of_others(item))
 
     def _apart(self, record: HistoryRecord) -> HistoryRecord:
-        """The record in a session of its own: nobody else's turns get into a session that was held here."""
+        """The record in a session of its own, so that foreign turns never join a session of this machine."""
         if not self._sets_apart or isinstance(record, (StoredLink, Tombstone)) or record.session_id is None:
             return record
         record = record.replace(session_id=f"{_ELSEWHERE}{record.session_id}")

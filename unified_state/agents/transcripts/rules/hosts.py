@@ -193,7 +193,7 @@ def host_of(session_id: str) -> Host | None:
 
 
 def session_in(environ: Mapping[str, str]) -> str | None:
-    """The session whose agent started a command with this environment; None where it does not tell."""
+    """The session whose agent started a command with this environment; None where the environment names none."""
     told = (host.session_id(environ.get(host.session_variable, "")) for host in _HOSTS)
     return environ.get("CLAUDE_CODE_SESSION_ID") or next(filter(None, told), None)
 

@@ -1,4 +1,4 @@
-"""Which parts of a prompt are the user's own words. Only these can bind.
+"""The parts of a prompt that are the user's own words. Only these can bind.
 
 What the client, a hook, a file, a web page, a mail or a log put into the user's place is left out: tagged blocks
 (`<system-reminder>`, `<pasted_content>`, `<task-notification>`, echoes of commands), fenced and indented code, quoted
@@ -63,8 +63,8 @@ def own_passages(prompt: str) -> list[str]:
 
 
 def said_in(passages: list[str], text: str) -> str | None:
-    """The words of one of the passages that say a text as a statement of its own: not a part of a sentence, which may
-    say the opposite, and no question.
+    """The words of a passage that make a text's statement by themselves; None if there are none. A part of a sentence
+    may say the opposite, and a question says nothing.
     """
     if len(text.split()) + sum(map(is_cjk, text)) // _CHARACTERS_OF_A_WORD < _LEAST_WORDS:
         return None
@@ -83,7 +83,7 @@ def _is_typed(paragraph: str) -> bool:
 
 
 def _outside_tags(text: str) -> Iterator[str]:
-    """What stands outside of `<tag>…</tag>`; up to the last end of a tag, so that nothing inside can end it."""
+    """The text outside of `<tag>…</tag>`; a tag reaches to its last end, so that nothing inside can close it."""
     begin = at = 0
     closings: dict[str, int] = {"": -1}
     while (at := text.find("<", at)) >= 0:
