@@ -19,7 +19,7 @@ from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
 # To be lowered when a journey gets shorter.
-MOST_FOR_A_DECISION = 35
+MOST_FOR_A_DECISION = 32
 MOST_FOR_A_PROMPT = 24
 
 # `enter(action)` calls an action and prints, on the last line of stdout, the files whose functions it called.
