@@ -239,7 +239,7 @@ def test_an_archive_that_cannot_be_read_is_left_out_and_told_and_left_as_it_is(
     broken = Path(elsewhere("other", "another parser").place.archive_path)
     broken.write_bytes(b"no archive at all")
     assert len(find_everywhere(workspace, Wanted(query="parser"), NOW)) == 5
-    assert reports == [f"left out: the archive {broken} is damaged: file is not a database"]
+    assert reports == [f"skipped: the archive {broken} is damaged: file is not a database"]
     assert broken.read_bytes() == b"no archive at all"
 
 

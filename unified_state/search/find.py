@@ -1,4 +1,4 @@
-"""Finding: a search as people and agents ask for it, with its filters in words, here or in all repositories."""
+"""Find: a search with filters in words, in this repository or in all of them, and recalls that count as accesses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TOOLS = 20  # that a message names
 
 
 class Wanted(Record):
-    """What is looked for: a query, how many hits, and what they must be."""
+    """A search: its query, how many hits, and what they must be."""
 
     query: str
     limit: int = 10
@@ -57,7 +57,7 @@ class FoundIn(Record):
 
 
 def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
-    """The best hits in this repository; the first of them rise a little in later searches."""
+    """Return the best hits in this repository; the first of them rise a little in later searches."""
     filters = filters_of(wanted, now)
     reader = query_reader(workspace)
 
@@ -78,13 +78,15 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
 def recall_and_note(
     workspace: Workspace, ref: str, now: int, part: Part | None = None, page: Page = dict
 ) -> dict[str, Any]:
-    """What a ref names, verbatim, or a part of it, of which `page` says what is shown; its steps rise in later
-    searches. Raises NotFoundError.
+    """Return what a ref names, verbatim, or a part of it, cut by `page`. Raises NotFoundError.
+
+    Its steps rise in later searches.
     """
-    from unified_state.search.recall_ref import recall  # a search has no use for it
+    from unified_state.search.recall_ref import part_of, recall  # not for a search
 
     def action(archive: Archive) -> dict[str, Any]:
-        found = page(_part_of(recall(archive, ref), part))
+        found = recall(archive, ref)
+        found = page(found if part is None else part_of(found, part))
         kind, number = parse_ref(ref)
         if kind in {STEP, TURN}:
             steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]
@@ -95,22 +97,14 @@ def recall_and_note(
 
 
 def turn_ref(workspace: Workspace, ref: str) -> str:
-    """The ref of a turn: itself, or the one that a step belongs to. Raises NotFoundError, UsageError for other refs."""
+    """Return the ref of a turn: itself, or that of a step. Raises NotFoundError, UsageError for other refs."""
     from unified_state.search.recall_ref import turn_of
 
     return workspace.use(lambda archive: turn_of(archive, ref))
 
 
-def _part_of(found: dict[str, Any], part: Part | None) -> dict[str, Any]:
-    if part is None:
-        return found
-    from unified_state.search.recall_ref import part_of
-
-    return part_of(found, part)
-
-
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
-    """The best hits of all repositories, best first. An archive that cannot be read is told."""
+    """Return the best hits of all repositories, best first, and report archives that cannot be read."""
     filters = filters_of(wanted, now)
     reader = query_reader(workspace)
     found: list[FoundIn] = []
@@ -128,7 +122,7 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
         except NotFoundError as error:  # the session is another repository's
             unknown = error
         except UnifiedStateError as error:
-            workspace.report(f"left out: {error.message}")
+            workspace.report(f"skipped: {error.message}")
     if unknown is not None and not is_known:
         raise unknown
     # Scores are of one archive each; how much of the query a hit has is the same measure in all.
@@ -136,8 +130,8 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:
-    """What reads queries by their meaning, where the user turned it on. Without it a search is by words alone, and says
-    so where nobody did yet.
+    """Return the reader of meanings, where the user turned it on. Without one a search is by words alone, which is
+    reported unless `is_told`.
     """
     if workspace.settings.search_vectors == OFF:
         return None
@@ -152,7 +146,7 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
 
 
 def filters_of(wanted: Wanted, now: int) -> Filters:
-    """What hits must be. Raises UsageError for what makes no sense."""
+    """Return the filters of a search. Raises UsageError for values that make no sense."""
     since = None
     if wanted.since is not None:
         since = begin_of(wanted.since, now)
@@ -178,7 +172,7 @@ def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
 def _note(
     workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
 ) -> None:
-    """Note what was asked for, and how much of a tool output was shown."""
+    """Note the steps that were asked for, and how much of a tool output was shown."""
 
     def action() -> None:
         note_accesses(archive, steps, weight, now)
@@ -189,7 +183,7 @@ def _note(
 
 
 def _index(workspace: Workspace, archive: Archive) -> None:
-    """Bring into the index what the hook behind a tool call left to be done."""
+    """Index the tool outputs that their hook left to be indexed."""
 
     def action() -> None:
         with archive.transaction(durable=False):
@@ -200,7 +194,7 @@ def _index(workspace: Workspace, archive: Archive) -> None:
 
 
 def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], None], without: str) -> None:
-    """Do what a search can do without, where the archive cannot be written to."""
+    """Run an action that a search can do without; report it where the archive cannot be written."""
     try:
         action()
     except (DatabaseError, StorageError) as error:
@@ -211,13 +205,12 @@ def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], N
 
 
 def _worktree(archive: Archive) -> str | None:
-    """Where the repository of an archive was last seen."""
-    row = archive.row("SELECT worktree FROM session WHERE worktree NOT NULL ORDER BY seen_at DESC LIMIT 1")
-    return row[0] if row else None
+    """Return where the repository of an archive was last seen."""
+    return archive.value("SELECT worktree FROM session WHERE worktree NOT NULL ORDER BY seen_at DESC LIMIT 1")
 
 
 def _archives(workspace: Workspace) -> list[str]:
-    """The archives of all repositories, this one's first."""
+    """Return the archives of all repositories, this one's first."""
     folder = os.path.join(workspace.settings.data_dir, "repositories")
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     paths = [workspace.place.archive_path, *(os.path.join(folder, name, "archive.db") for name in names)]

@@ -1,7 +1,7 @@
-"""Meaning: what a query means, as a vector, and which steps of an archive mean nearly the same.
+"""Meaning: queries as vectors, and the steps of an archive that are nearest to them.
 
-Only where the user turned it on, and never in a hook: a model takes a second to load. Where it cannot be had, a search
-goes on by words alone, and says so.
+Used only where the user turned it on, and never in a hook: a model takes a second to load. Without a model a search
+goes on by words alone, and reports that.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _FEW = 10_000  # steps of a session that are all compared: a tenth of a second a
 
 
 class Meant:
-    """A query by its vector, among the vectors of one model in one archive."""
+    """The vector of a query among the vectors of one model in one archive."""
 
     def __init__(self, archive: Archive, model: int, vector: Numbers, trust: float) -> None:
         self._archive, self._model, self._vector, self.trust = archive, model, vector, trust
 
     def nearest(self, filters: Filters, limit: int) -> list[int]:
-        """The steps that pass the filters and mean most nearly the same, the nearest first."""
+        """Return the steps nearest in meaning that pass the filters, the nearest first."""
         many = limit if filters == Filters() else limit * _BEYOND
         of_session = [] if filters.session is None else step_numbers(self._archive, filters.session)
         if 0 < len(of_session) <= _FEW:
@@ -45,7 +45,7 @@ class Meant:
         return those_passing(self._archive, found, filters)[:limit]
 
     def cosines(self, steps: Collection[int]) -> dict[int, float]:
-        """How near those of the steps are that have a vector, from -1 to 1."""
+        """Return how near those steps are that have a vector, from -1 to 1."""
         found = read_vectors(self._archive, self._model, list(steps))
         cosines = matrix(list(found.values()), len(self._vector)) @ self._vector
         return dict(zip(found, cosines.tolist(), strict=True))
@@ -58,13 +58,14 @@ class Reader:
         self._model = model
 
     def knows(self, archive: Archive) -> bool:
-        """Whether an archive has vectors of the model."""
+        """Return whether an archive has vectors of the model."""
         return find_model(archive, self._model.name, self._model.version) is not None
 
     def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> Meant | None:
-        """What a query means, each of whose words so many of all steps have. It is read as it stands and without the
-        words that tell no step from another, names of speakers for one. None where the archive has no vector of the
-        model, or the model can make nothing of the query.
+        """Return the meaning of a query; None where the archive or the query has no vector.
+
+        `having` says how many of all steps have each word. The query is read unchanged and without words that many
+        steps have, names of speakers for one.
         """
         number = find_model(archive, self._model.name, self._model.version)
         if number is None:
@@ -78,7 +79,7 @@ class Reader:
         return Meant(archive, number, vector, self._model.trust * min(1.0, len(having) / _THOUGHT))
 
     def vector(self, query: str) -> tuple[str, list[float]] | None:
-        """What a query means as it stands, and the model; None where that can make nothing of it."""
+        """Return the full name of the model and the vector of a query; None where it has no vector."""
         (found,) = self._model.encode([query])
         if found is None:
             return None
@@ -86,5 +87,5 @@ class Reader:
 
 
 def open_reader(model: str) -> Reader:
-    """What reads queries with a model."""
+    """Return the reader that uses a model."""
     return Reader(open_model(model))

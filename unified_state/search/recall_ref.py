@@ -1,4 +1,4 @@
-"""Recall: whatever a ref names, verbatim: an item, a turn with its steps, a step, a compaction with its summary."""
+"""Recall: what a ref names, verbatim: an item, a turn with its steps, a step, a compaction with its summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HINT = "`unified-state search` finds refs"
 
 
 def recall(archive: Archive, ref: str) -> dict[str, Any]:
-    """What the ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
+    """Return what a ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
         found = find_item(archive, ref)
@@ -36,7 +36,7 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
 
 
 def turn_of(archive: Archive, ref: str) -> str:
-    """The ref of a turn: itself, or the one that a step belongs to. Raises NotFoundError, UsageError for other refs."""
+    """Return the ref of a turn: itself, or that of a step. Raises NotFoundError, UsageError for other refs."""
     kind, number = parse_ref(ref)
     if kind == TURN:
         return f"T{number}"
@@ -49,17 +49,17 @@ def turn_of(archive: Archive, ref: str) -> str:
 
 
 def export_items(archive: Archive) -> Iterator[dict[str, Any]]:
-    """Every item of the ledger, the oldest first, each as `recall` gives it."""
+    """Return every item of the ledger, the oldest first, each as `recall` gives it."""
     return (_item(archive, item) for item in list_items(archive))
 
 
 def _item(archive: Archive, item: LedgerItem) -> dict[str, Any]:
     links = links_of(archive, item)
-    newer = archive.row("SELECT alias FROM item WHERE uuid = ?", item.superseded_by)
+    newer = archive.value("SELECT alias FROM item WHERE uuid = ?", item.superseded_by)
     return {
         "ref": item.alias,
         **item.as_dict(),
-        **({"superseded_by": newer[0]} if newer else {}),
+        **({"superseded_by": newer} if newer else {}),
         "links": [{"relation": link.relation, "ref": link.ref} for link in links if link.is_from],
         "linked_from": [{"relation": link.relation, "ref": link.ref} for link in links if not link.is_from],
         "in_state_file": item.paged_out_at is None,
@@ -102,10 +102,9 @@ def _step(archive: Archive, number: int) -> dict[str, Any]:
         "WHERE step.id = ?",
         number,
     )
-    row = archive.row(
-        "SELECT tool FROM step WHERE turn = ? AND tool_use_id = ? AND tool NOT NULL", turn, step.tool_use_id
-    )
-    return {**export_line(number, step, session_id, row[0] if row else None), "turn": f"T{turn}"}
+    call = "SELECT tool FROM step WHERE turn = ? AND tool_use_id = ? AND tool NOT NULL"
+    tool = archive.value(call, turn, step.tool_use_id)
+    return {**export_line(number, step, session_id, tool), "turn": f"T{turn}"}
 
 
 def _compaction(archive: Archive, number: int) -> dict[str, Any]:
@@ -134,14 +133,14 @@ _TEXTS = ("result", "text")
 
 
 class Part(Record):
-    """Which part: a range of lines, a regular expression, or the lines of a range that it is found in."""
+    """A part of a text: a range of lines, the matches of a regular expression, or both."""
 
     lines: str | None = None
     grep: str | None = None
 
 
 def part_of(found: dict[str, Any], part: Part) -> dict[str, Any]:
-    """The same with only a part of its text, and `part`, which says which it is. Raises UsageError."""
+    """Return the value with only a part of its text, and `part`, which describes it. Raises UsageError."""
     name = next((name for name in _TEXTS if isinstance(found.get(name), str)), None)
     if name is None:
         message = f"{found['ref']} has no lines"

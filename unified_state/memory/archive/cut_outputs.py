@@ -1,8 +1,8 @@
-"""Tool outputs of which the model was given a short form: the whole is a step like others, archived before the
-transcript knows of it.
+"""Tool outputs of which the model was given a short form. The whole output is a step, archived before the transcript
+has its entry.
 
-Its number is told to the model and stays. Its place is known when the transcript's own entry comes: until then it
-stands in the newest turn, under a uuid that is made of its call.
+The model is given the number of the step, so that stays. Its place is known when the transcript's entry comes; until
+then the step is in the newest turn, under a uuid made of its call.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ _CHARACTERS_A_TOKEN = 3.3  # of tool outputs, in o200k, over 16 real sessions
 
 
 class Output(Record):
-    """An output as its hook has it: the call's own id, when, the text of the whole, masked; a number by which the same
-    call with the same output is known again.
-    """
+    """A tool output in its hook: the id of its call, the time, the whole masked text, a digest of call and output."""
 
     tool_use_id: str
     agent: str | None
@@ -34,8 +32,8 @@ class Output(Record):
 
 
 class Savings(Record):
-    """What short forms saved, and what that cost: how many outputs were shortened, about how many tokens the model was
-    not given, how often one was recalled, and about how many tokens it was given then.
+    """What short forms saved and cost: outputs shortened, tokens saved, recalls, tokens given in recalls.
+    All numbers of tokens are estimates.
     """
 
     outputs: int = 0
@@ -45,11 +43,11 @@ class Savings(Record):
 
 
 def archive_output(archive: Archive, session: int, session_id: str, output: Output) -> int:
-    """Archive an output before its entry comes; the number of its step. Call it in a durable transaction."""
+    """Archive an output before its entry comes; return the number of its step. Call it in a durable transaction."""
     uuid = f"{session_id}/{output.tool_use_id}/{output.digest}"
-    known = archive.row("SELECT id FROM step WHERE uuid = ? AND block = 0", uuid)
+    known: int | None = archive.value("SELECT id FROM step WHERE uuid = ? AND block = 0", uuid)
     if known is not None:
-        return int(known[0])
+        return known
     (number,) = archive.row("SELECT coalesce(max(id), 0) + 1 FROM step")
     archive.run(
         "INSERT INTO step (id, turn, uuid, block, kind, at, tool_use_id, body) VALUES (?, ?, ?, 0, ?, ?, ?, ?)",
@@ -76,7 +74,7 @@ def _newest_turn(archive: Archive, session: int, output: Output) -> int:
 
 
 def note_shortened(archive: Archive, session: int, step: int, output: Output, *, level: int, shown: int) -> None:
-    """Note that the model is given a short form of so many characters."""
+    """Note that the model is given a short form of `shown` characters."""
     archive.run(
         "INSERT OR IGNORE INTO shortened (step, session, agent, tool_use_id, at, digest, level, whole, shown, awaited) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
@@ -93,20 +91,18 @@ def note_shortened(archive: Archive, session: int, step: int, output: Output, *,
 
 
 def was_shortened(archive: Archive, session: int, digest: int) -> bool:
-    """Whether the session was given a short form of the same output of the same call before."""
+    """Return whether the session was given a short form of the same output of the same call before."""
     return bool(archive.row("SELECT 1 FROM shortened WHERE session = ? AND digest = ? LIMIT 1", session, digest))
 
 
 def shortened_since(archive: Archive, session: int, agent: str | None, since: int) -> bool:
-    """Whether the session, or its subagent, was given a short form since then."""
-    row = archive.row(
-        "SELECT 1 FROM shortened WHERE session = ? AND agent IS ? AND at > ? LIMIT 1", session, agent, since
-    )
-    return row is not None
+    """Return whether the session, or its subagent, was given a short form since a time."""
+    query = "SELECT 1 FROM shortened WHERE session = ? AND agent IS ? AND at > ? LIMIT 1"
+    return archive.row(query, session, agent, since) is not None
 
 
 def note_recall(archive: Archive, step: int, characters: int) -> None:
-    """Note that an output was looked at again, if the model was given a short form of it."""
+    """Count a recall of an output, if the model was given a short form of it."""
     archive.run(
         "UPDATE shortened SET recalls = recalls + 1, recalled = min(?, recalled + ?) WHERE step = ?",
         _LARGEST,
@@ -116,7 +112,7 @@ def note_recall(archive: Archive, step: int, characters: int) -> None:
 
 
 def read_savings(archive: Archive, session: int | None = None) -> Savings:
-    """What was saved in a session, or in all of them."""
+    """Return what was saved in a session, or in all of them."""
     condition, values = ("", ()) if session is None else (" WHERE session = ?", (session,))
     row = archive.row(
         "SELECT count(*), coalesce(sum(whole - shown), 0), coalesce(sum(recalls), 0), coalesce(sum(recalled), 0) "
@@ -132,8 +128,9 @@ def _tokens(characters: int) -> int:
 
 
 def whole_of(seen: str, archived: str, ref: str, shown: int) -> str | None:
-    """The whole of what the model was given; `seen` is the transcript's entry, `shown` the length of the short form.
-    None where the entry is about something else, so that both are kept.
+    """Return the whole of what the model was given; None where the entry is about something else, so that both stay.
+
+    `seen` is the transcript's entry, `shown` the length of the short form.
 
     The client may say something before it and behind it; it all goes behind, so that lines keep the numbers that the
     short form names. An entry without our handle is the whole itself: the hook was killed before it could answer.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def export_steps(archive: Archive, session_id: str | None = None) -> Iterator[dict[str, Any]]:
-    """The steps of a session, or of all, in the order in which they happened; a fork has the shared part too."""
+    """Yield the steps of a session, or of all, in their order; a fork has the shared part too. Raises NotFoundError."""
     for number, name in _sessions(archive, session_id):
         tools: dict[str, str] = {}
         for step_number in step_numbers(archive, number):
@@ -32,7 +32,7 @@ def export_steps(archive: Archive, session_id: str | None = None) -> Iterator[di
 
 
 def export_line(number: int, step: Step, session_id: str, tool: str | None) -> dict[str, Any]:
-    """One step as `export` prints it. `tool` is the tool that a result belongs to."""
+    """Return one step as `export` prints it. `tool` is the tool that a result belongs to."""
     line: dict[str, Any] = {"ref": f"S{number}", "uuids": [step.uuid], "session_id": session_id, "kind": step.kind}
     if step.agent:
         line["agent"] = step.agent

@@ -1,7 +1,7 @@
-"""The full-text index: which steps match, and how often they have which words.
+"""The full-text index: the steps that match a query, and how often texts have its words.
 
-BM25 over every match costs too much where a word stands in a third of a million steps. So the rarest words of a query
-choose the candidates, and how rare a word is is estimated from the newest steps.
+BM25 over every match costs too much for a word that a third of a million steps have. So the rarest words of a query
+choose the candidates, and the newest steps give an estimate of how rare a word is.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _LAST_CHARACTER = "\U0010ffff"
 
 
 class Filters(Record):
-    """What a step must be to be found: of a session (by its number), of a time from `since` to before `until`, a call
-    of a tool or its result, of a kind, and one that names a file.
+    """Conditions on a step: its session (by number), a time from `since` to before `until`, a tool (of a call or its
+    result), a kind, a file that it names.
     """
 
     session: int | None = None
@@ -41,12 +41,12 @@ class Filters(Record):
 
 
 def count_steps(archive: Archive) -> int:
-    """How many steps there are, about."""
+    """Return about how many steps there are."""
     return int(archive.row("SELECT coalesce(max(id), 0) FROM step")[0])
 
 
 def count_having(archive: Archive, words: Sequence[str], steps: int) -> dict[str, int]:
-    """In how many steps each word stands: counted in the newest ones, and projected on all."""
+    """Return how many steps have each word, extrapolated from the newest steps."""
     first = max(0, steps - _SAMPLE)
     scale = steps / min(steps, _SAMPLE) if steps else 1.0
     counted = {}
@@ -59,8 +59,9 @@ def count_having(archive: Archive, words: Sequence[str], steps: int) -> dict[str
 
 
 def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int) -> list[int]:
-    """The steps that match best by BM25, the best first. The rarest words choose; the others only where those leave
-    room. A larger limit than is ranked is a wish for more to be ranked.
+    """Return the best matches by BM25, the best first. The rarest words choose, the others where those leave room.
+
+    A limit above the number of ranked matches raises that number.
     """
     most = max(_MOST_MATCHES, limit)
     rarest = sorted(having, key=having.__getitem__)
@@ -80,7 +81,7 @@ def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: 
 
 
 def _ranked(archive: Archive, query: str, newest: int, filters: Filters, limit: int) -> list[int]:
-    """The steps behind a number that match an expression and the filters, the best first."""
+    """Return the steps after a number that match an expression and the filters, the best first."""
     if filters.file is not None:
         query = f'({query}) AND "{" ".join(words_of(filters.file))}"'
     conditions, values = _conditions(filters)
@@ -97,7 +98,7 @@ def _ranked(archive: Archive, query: str, newest: int, filters: Filters, limit: 
 
 
 def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) -> list[int]:
-    """Those of the steps that pass the filters, in the order in which they are given."""
+    """Return those steps that pass the filters, in their order."""
     conditions, values = _conditions(filters)
     where = "".join(f" AND {condition}" for condition in conditions)
     rows = archive.execute(
@@ -111,13 +112,13 @@ def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) ->
 
 
 def _names(archive: Archive, number: int, file: str) -> bool:
-    """Whether a step names a file as it is written: to the index, tests.py is test.py."""
+    """Return whether a step names a file exactly: to the index, tests.py is test.py."""
     step = find_step(archive, number)
     return step is not None and names_file(readable(step), file)
 
 
 def count_words(texts: Sequence[str], words: Sequence[str]) -> list[dict[str, float]]:
-    """How often each text has each of the words, by the index's own reading of both."""
+    """Return how often each text has each word, by the tokenizer of the index."""
     connection = connect(":memory:")
     try:
         for name, rows in (("words", words), ("texts", texts)):
@@ -164,12 +165,12 @@ _FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a wo
 
 
 def tells_something(having: int, steps: int) -> bool:
-    """Whether a word that so many of all steps have tells one from another."""
+    """Return whether a word is rare enough to tell steps apart."""
     return having <= max(_FEW, steps * _COMMON)
 
 
 def telling_words(archive: Archive, text: str) -> list[str]:
-    """The words of a text that tell what it is about, in order."""
+    """Return the words of a text that tell what it is about, in order."""
     words = [word for word in query_words(text) if word not in CHATTER]
     steps = count_steps(archive)
     having = count_having(archive, words, steps)

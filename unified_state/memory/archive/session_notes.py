@@ -17,7 +17,7 @@ _OPEN = ("pending", "in_progress")
 
 
 def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
-    """Keep highlights or pending actions, for ever."""
+    """Add highlights or pending actions; none is ever deleted."""
     for text in texts:
         archive.run(
             "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at
@@ -25,7 +25,7 @@ def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[
 
 
 def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
-    """The session's notes of a kind, and those adopted from a file, are done: a newer list follows."""
+    """Close the notes of a kind, of the session and adopted from a file, because a newer list follows."""
     archive.run(
         "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
         at,
@@ -35,8 +35,9 @@ def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
 
 
 def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
-    """The next steps that the summary of a compaction names, as pending actions, in place of those of summaries before
-    it; what is pending already is not noted twice. A summary that names none leaves them as they are.
+    """Replace the next steps of earlier summaries by those that a compaction's summary names, as pending actions.
+
+    A step that is pending already is not added twice. A summary that names no step changes nothing.
     """
     steps = {text.casefold(): text for text in map(archive.masked, texts)}
     if not steps:
@@ -60,7 +61,7 @@ def replace_next_steps(archive: Archive, session: int, compaction: int, texts: I
 
 
 def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
-    """The newest notes of a session and of no session, in order."""
+    """Return the newest notes of a session and of no session, in order."""
     rows = archive.rows(
         "SELECT text FROM note WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL "
         "ORDER BY id DESC LIMIT ?",
@@ -72,14 +73,14 @@ def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> 
 
 
 def replace_todos(archive: Archive, session: int, todos: Sequence[Todo], at: str) -> None:
-    """The session's list is another one now."""
+    """Replace the to-do list of a session."""
     archive.run("DELETE FROM note WHERE session = ? AND kind = ?", session, TODO)
     for todo in todos:
         _add_todo(archive, session, todo, at)
 
 
 def change_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
-    """An entry of the session's list was added, or has another state or other words."""
+    """Add an entry of a session's to-do list, or change its state or words."""
     changed = archive.run(
         "UPDATE note SET text = coalesce(?1, text), state = coalesce(?2, state), "
         "done_at = CASE WHEN coalesce(?2, state) IN ('pending', 'in_progress') THEN NULL ELSE ?3 END "
@@ -96,16 +97,13 @@ def change_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
 
 
 def forget_todos(archive: Archive, session: int, texts: set[str]) -> None:
-    """Take the entries with one of these texts out of a session's list."""
-    for number, text in archive.rows("SELECT id, text FROM note WHERE session = ? AND kind = ?", session, TODO):
-        if text in texts:
-            archive.run("DELETE FROM note WHERE id = ?", number)
+    """Delete the entries with one of these texts from a session's list."""
+    for text in texts:
+        archive.run("DELETE FROM note WHERE session = ? AND kind = ? AND text = ?", session, TODO, text)
 
 
 def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[str, ...]:
-    """What a session has still to do: its list in order, verbatim, each entry with its state; then what was noted
-    otherwise.
-    """
+    """Return what a session has still to do: the open entries of its list, each with its state, then other notes."""
     rows = archive.rows(
         "SELECT state, text FROM note WHERE session = ? AND kind = ? AND done_at IS NULL ORDER BY id LIMIT ?",
         session,

@@ -1,7 +1,7 @@
-"""What is wrong with an archive: its pages, its tables, the texts and numbers in them.
+"""Checks of an archive: its pages, its tables, the texts and numbers in them.
 
-SQLite's own check sees pages and indexes only. A byte in the name of a table, in a text or in the type of a value
-leaves those whole, and what reads it fails in some other way.
+SQLite itself checks pages and indexes only. A damaged byte in the name of a table, in a text or in the type of a value
+passes that check, and code that reads it fails in some other way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from unified_state.lib.stdlib import Connection
 
-# What SQLite and its Python module raise over damaged bytes: the module decodes messages that quote them.
+# Errors of SQLite and its Python module for damaged bytes: the module decodes messages that quote them.
 UNREADABLE_ERRORS = (DatabaseError, UnicodeDecodeError, OverflowError, MemoryError)
 _PROBLEMS = 10_000  # that are read: more than there are rewinds
 # SQLite 3.40 says so of any row: it takes the wrong column where a key without row ids is not the first columns.
@@ -40,9 +40,9 @@ _BROKEN = "\ufffd"  # what stands for bytes that are no text
 
 
 def problem_in(path: str, seconds: float | None = None) -> str | None:
-    """What is wrong with the archive, in a few words; None where nothing is. A missing file is whole: it will be made.
+    """Return what is wrong with the archive, in a few words, or None. A missing file is whole: it will be created.
 
-    Raises TimeoutError where the check takes longer than `seconds`, DatabaseError where another process keeps the file.
+    Raises TimeoutError where the check takes longer than `seconds`, DatabaseError where another process locks the file.
     """
     if not os.path.exists(path):
         return None
@@ -103,14 +103,14 @@ def _problem(connection: Connection) -> str | None:
 
 
 def expected_schema(version: int) -> Connection:
-    """An empty archive of that version in memory."""
+    """Return an empty archive of a version, in memory."""
     connection = connect(":memory:", isolation_level=None)
     create_tables(connection, MIGRATIONS[:version])
     return connection
 
 
 def schema_rows(connection: Connection) -> list[tuple[Any, ...]]:
-    """Row number, type, name, table and statement of each entry of a schema, in the order in which they were made."""
+    """Return row number, type, name, table and statement of each entry of a schema, in the order of creation."""
     rows: list[tuple[Any, ...]] = connection.execute(
         "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid"
     ).fetchall()
@@ -118,7 +118,7 @@ def schema_rows(connection: Connection) -> list[tuple[Any, ...]]:
 
 
 def plain_tables(connection: Connection) -> list[str]:
-    """The tables of ours that hold what was recorded: neither SQLite's own nor those of the full-text index."""
+    """Return the names of our tables, without those of SQLite and of the full-text index."""
     return [
         name
         for _, kind, name, *_ in schema_rows(connection)
@@ -127,12 +127,12 @@ def plain_tables(connection: Connection) -> list[str]:
 
 
 def typed_columns(connection: Connection, table: str) -> list[tuple[str, str]]:
-    """The columns of a table with the types that were declared for them."""
+    """Return the columns of a table with their declared types."""
     return [(name, kind) for _, name, kind, *_ in connection.execute(f"PRAGMA table_info('{table}')")]
 
 
 def fits(table: str, columns: list[tuple[str, str]], row: tuple[Any, ...]) -> bool:
-    """Whether the values of a row have the types of their columns, and an item the words that the ledger knows."""
+    """Return whether the values of a row fit the types of their columns, and those of an item the ledger."""
     named = dict(zip((name for name, _ in columns), row, strict=True))
     if table == "item" and (named["kind"] not in ALIAS_LETTERS or _BROKEN in f"{named['uuid']}{named['alias']}"):
         return False
@@ -143,7 +143,7 @@ def fits(table: str, columns: list[tuple[str, str]], row: tuple[Any, ...]) -> bo
 
 
 def has_expected_schema(connection: Connection) -> bool:
-    """Whether all tables, indexes and triggers are as they were made."""
+    """Return whether all tables, indexes and triggers are as a migration created them."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     with closing(expected_schema(version)) as expected:
         return _schema_problem(connection, expected) is None
@@ -177,7 +177,7 @@ def _value_problem(connection: Connection, expected: Connection) -> str | None:
 
 
 def without_broken_json(table: str, names: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The row, with nothing in the place of what was written as JSON and cannot be read as such."""
+    """Return the row with None in place of broken JSON."""
     kinds = _JSON.get(table, {})
     return tuple(
         None if name in kinds and not _is_json(value, kinds[name]) else value

@@ -1,6 +1,4 @@
-"""The tables of the archive, as numbered steps. A step is never edited once it was released; `user_version` counts
-them.
-"""
+"""The tables of the archive, as numbered migrations. A released one is never edited; `user_version` counts them."""
 
 from __future__ import annotations
 
@@ -182,7 +180,10 @@ _ABSURD_VERSION = 1000
 
 
 def migrate(connection: Connection, path: str, to_version: int | None = None) -> None:
-    """Bring the tables to a version: this one's. One transaction; several processes may come at once, one does it."""
+    """Migrate the tables to a version, by default the current one, in one transaction.
+
+    Raises DamagedArchiveError and NewerArchiveError. Of several processes at once, one does it.
+    """
     version = _version(connection)
     last = to_version or len(MIGRATIONS)
     if version == last:

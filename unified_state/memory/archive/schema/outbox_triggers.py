@@ -1,8 +1,7 @@
-"""What notes for the servers of an archive whatever changes beside new steps, as SQL.
+"""Triggers that queue for the servers of an archive every change except new steps.
 
-Steps only grow, so how far a server has them is one number. The triggers are made when an archive first knows of a
-server: where there is none, nothing is noted, and nothing is paid for it. They are no part of the archive's version:
-those of an older version are made anew.
+Steps only grow, so one number says up to where a server has them. The triggers are created when an archive first meets
+a server, so an archive without one pays nothing. They are no part of the archive's version: outdated ones are replaced.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
 
 
 def _note(what: str, key: str, source: str = "", *, is_gone: bool = False, is_changed: bool = False) -> str:
-    """The statement that notes something (what it is and its key, as SQL) for the servers, or for those of them that a
-    source says.
+    """Return the statement that queues something (its kind and key, as SQL) for the servers, or for those that a source
+    selects.
     """
     return (
         "INSERT OR REPLACE INTO outbox (server, is_gone, what, key, is_changed) "
@@ -98,7 +97,7 @@ _STATEMENTS = tuple(
 
 
 def make_triggers(archive: Archive) -> None:
-    """Make the triggers, and anew those that an older version made otherwise. Call it within a transaction."""
+    """Create the triggers and replace outdated ones. Call it within a transaction."""
     name_and_sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'outbox\\_%' ESCAPE '\\'"
     made = dict(archive.rows(name_and_sql))
     wanted = {statement.split()[2]: statement for statement in _STATEMENTS}
@@ -128,6 +127,6 @@ _EVERYTHING = tuple(
 
 
 def note_everything(archive: Archive, server: int) -> None:
-    """Note all there is beside steps for a server that knows none of it. Call it within a transaction."""
+    """Queue everything except steps for a new server. Call it within a transaction."""
     for statement in _EVERYTHING:
         archive.run(statement, server)
