@@ -1,1 +1,1 @@
-"""What is kept: the archive, the ledger of items, the working set, the state file, the portable history."""
+"""Stored memory: the archive, the ledger of items, the working set, the state file, the portable history."""

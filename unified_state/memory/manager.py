@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
-    """Return the workspace of a program: of the given folder, else of the current one. It reports by warnings."""
+    """Return the workspace of a program, for the given folder or the current one. Problems are reported as warnings."""
     import warnings
 
     def warn(line: str) -> None:
@@ -47,11 +47,12 @@ def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: st
 
 
 class UnifiedStateManager:
-    """Decisions, constraints, open questions, evidence and work item of a project, kept over sessions and compactions.
+    """Decisions, constraints, open questions, evidence and work item of a project, kept across sessions and
+    compactions.
 
-    Every verb is durable when it returns, safe beside other processes, and returns the entry with its id (`D7`). What a
-    program records is `inferred`; only what the user says binds. Raises `UnifiedStateError` with what, where and what
-    to do.
+    Every method is durable when it returns, safe beside other processes, and returns the entry with its id (`D7`).
+    Entries recorded by a program are `inferred`; only the user's own statements are binding. Raises `UnifiedStateError`
+    with the problem, its place and the remedy.
 
     >>> UnifiedStateManager().add_decision("Use SQLite", "one file, no server").id
     'D1'
@@ -64,18 +65,18 @@ class UnifiedStateManager:
         *,
         workspace: Workspace | None = None,
     ) -> None:
-        """Manage the state of the repository that `project_dir` (default: the current folder) lies in.
+        """Manage the state of the repository that contains `project_dir` (default: the current folder).
 
         `session_id` defaults to the client session that started this process. `workspace` is for callers that have one.
         """
         self._workspace = workspace or program_workspace(project_dir, session_id)
 
     def add_decision(self, decision: str, rationale: str, reversible: bool = True) -> Decision:
-        """Record what was decided and why. An irreversible decision stays in the state file longest."""
+        """Record a decision and its rationale. An irreversible decision stays in the state file longest."""
         return _as(Decision, add_item(self._workspace, DECISION, _decision(decision, rationale, reversible)))
 
     def supersede_decision(self, decision_id: str, decision: str, rationale: str, reversible: bool = True) -> Decision:
-        """Record the decision that takes the place of an earlier one."""
+        """Record a decision that supersedes an earlier one."""
         body = _decision(decision, rationale, reversible)
         return _as(Decision, add_item(self._workspace, DECISION, body, supersedes=decision_id))
 
@@ -88,25 +89,26 @@ class UnifiedStateManager:
         scope: Mapping[str, Sequence[str]] | None = None,
         mode: str | None = None,
     ) -> Constraint:
-        """Record what limits the work. A blocking constraint never leaves the state file.
+        """Record a constraint on the work. A blocking constraint never leaves the state file.
 
-        With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call, in its
-        `mode`: `warn`, `ask` (the default) or `deny`, which takes the user's own word: what is inferred asks at most.
+        With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call. Its
+        `mode` is `warn`, `ask` (the default) or `deny`. `deny` needs the user's own statement: an inferred constraint
+        asks at most.
         """
         body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
         return _as(Constraint, add_item(self._workspace, CONSTRAINT, body | enforcement_of(scope, mode)))
 
     def add_open_question(self, question: str, context: str, priority: str = "medium") -> OpenQuestion:
-        """Record what has to be found out; `priority` is high, medium or low."""
+        """Record an open question; `priority` is high, medium or low."""
         body = {"question": question, "context": context, "priority": _one_of("priority", priority, PRIORITIES)}
         return _as(OpenQuestion, add_item(self._workspace, QUESTION, body))
 
     def resolve_question(self, question_id: str, resolution: str) -> OpenQuestion:
-        """Close an open question with what was found."""
+        """Close an open question with its resolution."""
         return _as(OpenQuestion, resolve_question(self._workspace, question_id, resolution))
 
     def add_evidence(self, type: str, content: str, source: str) -> Evidence:  # noqa: A002  # the name on disk
-        """Record verbatim text: an error, a command, an output or an observation. All of it is kept in the archive."""
+        """Record verbatim text: an error, a command, an output or an observation. The archive stores the full text."""
         body = {"type": _one_of("type", type, EVIDENCE_TYPES), "content": content, "source": source}
         return _as(Evidence, add_item(self._workspace, EVIDENCE, body))
 
@@ -117,7 +119,7 @@ class UnifiedStateManager:
         phase: str | None = None,
         progress: float | None = None,
     ) -> WorkItem:
-        """Say what this session works on; what is not given stays. `progress` goes from 0 to 1."""
+        """Set the work item of this session. Arguments that are None stay unchanged. `progress` ranges from 0 to 1."""
         if progress is not None and not 0 <= progress <= 1:
             message = f"progress is {progress}"
             raise UsageError(message, "it goes from 0 to 1")
@@ -126,38 +128,41 @@ class UnifiedStateManager:
         return WorkItem.from_disk(change_work_item(self._workspace, changes))
 
     def set_phase(self, phase: str) -> WorkItem:
-        """Say which phase the work item of this session is in."""
+        """Set the phase of this session's work item."""
         return self.set_work_item(phase=phase)
 
     def save_state(
         self, trigger: str = "manual", *, highlights: Sequence[str] = (), actions: Sequence[str] | None = None
     ) -> State:
-        """Save the state with git as it stands now. `highlights` are added; `actions`, if given, are what is left to
-        do.
+        """Save the state with the current git state. `highlights` are added; `actions`, if given, replace the open
+        actions.
         """
         return save(self._workspace, _one_of("trigger", trigger, TRIGGERS), highlights, actions)
 
     def load_state(self) -> State | None:
-        """The state as it is now; None where nothing was ever recorded. Brings the state file up to date."""
+        """Return the current state, or None if nothing was ever recorded. Updates the state file."""
         if self._workspace.is_empty and not os.path.exists(self._workspace.place.state_path):
             return None
         return refresh(self._workspace)
 
     def state_age(self) -> float | None:
-        """Minutes since the state was last saved; None if it never was."""
+        """Return the minutes since the state was last saved; None if it never was."""
         state = self.load_state()
         saved = to_milliseconds(state.timestamp) if state else None
         return None if saved is None else max(0, current_time() - saved) / 60_000
 
     def is_state_recent(self, max_age_minutes: float | None = None) -> bool:
-        """Whether the state was saved lately (default: the setting `recent_minutes`)."""
+        """Return whether the state was saved recently (default: within the setting `recent_minutes`)."""
         age = self.state_age()
         most = self._workspace.settings.recent_minutes if max_age_minutes is None else max_age_minutes
         return age is not None and age <= most
 
 
 def enforcement_of(scope: Mapping[str, Sequence[str]] | None, mode: str | None) -> dict[str, object]:
-    """What the body of a constraint says of how it is enforced; a constraint that stops a call is blocking."""
+    """Return the fields of a constraint's body for its enforcement. A constraint that denies a call is blocking.
+
+    Raises UsageError for a mode without a scope, and for an unknown mode or scope.
+    """
     if scope is None:
         if mode is not None:
             message = f"mode {mode!r} has nothing to be applied to"

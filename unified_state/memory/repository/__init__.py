@@ -1,1 +1,1 @@
-"""Which repository and worktree this is, and what git says about it."""
+"""The repository and worktree of a folder, and their git state."""

@@ -1,7 +1,7 @@
-"""Checkouts: which archive belongs to which folder, as the data folder remembers it.
+"""Checkouts: the data folder's record of which archive belongs to which folder.
 
-One small file for each folder in which an identity was seen. It is what brings the archive back where the identity in
-the repository was lost, and what tells a copy from a folder that moved.
+There is one small file for each folder in which an identity was seen. It restores the archive of a repository that lost
+its identity, and it distinguishes a copied folder from a moved one.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ _LARGEST = 1 << 16
 
 
 class Checkout(Record):
-    """A folder that uses an archive. `place` is where its identity lies, `device` and `inode` are those of the
-    repository's own folder, where the file system has such; `first_commit` is empty where there was none yet; `former`
-    is the archive that it used before, or that of the checkout which it is a copy of.
+    """A folder that uses an archive.
+
+    `place` is the folder of its identity file. `device` and `inode` are those of the repository's own folder, where the
+    file system has them. `first_commit` is "" if there was none yet. `former` is the archive that the folder used
+    before, or that of the checkout which it is a copy of.
     """
 
     id: str
@@ -37,32 +39,32 @@ class Checkout(Record):
 
     @property
     def is_known_folder(self) -> bool:
-        """Whether it is known which folder it is, whatever its name."""
+        """Whether device and inode are recorded, so that the folder is recognized after a rename."""
         return bool(self.inode)
 
 
 def read_checkout(data_dir: str, place: str) -> Checkout | None:
-    """What is remembered of the folder in which an identity lies, if anything."""
+    """Return the record of an identity folder, or None."""
     found = _read(checkout_path(data_dir, place))
     return found if found is not None and found.place == place else None
 
 
 def note_checkout(data_dir: str, checkout: Checkout) -> None:
-    """Remember a checkout. Raises OSError or StorageError where the data folder cannot be written to."""
+    """Write the record of a checkout. Raises OSError or StorageError if the data folder is read-only."""
     path = checkout_path(data_dir, checkout.place)
     os.makedirs(os.path.dirname(path), PRIVATE | 0o100, exist_ok=True)
     write_note(path, dump_ascii_json(disk_value(checkout)).encode())
 
 
 def forget_checkouts(data_dir: str, identity: str) -> None:
-    """Forget all checkouts of an archive that is deleted."""
+    """Delete the records of all checkouts of an archive that is deleted."""
     for checkout in all_checkouts(data_dir):
         if checkout.id == identity:
             os.unlink(checkout_path(data_dir, checkout.place))
 
 
 def all_checkouts(data_dir: str) -> Iterator[Checkout]:
-    """Every checkout that is remembered."""
+    """Yield every recorded checkout."""
     folder = os.path.join(data_dir, CHECKOUTS)
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         found = _read(os.path.join(folder, name)) if name.endswith(_ENDING) else None
@@ -71,7 +73,7 @@ def all_checkouts(data_dir: str) -> Iterator[Checkout]:
 
 
 def other_user(data_dir: str, identity: str, place: str) -> Checkout | None:
-    """Another checkout that uses the archive now: its own identity says so."""
+    """Return another checkout whose identity file names the archive now, or None."""
     for checkout in all_checkouts(data_dir):
         if checkout.id == identity and checkout.place != place:
             found = read_identity(checkout.place)
@@ -81,7 +83,7 @@ def other_user(data_dir: str, identity: str, place: str) -> Checkout | None:
 
 
 def folder_marks(path: str) -> tuple[int, int]:
-    """Device and inode of a folder; zeros where it is gone or the file system has none."""
+    """Return device and inode of a folder; zeros if it is gone or the file system has none."""
     try:
         found = os.stat(path)
     except OSError:

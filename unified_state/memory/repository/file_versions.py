@@ -1,8 +1,8 @@
-"""The versions of a worktree's files: what tells, later and quickly, whether a file was changed.
+"""The versions of a worktree's files, by which a later change of a file is detected quickly.
 
-A version is the file's git blob id, made here from its bytes, its size and the time of its last change. As long as size
-and time are the same, the file is not read. It is only ever compared with another one of ours, since git may store
-other line ends. Only regular files inside the worktree count, up to a size.
+A version is the file's git blob id, computed here from its bytes, with its size and modification time. The file is not
+read again as long as size and time are the same. Versions are compared only with each other, since git may store other
+line endings. Only regular files inside the worktree count, up to a size limit.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LARGEST = 1 << 20
-_RACY = 2_000_000_000  # nanoseconds in which a file may be changed again without its time showing it
+_RACY = 2_000_000_000  # nanoseconds in which a file may change again without a new modification time
 
 
 def file_versions(worktree: str, paths: Iterable[str], now: int) -> dict[str, str]:
-    """The versions of those of the files that there are. Paths are relative to the worktree."""
+    """Return the versions of the files that exist. Paths are relative to the worktree."""
     versions = {}
     for path in paths:
         found = _stat(worktree, path)
@@ -32,7 +32,7 @@ def file_versions(worktree: str, paths: Iterable[str], now: int) -> dict[str, st
 
 
 def changed_since(worktree: str, path: str, version: str) -> bool | None:
-    """Whether a file is not the version any more; None where it is gone."""
+    """Return whether a file differs from a version; None if it no longer exists."""
     found = _stat(worktree, path)
     if found is None:
         return None
@@ -47,13 +47,13 @@ def _stat(worktree: str, path: str) -> os.stat_result | None:
         return None
     try:
         found = os.lstat(os.path.join(worktree, path))
-    except (OSError, ValueError):  # ValueError: a path that no file system can have
+    except (OSError, ValueError):  # ValueError: not a valid path on any file system
         return None
     return found if stat.S_ISREG(found.st_mode) else None
 
 
 def _blob(path: str) -> str:
-    """The id that git gives these bytes; empty where they cannot be read."""
+    """Return the id that git gives these bytes; "" if they cannot be read."""
     from hashlib import sha1  # 3 ms that most hooks do without
 
     try:

@@ -1,6 +1,6 @@
-"""The repository that a folder belongs to, and the id recorded for it: read from files, without git.
+"""The repository that a folder belongs to, and its recorded id, read from files without running git.
 
-The id lies in a file of its own (`memory.repository.identity` makes and mends it).
+The id is in a file of its own, which `memory.repository.identity` creates and repairs.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 
 ID_FILE = "unified-state-id"
-CHECKOUTS = "checkouts"  # the folder that remembers which archive belongs to which identity's folder
+CHECKOUTS = "checkouts"  # the folder of files that map identity folders to archives
 MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
 
 _SMALL = 1 << 16
-_REFLOG = 1 << 17  # bytes of the reflog that are read: some hundred movements of HEAD
+_REFLOG = 1 << 17  # bytes read from the end of the reflog: some hundred movements of HEAD
 
 
 class Repository(Record):
     """A worktree and the repository it belongs to.
 
-    `worktree` is the folder that holds `.git` (outside git: the folder itself), `common_dir` where all worktrees of the
-    repository meet, `git_dir` the worktree's own part of it; both are None outside git.
+    `worktree` is the folder that holds `.git` (outside git: the folder itself). `common_dir` is the git dir that all
+    worktrees of the repository share. `git_dir` is the worktree's own git dir. Both are None outside git.
     """
 
     worktree: str
@@ -32,12 +32,12 @@ class Repository(Record):
 
     @property
     def identity_folder(self) -> str:
-        """Where the file lies that says which archive is this repository's."""
+        """The folder of the file with the archive's id."""
         return self.common_dir or os.path.join(self.worktree, ".claude")
 
 
 def find_repository(folder: str, mark: str) -> Repository:
-    """The repository of a folder. Outside git it is the nearest folder above that holds `mark`, or the folder
+    """Return the repository of a folder. Outside git it is the nearest parent folder that holds `mark`, or the folder
     itself.
     """
     folder = os.path.realpath(folder)
@@ -49,8 +49,9 @@ def find_repository(folder: str, mark: str) -> Repository:
 
 
 def read_head(repository: Repository) -> tuple[str | None, str | None]:
-    """Commit and branch of the worktree's HEAD, as far as plain files tell them; None where they do not (or there is
-    none).
+    """Return commit and branch of the worktree's HEAD, read from plain files.
+
+    Each is None where the files do not have it, for example the branch of a detached HEAD.
     """
     if repository.git_dir is None or repository.common_dir is None:
         return None, None
@@ -64,7 +65,7 @@ def read_head(repository: Repository) -> tuple[str | None, str | None]:
 
 
 def visited_commits(repository: Repository) -> list[str]:
-    """The commits that HEAD was at, as its reflog tells, the newest last; those of long ago are left out."""
+    """Return the commits in the reflog of HEAD, newest last. Only the end of a large reflog is read."""
     if repository.git_dir is None:
         return []
     from unified_state.lib.files import open_regular
@@ -88,7 +89,7 @@ def _ancestor_with(folder: str, name: str) -> str | None:
 
 
 def git_dir_of(worktree: str) -> str | None:
-    """The git dir: `.git` itself, or where the file `.git` of a worktree or submodule points to."""
+    """Return the git dir: `.git` itself, or the target of the file `.git` of a worktree or submodule."""
     dot_git = os.path.join(worktree, ".git")
     if os.path.isdir(dot_git):
         return dot_git
@@ -100,7 +101,7 @@ def git_dir_of(worktree: str) -> str | None:
 
 
 def common_dir_of(git_dir: str) -> str:
-    """Where all worktrees of a repository meet: the git dir itself, or where its file `commondir` points to."""
+    """Return the git dir that all worktrees share: the target of the file `commondir`, else the git dir itself."""
     pointer = _pointer(os.path.join(git_dir, "commondir"))
     return os.path.realpath(os.path.join(git_dir, pointer)) if pointer else git_dir
 
@@ -120,9 +121,9 @@ def _packed(common_dir: str, ref: str) -> str | None:
 
 
 def _pointer(path: str) -> str:
-    """The path that a file holds, as git reads it; empty where there is none."""
+    """Return the path that a file holds, as git reads it; "" if there is none."""
     if not os.path.lexists(path):
-        return ""  # as in every repository with one worktree; the prompt's hook then need not load what reads files
+        return ""  # as in every repository with one worktree; saves the prompt's hook a module
     from unified_state.lib.files import read_regular
 
     try:
@@ -141,8 +142,10 @@ def _read(path: str) -> str:
 
 
 class Identity(Record):
-    """Who a repository is. `copied_from` is set once, when its folder is found to be a copy of another one; `notice`
-    once, when the file was not as it should be: what a person should know of that.
+    """The id of a repository and the folder that it was recorded for.
+
+    `copied_from` is set once, when the folder is found to be a copy of another repository. `notice` is set once, when
+    the file had to be repaired; it is shown to the user.
     """
 
     id: str
@@ -152,7 +155,9 @@ class Identity(Record):
 
 
 def examine(folder: str) -> tuple[Identity | None, str]:
-    """The identity that lies in a folder, or None and why there is none. A pipe in its place is not waited for."""
+    """Return the identity recorded in a folder and "", or None and the reason why there is none. Never blocks on a
+    named pipe.
+    """
     path = os.path.join(folder, ID_FILE)
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -172,7 +177,7 @@ def examine(folder: str) -> tuple[Identity | None, str]:
 
 
 def _recorded(descriptor: int) -> Identity | None:
-    """The identity in an open file; None where that holds something else, or is no file."""
+    """Return the identity in an open file; None if it is not a regular file or has other content."""
     if not S_ISREG(os.fstat(descriptor).st_mode):
         return None
     try:
@@ -183,19 +188,19 @@ def _recorded(descriptor: int) -> Identity | None:
 
 
 def checkout_path(data_dir: str, folder: str) -> str:
-    """Path of the file in the data folder that records the archive of the folder in which an identity lies."""
+    """Return the path of the file in the data folder that records the archive of an identity folder."""
     from zlib import crc32  # a hook that yields to the client's settings does not get as far
 
     return os.path.join(data_dir, CHECKOUTS, f"{crc32(os.fsencode(folder)):08x}.json")
 
 
 def read_identity(folder: str) -> Identity | None:
-    """The identity that lies in a folder, or None."""
+    """Return the identity recorded in a folder, or None."""
     return examine(folder)[0]
 
 
 def _checked(text: object) -> str:
-    """An id is the name of a folder of ours, so it must not lead anywhere else."""
+    """Return an id if it is safe as a folder name. Raises ValueError, so that an id never points to another folder."""
     if not isinstance(text, str) or not text.isalnum() or len(text) > 64:  # noqa: PLR2004
         raise ValueError(text)
     return text

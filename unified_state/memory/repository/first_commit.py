@@ -1,4 +1,4 @@
-"""The first commit of a repository: what a clone shares with its origin, and an unrelated repository does not."""
+"""The first commit of a repository, which a clone shares with its origin and an unrelated repository does not."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
     from unified_state.memory.repository.find_repository import Repository
 
-_SECONDS = 1.0  # for walking through all of a history
+_SECONDS = 1.0  # limit for a walk through the whole history
 
 
 def first_commit(repository: Repository, environ: Mapping[str, str]) -> str:
-    """The oldest commit that HEAD comes from, of several the one that sorts first; the commit of HEAD where git is
-    missing or takes too long. Empty where there is no commit.
+    """Return the root commit that HEAD descends from, the one that sorts first if there are several.
+
+    It is the commit of HEAD if git is missing or exceeds the timeout, and "" without commits.
     """
     head, _ = read_head(repository)
     if head is None:
@@ -27,7 +28,7 @@ def first_commit(repository: Repository, environ: Mapping[str, str]) -> str:
 
 
 def has_commit(repository: Repository, commit: str, environ: Mapping[str, str]) -> bool:
-    """Whether the repository has a commit; with an empty one, whether it has none at all."""
+    """Return whether the repository has a commit. For an empty commit id, return whether it has no commits at all."""
     if not commit:
         return read_head(repository)[0] is None
     kind = _ask_git(repository, ("cat-file", "-t", commit), environ)

@@ -1,7 +1,7 @@
-"""How git is called: nothing that a repository brings along is run, nothing is written, no server is asked.
+"""The git command line: it runs no program that a repository brings along, writes nothing and contacts no server.
 
-Every call of git goes through here. Git itself is taken from the absolute folders of the PATH, and not from those
-inside the worktree.
+Every call of git uses this module. Git itself is taken from the absolute folders of the PATH, and not from those inside
+the worktree.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What git sets for its own hooks and aliases, and what would point us at another repository, index or set of objects:
-# what `git rev-parse --local-env-vars` names, but GIT_CONFIG_COUNT, through which machines set safe.directory. And
-# GIT_EXEC_PATH: git would look for parts of itself there.
+# Variables that git sets for its own hooks and aliases, or that would select another repository, index or object store:
+# the list of `git rev-parse --local-env-vars` without GIT_CONFIG_COUNT, through which machines set safe.directory.
+# GIT_EXEC_PATH is added, because git would load parts of itself from there.
 REPOSITORY_VARIABLES = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -39,22 +39,22 @@ REPOSITORY_VARIABLES = frozenset(
     }
 )
 _ENVIRONMENT = {
-    "GIT_OPTIONAL_LOCKS": "0",  # no refreshed index is written back, and no lock taken from the user's own git
+    "GIT_OPTIONAL_LOCKS": "0",  # git writes back no refreshed index, and takes no lock from the user's own git
     "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches nothing
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-# An empty core.fsmonitor turns it off in every version of git: a daemon that we started would outlive us. A folder of
-# a clone can look like a bare repository, with a configuration of its author's.
+# An empty core.fsmonitor turns it off in every version of git, because a daemon that we started would outlive us.
+# safe.bareRepository: a folder of a clone can look like a bare repository, with a configuration by the clone's author.
 _OPTIONS = ("--no-pager", "-c", "core.quotePath=off", "-c", "core.fsmonitor=", "-c", "safe.bareRepository=explicit")
 
 
 class GitNotCalledError(Exception):
-    """Git is not there, or calling it would run what a repository brings along; the message says why."""
+    """Git is missing, or a call would run a program that a repository brings along; the message has the reason."""
 
 
 class GitCommand:
-    """Git for one worktree: its path, the environment that it is to have, and the filters that are switched off."""
+    """Git for one worktree: its path, its environment, and the filters that are switched off."""
 
     def __init__(self, path: str, worktree: str, environment: dict[str, str], filters: set[str]) -> None:
         self.path = path
@@ -66,19 +66,20 @@ class GitCommand:
                 self._beginning += ["-c", f"filter.{name}.{setting}"]
 
     def arguments(self, *question: str) -> list[str]:
-        """The command line of a question."""
+        """Return the command line of a git command."""
         return [*self._beginning, *question]
 
 
 def find_git(environ: Mapping[str, str], folder: str) -> str | None:
-    """The path of git; None where there is none, or only one that lies in the worktree of a folder. Raises ValueError
-    for a folder that no file system can have.
+    """Return the path of git; None if there is none, or only one inside the worktree of a folder.
+
+    Raises ValueError for a folder that is not a valid path on any file system.
     """
     return find_program("git", environ, outside=find_repository(folder, ".git").worktree)
 
 
 def prepare_git(worktree: str, environ: Mapping[str, str]) -> tuple[GitCommand, bool]:
-    """Git for a worktree, and whether it may look into submodules. Raises GitNotCalledError."""
+    """Return git for a worktree, and whether it may look into submodules. Raises GitNotCalledError."""
     ours = {name: value for name, value in environ.items() if name not in REPOSITORY_VARIABLES} | _ENVIRONMENT
     ours["PATH"] = absolute_folders(environ)
     try:
@@ -90,10 +91,10 @@ def prepare_git(worktree: str, environ: Mapping[str, str]) -> tuple[GitCommand, 
     except ConfigError as error:
         message = f"git was not called: {error}"
         raise GitNotCalledError(message) from error
-    except ValueError as error:  # a path that no file system can have
+    except ValueError as error:  # not a valid path on any file system
         message = f"git could not be started: {error}"
         raise GitNotCalledError(message) from error
-    if odd := next((name for name in filters if "=" in name), None):  # `-c` takes a name to end there
+    if odd := next((name for name in filters if "=" in name), None):  # `-c` ends a name at the first =
         message = f"git was not called: the filter {odd!r} cannot be switched off"
         raise GitNotCalledError(message)
     return GitCommand(path, worktree, ours, filters), complete

@@ -1,8 +1,8 @@
-"""The configuration files of git, read as git reads them, but without git: which filters they define.
+"""The filters that git's configuration files define, parsed as git parses them but without running git.
 
-Invariant: a filter that git would find in these files is found here. Where that cannot be promised (a file that cannot
-be read, or that git itself would refuse) an error is raised. More may be found than git uses: every conditional include
-is followed.
+Invariant: every filter that git would find in these files is found here. An error is raised where that cannot be
+guaranteed (a file that cannot be read, or that git itself would refuse). The result may have more filters than git
+uses, because every conditional include is followed.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _KEY = _LETTERS | frozenset("0123456789-")
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "\\": "\\", '"': '"', "\n": ""}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_RELEVANT = (b"filter", b"include", b"worktree")  # a file without any of these words has nothing for us
+_RELEVANT = (b"filter", b"include", b"worktree")  # a file without any of these words is skipped
 
 
 class ConfigError(Exception):
-    """The configuration of git cannot be read as git reads it; the message says which file, and why."""
+    """The configuration of git cannot be parsed as git does; the message has the file and the reason."""
 
 
 class GitConfig:
-    """What all files read so far define: `filters` by name, `worktrees` as `core.worktree` has them."""
+    """The definitions in all files read so far: the names of `filters`, and the values of `core.worktree` in
+    `worktrees`.
+    """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.filters: set[str] = set()
@@ -40,7 +42,7 @@ class GitConfig:
         self._files: set[str] = set()
 
     def read(self, path: str) -> None:
-        """Take in a file and what it includes; a missing file is an empty one. Raises ConfigError."""
+        """Parse a file and the files that it includes. A missing file counts as empty. Raises ConfigError."""
         waiting = [path]
         while waiting:
             path = waiting.pop()
@@ -49,7 +51,7 @@ class GitConfig:
                 waiting += self._take(path, self._content(path))
 
     def define(self, variable: str, value: str) -> None:
-        """Take in one variable that stands in no file. Raises ConfigError."""
+        """Add one variable that comes from the environment, not from a file. Raises ConfigError."""
         section, _, rest = variable.partition(".")
         middle, dot, key = rest.rpartition(".")
         name = f"{section.lower()}.{middle}{dot}{key.lower()}"
@@ -61,7 +63,7 @@ class GitConfig:
             content = read_regular(path, self._left + 1)
         except (FileNotFoundError, NotADirectoryError):
             return b""
-        except ValueError as error:  # no file system can have it
+        except ValueError as error:  # not a valid path on any file system
             message = f"{path!r} is no path"
             raise ConfigError(message) from error
         except IrregularFileError as error:
@@ -87,13 +89,15 @@ class GitConfig:
                 for variable, value in variables(os.fsdecode(content.removeprefix(_BYTE_ORDER_MARK)))
                 for found in self._included(variable, value, path)
             ]
-        except (ConfigError, UnicodeDecodeError) as error:  # the second on Windows alone
+        except (ConfigError, UnicodeDecodeError) as error:  # UnicodeDecodeError occurs only on Windows
             message = f"{path}: {error}"
             raise ConfigError(message) from None
 
     def _included(self, variable: str, value: str | None, path: str) -> list[str]:
-        """Keep what a variable defines; the files that it includes, from a file at `path`."""
-        variable = variable.partition("\0")[0]  # to git it ends there
+        """Store the filter or worktree that a variable defines. Return the files that it includes, resolved against
+        `path`.
+        """
+        variable = variable.partition("\0")[0]  # git ends a variable at a NUL
         value = (value or "").partition("\0")[0]
         section, _, rest = variable.partition(".")
         name, dot, key = rest.rpartition(".")
@@ -103,7 +107,7 @@ class GitConfig:
             self.worktrees.append(value)
         elif key == "path" and section in ("include", "includeif") and value:
             folder = os.path.dirname(path)
-            spellings = {value, value.translate(dict.fromkeys(map(ord, _SPACE), " "))}  # by the version of git
+            spellings = {value, value.translate(dict.fromkeys(map(ord, _SPACE), " "))}  # depends on the version of git
             return [os.path.join(folder, self._expanded(spelling)) for spelling in spellings]
         return []
 
@@ -117,10 +121,11 @@ class GitConfig:
 
 
 def variables(text: str) -> Iterator[tuple[str, str | None]]:
-    """Each variable of a file (`section.subsection.key`, in small letters but for the subsection) with its value, which
-    is None where it has none. Raises ConfigError where git would refuse the file.
+    """Yield each variable of a file as `section.subsection.key` with its value, or None for a key without one.
+
+    Section and key are in lower case, as in git. Raises ConfigError where git would refuse the file.
     """
-    text = text.replace("\r\n", "\n") + "\n\n"  # so that there is a character behind any escape
+    text = text.replace("\r\n", "\n") + "\n\n"  # so that a character follows any escape
     section, at = "", 0
     while at < len(text):
         character = text[at]
@@ -142,7 +147,7 @@ def variables(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _section(text: str, at: int) -> tuple[str, int]:
-    """The name of a section with a dot behind it, and where its header ends."""
+    """Return the name of a section with a dot appended, and the position after its header."""
     end = at
     while text[end] in _KEY or text[end] == ".":
         end += 1
@@ -166,7 +171,7 @@ def _section(text: str, at: int) -> tuple[str, int]:
 
 
 def _value(text: str, at: int) -> tuple[str | None, int]:
-    """The value behind a key, and where its line ends."""
+    """Return the value of a key, and the position of the end of its line."""
     while text[at] in " \t":
         at += 1
     if text[at] == "\n":
@@ -193,7 +198,7 @@ def _value(text: str, at: int) -> tuple[str | None, int]:
 
 
 def _escaped(text: str, at: int) -> str:
-    """What stands for a backslash and the character behind it."""
+    """Return the character that a backslash and the character after it denote. Raises ConfigError."""
     if text[at] not in _ESCAPES:
         raise _refused(text, at)
     return _ESCAPES[text[at]]

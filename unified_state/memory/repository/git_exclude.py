@@ -1,7 +1,7 @@
-"""The repository's own exclude file (`.git/info/exclude`), which is never committed: our files stay out of
-`git status`, and when they go, their lines do.
+"""The repository's own exclude file (`.git/info/exclude`), which is never committed. It keeps our files out of `git
+status`; uninstalling removes the lines again.
 
-Invariant: a line that somebody else wrote stays. Those that we added stand in a list beside the archive.
+Invariant: lines that we did not add are never removed. A list beside the archive records the lines that we added.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LIST = "excluded"
 
 
 def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/") -> None:
-    """Keep files of ours in a folder of the worktree out of `git status`."""
+    """Add our files in a folder of the worktree to the exclude file."""
     common_dir = place.repository.common_dir
     if common_dir is None:
         return
@@ -39,13 +39,14 @@ def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/
 
 
 def excluded_lines(place: Place) -> list[str]:
-    """The lines that we added."""
+    """Return the lines that we added."""
     return _read(os.path.join(place.folder, _LIST)).splitlines()
 
 
 def include_in_git(place: Place, lines: Sequence[str]) -> None:
-    """Take those of our lines out whose files are gone. Where there are several worktrees, which share the lines, all
-    stay. Raises StorageError.
+    """Remove those of our lines whose files no longer exist.
+
+    With several worktrees nothing is removed, because they share the lines. Raises StorageError.
     """
     common_dir, worktree = place.repository.common_dir, place.repository.worktree
     if common_dir is None or not lines or os.path.isdir(os.path.join(common_dir, "worktrees")):

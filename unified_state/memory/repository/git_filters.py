@@ -1,8 +1,8 @@
-"""Which filters git knows in a folder: `git status` would run those of changed files, in submodules too.
+"""The filters that git finds for a folder. `git status` would run those of changed files, in submodules too.
 
-A filter is a program that the configuration names, and the configuration may be a stranger's: a repository that was
-unpacked from an archive brings its own. So what is found here is switched off by name. Invariant: whatever repository
-git finds from the folder, its configuration has been read.
+A filter is a program named in the configuration, and a repository unpacked from an archive brings a configuration
+written by a stranger. So every filter found here is switched off by name. Invariant: the configuration of every
+repository that git may find from the folder has been read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_REPOSITORIES = 500
 _XCODE = "usr/share/git-core/gitconfig"
-# Where git was built to look; beside these, the `etc` beside the folder of the program.
+# Built-in paths of git's system configuration; the `etc` beside the folder of the program is added to them.
 _SYSTEM = (
     "/etc/gitconfig",
     "/usr/local/etc/gitconfig",
@@ -31,7 +31,7 @@ _KEY, _VALUE = "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"
 
 
 def read_filters(folder: str, git: str, environ: Mapping[str, str]) -> tuple[set[str], bool]:
-    """The names of the filters, and whether those of all submodules are among them. Raises ConfigError.
+    """Return the names of the filters, and whether those of all submodules are included. Raises ConfigError.
 
     `git` is the program that will be called, `environ` the environment that it will have.
     """
@@ -43,7 +43,7 @@ def read_filters(folder: str, git: str, environ: Mapping[str, str]) -> tuple[set
             config.define(key, environ.get(_VALUE + name.removeprefix(_KEY), ""))
     found = _Repositories(config)
     folder = os.path.realpath(folder)
-    while True:  # git passes over a folder whose `.git` is no repository, so it may find any of these
+    while True:  # git skips a folder whose `.git` is no repository, so it may find any of these
         found.enter(folder)
         if folder == os.path.dirname(folder):
             return config.filters, found.complete
@@ -51,7 +51,7 @@ def read_filters(folder: str, git: str, environ: Mapping[str, str]) -> tuple[set
 
 
 def _machine_files(folder: str, git: str, environ: Mapping[str, str]) -> Iterator[str]:
-    """The files of the machine and of the user."""
+    """Yield the paths of the system's and the user's configuration files."""
     if "GIT_CONFIG_SYSTEM" in environ:
         yield os.path.join(folder, environ["GIT_CONFIG_SYSTEM"])
     else:
@@ -79,7 +79,8 @@ class _Repositories:
         self._waiting.append(folder)
         while self._waiting:
             folder = self._waiting.pop()
-            is_bare = os.path.lexists(os.path.join(folder, "HEAD"))  # older versions of git take it, whatever we say
+            # Older versions of git use a bare repository despite safe.bareRepository.
+            is_bare = os.path.lexists(os.path.join(folder, "HEAD"))
             for git_dir in (git_dir_of(folder), folder if is_bare else None):
                 if git_dir is None or git_dir in self._seen:
                     continue

@@ -1,4 +1,4 @@
-"""The index of git, searched for submodules: those into which `git status` goes to look for changes."""
+"""The submodules in git's index, which `git status` searches for changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SUBMODULE = b"\0\0\xe0\0"  # the mode of its entry, 0160000
-_SIMPLE = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")  # in other versions names are shortened by those before them
+_SIMPLE = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")  # other versions abbreviate names by the preceding ones
 _STEP = 1 << 18  # bytes
 _LONGEST_ENTRY = 1 << 13  # bytes from a mode to the end of the name
 _HASHES = (20, 32)  # bytes, of SHA-1 and SHA-256
@@ -19,10 +19,10 @@ _TO_HASH, _FLAGS, _EXTENDED = 16, 2, 0x40
 
 
 def submodules(git_dir: str) -> set[str] | None:
-    """The paths of the submodules in an index, and perhaps more; None where a search cannot tell them. Raises OSError.
+    """Return the paths of the submodules in an index, and perhaps more paths; None if a search cannot find them all.
 
-    An entry is found by its mode, in any index that is written in one piece and with whole names. The same bytes may
-    stand elsewhere, so a path may be none; the entries themselves are not read, of which there may be a million.
+    An entry is found by its mode, in any index that is one file with whole names. The same bytes may occur elsewhere,
+    so a path may be false. The entries themselves are not parsed, because there may be a million. Raises OSError.
     """
     if any(name.startswith("sharedindex.") for name in os.listdir(git_dir)):
         return None
@@ -40,7 +40,7 @@ def submodules(git_dir: str) -> set[str] | None:
 
 
 def _paths(piece: bytes) -> Iterator[str]:
-    """What the entries would be called whose modes begin in the first _STEP bytes of a piece."""
+    """Yield the paths of the entries whose modes begin in the first _STEP bytes of a piece. A path may be false."""
     at = piece.find(_SUBMODULE)
     while -1 < at < _STEP:
         for length in _HASHES:

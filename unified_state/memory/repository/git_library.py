@@ -1,7 +1,7 @@
-"""The git port through GitPython, for the command line and the API: the same questions, the same answer.
+"""The git port through GitPython, for the command line and the API. It gives the same answer as `read_git`.
 
-GitPython is slow to load and runs git when it is imported, so nothing on a hook's path imports this module's library;
-it is loaded when the first question is put, and told which git to run: it would look through the whole PATH.
+GitPython is slow to load and runs git when it is imported, so no hook imports it. It is loaded for the first question,
+with the path of git set, because it would otherwise search the whole PATH.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _CHOICE = "GIT_PYTHON_GIT_EXECUTABLE"
 
 
 def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadline: float = DEADLINE) -> GitState:
-    """The git state of a folder, as `read_git` gives it.
+    """Return the git state of a folder, as `read_git` does.
 
-    GitPython hands git the whole environment of this process and cannot leave a variable out, and it cannot be imported
-    where this process finds no git. In both cases, inside a git hook for one, the plain processes answer.
+    GitPython passes the whole environment of this process to git and cannot remove a variable. It cannot be imported if
+    this process finds no git. In both cases, for example inside a git hook, plain processes are used.
     """
     try:
         path = find_git(environment, worktree)
@@ -40,7 +40,7 @@ def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadl
 
 
 def _is_loaded(git: str) -> bool:
-    """Whether GitPython could be loaded with the git of this path."""
+    """Return whether GitPython could be loaded with this path of git."""
     before = os.environ.get(_CHOICE)
     os.environ[_CHOICE] = git
     try:
@@ -56,13 +56,13 @@ def _is_loaded(git: str) -> bool:
 
 
 class _GitPythonProcesses:
-    """Programs run by GitPython one after the other, the slowest, which is the first, at the end."""
+    """Programs that GitPython runs one after the other. The slowest, which is the first, runs last."""
 
     def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
         self._programs, self._environment = programs, environment
 
     def finish(self, end: float) -> None:
-        """Run each program to its end; one that would run beyond `end` is killed, what follows it is not started."""
+        """Run each program to its end. A program that would run past `end` is killed, and the rest are not started."""
         from git import Git, GitCommandNotFound
 
         for program in reversed(self._programs):

@@ -1,9 +1,7 @@
-"""Where a worktree stands, as git itself tells it. Nothing is written to the repository, and git is never waited for
-longer than a deadline.
+"""The git state of a worktree, as git reports it. Nothing is written to the repository, and every wait has a deadline.
 
-All questions are put at once, so the answer takes as long as the slowest of them, and what one cannot tell does not
-keep back the others. Filters are switched off, so where there are any, git is asked once more: which of the files that
-it calls changed are under one.
+All git commands run at once, so the result takes as long as the slowest of them, and a failed one does not hold back
+the others. Filters are switched off. If there are any, one more command finds the changed files that a filter covers.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _STAGED = ("diff", "--cached", "--shortstat", "--no-ext-diff", "--no-color")
 _HEAD = ("rev-parse", "--absolute-git-dir", "HEAD", "--symbolic-full-name", "HEAD")
 _ATTRIBUTES = ("check-attr", "-z", "--stdin", "filter")
 _SMALL_OUTPUT = 1 << 16
-_NOT_STARTED = (OSError, ValueError)  # ValueError: a path that no file system can have
+_NOT_STARTED = (OSError, ValueError)  # ValueError: not a valid path on any file system
 
 # A rebase stops with CHERRY_PICK_HEAD or MERGE_HEAD set for the commit it is at, so it comes first.
 _OPERATIONS = (
@@ -61,9 +59,10 @@ def read_git(
     deadline: float = DEADLINE,
     start: StartPrograms = start_programs,
 ) -> GitState:
-    """The git state of a folder. Never an exception: what cannot be told is left out, and `error` says why.
+    """Return the git state of a folder. Raises nothing: a part that git cannot report is missing, and `error` has the
+    reason.
 
-    Git processes that take longer than `deadline` seconds are killed. `start` is how programs are run.
+    Git processes that take longer than `deadline` seconds are killed. `start` is the function that runs programs.
     """
     return start_git(worktree, environment, deadline, start)()
 
@@ -74,7 +73,9 @@ def start_git(
     deadline: float = DEADLINE,
     start: StartPrograms = start_programs,
 ) -> Callable[[], GitState]:
-    """Sets git to work and gives the function that waits for the answer, so that other work can be done meanwhile."""
+    """Start the git commands and return the function that waits for their result, so that the caller can work in
+    between.
+    """
     try:
         git, may_descend = prepare_git(worktree, environment)
     except GitNotCalledError as error:
@@ -100,7 +101,7 @@ def start_git(
 
 
 def run_git(worktree: str, question: Sequence[str], environment: Mapping[str, str], end: float) -> str | None:
-    """What git answers to one question; None where it fails, is missing, or has not ended at `end` of the monotonic
+    """Return the output of one git command; None if it fails, git is missing, or it runs past `end` of the monotonic
     clock.
     """
     answer = Excerpt(_SMALL_OUTPUT)
@@ -114,7 +115,7 @@ def run_git(worktree: str, question: Sequence[str], environment: Mapping[str, st
 
 
 class _Questions:
-    """What git is asked about a worktree, the slowest question first, and what it has answered."""
+    """The git commands for a worktree, the slowest first, and their output."""
 
     def __init__(self, git: GitCommand, *, may_descend: bool) -> None:
         self._git = git
@@ -125,8 +126,9 @@ class _Questions:
         self.programs = [_program(git, question, reader) for question, reader in asked]
 
     def ask_for_filtered(self, start: StartPrograms, end: float) -> None:
-        """Ask which changed files are under a filter, where there are filters and changed files at all. This runs none,
-        and the answer comes in milliseconds.
+        """Ask git which changed files a filter covers, if there are filters and changed files.
+
+        This runs no filter, and git answers in milliseconds.
         """
         unsure = self._changes.unsure()
         if not unsure:
@@ -142,9 +144,10 @@ class _Questions:
         self.programs.append(question)
 
     def answer(self, deadline: float) -> GitState:
-        """All that git has said; `deadline` is for the wording."""
+        """Return the state from the output of all commands. `deadline` is only for the text of a timeout."""
         changes = self._changes
-        refused = bool(self.programs[0].exit_code)  # in a bare repository, where `git diff` would see all files deleted
+        # Git refuses in a bare repository, where `git diff` would report all files as deleted.
+        refused = bool(self.programs[0].exit_code)
         git_dir, commit, branch = head_place(self._place.content)
         return GitState(
             branch=changes.branch or branch,
@@ -177,7 +180,7 @@ def _program(git: GitCommand, question: Sequence[str], reader: Reader) -> Progra
 
 
 def _unnamed_file() -> IO[bytes]:
-    """A file that nobody else sees, and that is gone when it is closed."""
+    """Return a temporary file without a name, which is deleted when it is closed."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create("paths"), "w+b")
     from tempfile import TemporaryFile  # slow to load

@@ -1,7 +1,6 @@
-"""Health: every run of a hook leaves a trace, and a problem is kept until the next good run, so that nothing dies
-unseen.
+"""Health: every run of a hook writes a trace, and a problem is shown until the next successful run.
 
-The trace is a small file for each event, overwritten on each run; problems also go to a log that is cut when it grows.
+The trace is a small file for each event, overwritten on each run. Problems are also appended to a log of limited size.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from unified_state.lib.times import age_text, to_text
 
 PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
-SYNC_RUN = "sync"  # a sync with the team's server leaves its trace as hooks do
-IDENTITY, ARCHIVE = "identity", "archive"  # what was mended leaves its trace as hooks do
+SYNC_RUN = "sync"  # a sync with the team's server leaves the same trace as a hook
+IDENTITY, ARCHIVE = "identity", "archive"  # repairs leave the same trace as hooks
 MENDED = (IDENTITY, ARCHIVE)
-_MENDED_DAYS = 3  # that session starts tell of it
+_MENDED_DAYS = 3  # number of days for which session starts show a repair
 _RUNS = "runs"
 _MOST_LOG_BYTES = 1 << 18
 DAMAGED_MARK = ".damaged-"  # in the name of each file that was set aside
 
 
 class HookRun(Record):
-    """The last run of one event: when, how long it took in milliseconds, and what went wrong, if anything."""
+    """The last run of one event: its time, its duration in milliseconds, and the problem, if any."""
 
     event: str
     at: int
@@ -33,7 +32,7 @@ class HookRun(Record):
 
 
 def note_run(folder: str, run: HookRun) -> None:
-    """Remember the last run of an event."""
+    """Write the trace of an event's last run."""
     runs = os.path.join(folder, _RUNS)
     os.makedirs(runs, mode=0o700, exist_ok=True)
     line = dump_json([run.at, run.milliseconds, run.problem])
@@ -45,14 +44,14 @@ def note_run(folder: str, run: HookRun) -> None:
 
 
 def forget_run(folder: str, event: str) -> None:
-    """Forget the last run of an event, if there was one."""
+    """Delete the trace of an event's last run, if there is one."""
     path = os.path.join(folder, _RUNS, event)
     if os.path.exists(path):
         os.unlink(path)
 
 
 def last_runs(folder: str) -> list[HookRun]:
-    """The last run of each event that ever ran."""
+    """Return the last run of each event that ever ran."""
     runs = []
     try:
         names = sorted(os.listdir(os.path.join(folder, _RUNS)))
@@ -64,12 +63,12 @@ def last_runs(folder: str) -> list[HookRun]:
                 at, milliseconds, problem = parse_json(file.read())
             runs.append(HookRun(name, at, milliseconds, problem))
         except (OSError, ValueError, TypeError):
-            continue  # being written this very moment
+            continue  # another process is writing it
     return runs
 
 
 def health_line(folder: str, now: int) -> str | None:
-    """One line about what was damaged and mended of late, and what went wrong in the last run of a hook, or None."""
+    """Return one line about recent damage and repairs and the last hook failure, or None."""
     runs = last_runs(folder)
     told = [
         f"{age_text(now - run.at)}: {run.problem}"
@@ -87,7 +86,7 @@ def health_line(folder: str, now: int) -> str | None:
 
 
 def set_aside_files(folder: str, since: int = 0) -> list[str]:
-    """The names of the damaged files that were set aside beside the archive since then, and not removed by the user."""
+    """Return the names of the damaged files that were set aside beside the archive since then and still exist."""
     names = []
     for below in ("", PENDING_FOLDER):
         path = os.path.join(folder, below)
@@ -97,16 +96,16 @@ def set_aside_files(folder: str, since: int = 0) -> list[str]:
 
 
 def _is_set_aside(path: str, since: int) -> bool:
-    """Whether the name of a file says so; a file system notes when a file got its name."""
+    """Return whether a file has the name of a damaged one and got it since then (a rename updates ctime)."""
     try:
         is_main = not path.endswith(("-journal", "-wal", "-shm"))
         return is_main and DAMAGED_MARK in os.path.basename(path) and os.stat(path).st_ctime * 1000 >= since
     except OSError:
-        return False  # it was removed this very moment
+        return False  # it was removed just now
 
 
 def newest_problem(folder: str) -> HookRun | None:
-    """Of the hooks whose last run went wrong the one that ran last."""
+    """Return the most recent run among the hooks whose last run failed, or None."""
     return _newest_problem(last_runs(folder))
 
 
@@ -116,7 +115,7 @@ def _newest_problem(runs: list[HookRun]) -> HookRun | None:
 
 
 def log_problem(data_dir: str, now: int, event: str, problem: str, details: str = "") -> None:
-    """Append a problem to the log, which keeps its newer half when it has grown too large."""
+    """Append a problem to the log. A log that is too large is renamed, and replaces the previous old one."""
     path = os.path.join(data_dir, LOG)
     os.makedirs(data_dir, mode=0o700, exist_ok=True)
     if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG_BYTES:
@@ -130,7 +129,7 @@ def log_problem(data_dir: str, now: int, event: str, problem: str, details: str 
 
 
 def problem_files(data_dir: str, folder: str) -> list[str]:
-    """The files that tell of problems, and may quote what the problem was met in."""
+    """Return the files that record problems; they may quote content of the session."""
     runs = os.path.join(folder, _RUNS)
     traces = [os.path.join(runs, name) for name in sorted(os.listdir(runs))] if os.path.isdir(runs) else []
     logs = [os.path.join(data_dir, name) for name in (LOG, LOG + ".1", BUG_REPORT)]
@@ -138,20 +137,20 @@ def problem_files(data_dir: str, folder: str) -> list[str]:
 
 
 def read_log(data_dir: str, limit: int) -> list[dict[str, str]]:
-    """The newest problems in the log, the newest last."""
+    """Return the newest problems in the log, newest last."""
     lines: list[str] = []
     for name in (LOG + ".1", LOG):
         try:
             with open(os.path.join(data_dir, name), encoding="utf-8", errors="replace") as file:
                 lines += file.readlines()
         except FileNotFoundError:
-            continue  # nothing went wrong yet, or not enough to fill a second file
+            continue  # no problem yet, or not enough of them for a second file
     problems = []
     for line in lines[-limit:]:
         try:
             problem = parse_json(line)
         except ValueError:
-            continue  # half a line of a process that was killed
+            continue  # an incomplete line of a killed process
         if isinstance(problem, dict):
             problems.append(problem)
     return problems

@@ -1,10 +1,11 @@
 """The identity of a repository: a random id in a file of its own.
 
-It lies in the git common dir, so that all worktrees share it, a moved folder keeps it and `git clean` does not touch
-it; outside git in `.claude/`. The file also remembers where it was last seen: an id that turns up elsewhere while the
-old place still has it means that the folder was copied, and a copy is a repository of its own.
-Invariant: a file that cannot be read is never taken for one that is not there. A damaged one is set aside, an
-unreadable one stays, and the archive is looked for by its folder before a new id is made.
+The file is in the git common dir, so that all worktrees share it, a moved folder keeps it and `git clean` does not
+delete it. Outside git it is in `.claude/`. It also records the folder that it was last seen in. If an id turns up in
+another folder while the old one still has it, the folder was copied, and a copy is a repository of its own.
+
+Invariant: a file that cannot be read is never treated as missing. A damaged one is set aside, an unreadable one stays,
+and the archive is looked up by its folder before a new id is made.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Registry(Protocol):
-        """What the data folder knows of the folders in which identities were seen."""
+        """The data folder's records of the folders in which identities were seen."""
 
         def own_id(self) -> str | None:
-            """The id that the folder had, where nothing speaks against it."""
+            """Return the id that the folder had, or None if a check objects."""
 
         def is_original(self, identity: Identity) -> bool:
-            """Whether the place that an identity names still is the folder that it was given to."""
+            """Return whether the folder that an identity names is still the same folder."""
 
 
 class _NoRegistry:
     def own_id(self) -> str | None:
         return None
 
-    def is_original(self, identity: Identity) -> bool:  # noqa: ARG002  # nothing is known of any
+    def is_original(self, identity: Identity) -> bool:  # noqa: ARG002  # it has no records
         return False
 
 
@@ -52,7 +53,7 @@ _NO_REGISTRY = _NoRegistry()
 
 
 def known_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity | None:
-    """The identity by which a repository is known already; None for a copy, which is to become one of its own."""
+    """Return the recorded identity of a repository; None for a copy, which gets an identity of its own."""
     recorded, trouble = examine(folder)
     if recorded is not None:
         return None if _is_copy(folder, recorded, registry) else recorded
@@ -64,11 +65,11 @@ def known_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity |
 
 
 def ensure_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity:
-    """The identity of the repository whose files lie in a folder: the recorded one, that of the archive which the
-    registry knows to be this folder's, or a new one.
+    """Return the identity of the repository whose files are in a folder, and create it if it has none.
 
-    Where the folder cannot be written to, the id follows from its path. Raises StorageError where there is an identity
-    that cannot be read and the registry does not know it.
+    It is the recorded one, else that of the archive which the registry has for this folder, else a new one. If the
+    folder is read-only, the id is derived from its path. Raises StorageError for an identity that exists but cannot be
+    read, if the registry has no record of it.
     """
     recorded, trouble = examine(folder)
     if recorded is not None and recorded.place == folder:
@@ -83,15 +84,16 @@ def ensure_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity:
 
 
 def _create(folder: str, registry: Registry) -> Identity | None:
-    """A new identity, or that which was lost; None where there is a file already."""
+    """Create the identity file with the lost identity or a new one; return None if the file exists already."""
     os.makedirs(folder, exist_ok=True)
     identity = _found(folder, registry, MISSING)
     return identity if create_once(os.path.join(folder, ID_FILE), _encoded(identity)) else None
 
 
 def _settle(folder: str, registry: Registry) -> Identity:
-    """The identity where there is a file that is not this folder's own: of a copy, of a folder that moved, or one that
-    cannot be read. Of several processes one writes it, and the others find it.
+    """Return the identity for a file that does not belong to this folder: of a copy, a moved folder, or unreadable.
+
+    A lock makes one process write it while the others find the result.
     """
     from unified_state.lib.files import FileLock  # hardly ever needed
 
@@ -107,7 +109,7 @@ def _settle(folder: str, registry: Registry) -> Identity:
 
 
 def _mended(folder: str, registry: Registry, trouble: str) -> Identity:
-    """The identity in the place of one that cannot be used. What was there is kept."""
+    """Return the identity that replaces an unusable one. A damaged file is set aside, never deleted."""
     identity = _found(folder, registry, trouble)
     if trouble == UNREADABLE:
         if identity.notice is None:
@@ -119,13 +121,13 @@ def _mended(folder: str, registry: Registry, trouble: str) -> Identity:
         told = identity.notice or f"{os.path.join(folder, ID_FILE)} was damaged; this folder has a new archive"
         identity = identity.replace(notice=f"{told}; the damaged file was set aside as {aside}")
     path = os.path.join(folder, ID_FILE)
-    if os.path.lexists(path):  # still under its first name, so that nobody finds none and makes another one
+    if os.path.lexists(path):  # still under its first name, so that no process finds it missing and makes another one
         return write_identity(folder, identity)
     return identity if create_once(path, _encoded(identity)) else read_identity(folder) or identity
 
 
 def _found(folder: str, registry: Registry, trouble: str) -> Identity:
-    """The identity that the registry knows, or a new one."""
+    """Return the identity that the registry has for the folder, or a new one."""
     own = registry.own_id()
     if own is None:
         return Identity(id=_random_id(), place=folder)
@@ -137,14 +139,14 @@ def _rejoined(folder: str, trouble: str, own: str) -> str:
 
 
 def _is_copy(folder: str, recorded: Identity, registry: Registry) -> bool:
-    """Whether the place that an identity names still is a repository of its own, so that this folder is a copy."""
+    """Return whether this folder is a copy: the folder that the identity names is still a repository of its own."""
     if recorded.place == folder or _is_same_folder(recorded.place, folder):
         return False
     return read_identity(recorded.place) == recorded or registry.is_original(recorded)
 
 
 def _is_same_folder(one: str, other: str) -> bool:
-    """Whether two paths lead to one folder, which is mounted twice."""
+    """Return whether two paths lead to the same folder, for example one that is mounted twice."""
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -152,7 +154,7 @@ def _is_same_folder(one: str, other: str) -> bool:
 
 
 def write_identity(folder: str, identity: Identity) -> Identity:
-    """Make an identity that of the repository whose files lie in a folder. A folder in its place is set aside."""
+    """Write the identity of the repository whose files are in a folder. A folder in place of the file is set aside."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, ID_FILE)
     if os.path.isdir(path) and not os.path.islink(path):
@@ -162,7 +164,8 @@ def write_identity(folder: str, identity: Identity) -> Identity:
 
 
 def _encoded(identity: Identity) -> bytes:
-    return (dump_ascii_json({"id": identity.id, "place": identity.place}) + "\n").encode()  # any name of a folder
+    # ASCII, because the name of a folder may be any bytes.
+    return (dump_ascii_json({"id": identity.id, "place": identity.place}) + "\n").encode()
 
 
 def _random_id() -> str:

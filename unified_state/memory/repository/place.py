@@ -1,4 +1,4 @@
-"""Where things lie for a folder: its repository, the archive, the state file."""
+"""The places of a folder's files: its repository, the archive, the state file."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ EXCLUDED = (
     NAME,
     "unified-session-state.lock",
     "unified-session-state.damaged-*.json",
-    "unified-session-state.*.tmp",  # what a killed process leaves
+    "unified-session-state.*.tmp",  # temporary files that a killed process leaves
     "unified-state/",
 )
 
 
 class Place(Record):
-    """A worktree's files. `folder` holds what belongs to the repository: the archive, the compiled settings, health.
+    """The paths of a worktree's files.
 
-    `id` is None where nothing was ever recorded; `copied_from` is set when the folder was just found to be a copy. The
-    masking key lies in `key_folder`: the data folder, so that all repositories have the same, where that can be had.
-    `notice` is what a person should know of the identity, if it was not as it should be. `is_found` says
-    that identity and archive were where they should be.
+    `folder` holds the files of the repository: the archive, the compiled settings, health. `id` is None if nothing was
+    ever recorded. `copied_from` is set when the folder was just found to be a copy. `key_folder` holds the masking key:
+    the data folder if it is writable, so that all repositories share one key. `notice` describes a repair of the
+    identity for the user. `is_found` says that identity and archive were found without a repair.
     """
 
     repository: Repository
@@ -63,15 +63,17 @@ class Place(Record):
 
 
 def locate(folder: str, data_dir: str, *, create: bool) -> Place:
-    """The place of a folder. Without `create` nothing is written, and a repository without records has no archive
-    yet. With `create` it raises StorageError where there is an identity that cannot be read.
+    """Return the place of a folder.
+
+    Without `create` nothing is written, and a repository without records has no archive yet. With `create`, raises
+    StorageError if the identity exists but cannot be read.
     """
     repository = find_repository(folder, os.path.join(".claude", ID_FILE))
     beside = os.path.join(repository.worktree, ".claude", "unified-state")
     identity, notice = _identify(repository, data_dir, create=create)
     home = home_of(data_dir, identity.id if identity else "unknown")
     key_folder = data_dir
-    # Where there is no writable home the archive lies beside the state file; what lies in the home stays the one.
+    # Without a writable home the archive is beside the state file. An archive that exists in the home stays in use.
     is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.isdir(os.path.join(home, _JSON))
     if not is_there and (not _make_private(home) if create else not os.path.isdir(home) and os.path.isdir(beside)):
         home = key_folder = beside
@@ -101,18 +103,18 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
 
 
 def home_of(data_dir: str, identity: str) -> str:
-    """The folder of an archive and all that belongs to it."""
+    """Return the folder of an archive and its files."""
     return os.path.join(data_dir, "repositories", identity)
 
 
 def has_other_archives(place: Place, data_dir: str) -> bool:
-    """Whether the data folder may hold the archive of another repository."""
+    """Return whether the data folder may hold the archive of another repository."""
     folder = home_of(data_dir, "")
     return os.path.isdir(folder) and os.listdir(folder) != [place.id]
 
 
 def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[Identity | None, str | None]:
-    """Who a repository is, and what a person should know of that."""
+    """Return the identity of a repository, and a notice for the user if it had to be repaired."""
     folder = repository.identity_folder
     recorded = read_identity(folder)
     if recorded is not None and recorded.place == folder and os.path.isdir(home_of(data_dir, recorded.id)):
@@ -137,7 +139,7 @@ def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[I
 
 
 def _lost(folder: str, registry: Registry) -> str | None:
-    """What a person should know where there is no identity; nothing where there never was one."""
+    """Return the notice for a repository without an identity; None if it never had one."""
     trouble = examine(folder)[1]
     told = f"{os.path.join(folder, ID_FILE)} is {trouble}" if trouble in (DAMAGED, UNREADABLE) else None
     return _joined_told(told, registry.lost() if trouble == MISSING or told else None)
@@ -148,40 +150,38 @@ def _joined_told(*lines: str | None) -> str | None:
 
 
 def _keep_notice(place: Place, notice: str) -> None:
-    """Let the next session starts tell it."""
+    """Store a notice that the next session starts show."""
     from unified_state.lib.times import current_time
     from unified_state.memory.repository.health import IDENTITY, HookRun, note_run
 
     try:
         note_run(place.folder, HookRun(IDENTITY, current_time(), 0, notice))
     except OSError:
-        return  # a folder that cannot be written to: whoever asked for the place tells it
+        return  # the folder is read-only; the caller of `locate` shows the notice
 
 
 def journal_folder(place: Place) -> str:
-    """The folder of a place's journal (see `memory.journal.journal_places`)."""
+    """Return the folder of a place's journal (see `memory.journal.journal_places`)."""
     return os.path.join(place.folder, _JSON, place.id or "unknown")
 
 
 def may_have_journals(place: Place) -> bool:
-    """Whether it is worth to look for journals: there are none, unless something went wrong once, or the tier is or was
-    json.
-    """
+    """Return whether journals may exist. They exist only after a failure, or if the tier is or was json."""
     return os.path.isdir(os.path.join(place.folder, _JSON)) or os.path.isdir(beside_state_file(place))
 
 
 def beside_state_file(place: Place) -> str:
-    """The folder of ours beside a state file."""
+    """Return the path of our folder beside the state file."""
     return os.path.join(place.repository.worktree, ".claude", "unified-state")
 
 
 def digest_path_of(folder: str, state_path: str) -> str:
-    """Where the digest lies of what we wrote last into a state file."""
+    """Return the path of the digest of the last content that we wrote into a state file."""
     return os.path.join(folder, f"state-{crc32(os.fsencode(state_path)):08x}.sha256")
 
 
 def _make_private(folder: str) -> bool:
-    """Make a folder that only the user can read, with its parents; whether it can be written to."""
+    """Create a folder that only the user can read, with its parents, and return whether it is writable."""
     try:
         parent = os.path.dirname(folder)
         if not os.path.isdir(parent):

@@ -1,8 +1,8 @@
-"""Rejoining: a repository whose identity was lost gets its archive back, if nothing speaks against it.
+"""Rejoining: a repository that lost its identity file gets its archive back if no check objects.
 
-Invariant: a clone or a copy never takes another checkout's memory. By itself only the very folder is rejoined: the
-path, device and inode, the first commit, and no other checkout that uses the archive. Otherwise the archive is a
-candidate, which the user joins with `unified-state link`.
+Invariant: a clone or a copy never takes another checkout's memory. A folder is rejoined automatically only if it is the
+same folder: same path, device and inode, same first commit, and no other checkout that uses the archive. Otherwise the
+archive is a candidate, which the user joins with `unified-state link`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.find_repository import Identity, Repository
 
     class Located(Protocol):
-        """What is asked of a place here."""
+        """The part of a Place that this module reads."""
 
         @property
         def repository(self) -> Repository:
@@ -28,35 +28,37 @@ if TYPE_CHECKING:
 
         @property
         def id(self) -> str | None:
-            """The id of its archive."""
+            """The id of the place's archive."""
 
         @property
         def folder(self) -> str:
-            """Where its archive lies."""
+            """The folder that holds the archive."""
 
         @property
         def key_folder(self) -> str:
-            """The data folder, where it can be had."""
+            """The data folder if it is writable, else the archive's folder."""
 
         @property
         def copied_from(self) -> str | None:
-            """What it was just found to be a copy of."""
+            """The identity folder of the original if this repository was just found to be a copy."""
 
 
 class Registry:
-    """What the data folder knows of one repository."""
+    """The data folder's records of one repository."""
 
     def __init__(self, data_dir: str, repository: Repository) -> None:
         self._data_dir, self._repository = data_dir, repository
         self._place = repository.identity_folder
 
     def own_id(self) -> str | None:
-        """The id of the archive that this folder had, where nothing speaks against it."""
+        """Return the id of the archive that this folder used, or None if a check objects."""
         known = self._known()
         return known.id if known is not None and self._objection(known) is None else None
 
     def lost(self) -> str | None:
-        """Why the archive that this folder had is not joined by itself, and what to do; None where there was none."""
+        """Return a notice with the reason why the folder's former archive is not joined automatically; None if there
+        was none.
+        """
         known = self._known()
         if known is None:
             return None
@@ -65,7 +67,7 @@ class Registry:
         return f"{told}; `unified-state link {known.id}` joins it"
 
     def is_original(self, identity: Identity) -> bool:
-        """Whether the place that an identity names still is the folder that it was given to."""
+        """Return whether the folder that an identity names is still the same folder, by device and inode."""
         known = read_checkout(self._data_dir, identity.place)
         if known is None or known.id != identity.id or not known.is_known_folder:
             return False
@@ -78,7 +80,7 @@ class Registry:
         return known
 
     def _objection(self, known: Checkout) -> str | None:
-        """What speaks against this being the same repository; None if nothing does."""
+        """Return the reason why this may be another repository; None if every check passes."""
         if known.is_known_folder and folder_marks(own_folder(self._place)) != (known.device, known.inode):
             return "the folder is another one than then"
         if not self._has_first_commit(known):
@@ -94,7 +96,7 @@ class Registry:
 
 
 def former_archive(place: Located) -> str:
-    """The id of the archive that this folder used before, or that of what it is a copy of; empty where none is."""
+    """Return the id of the archive that this folder used before, or of the checkout that it is a copy of; else ""."""
     known = read_checkout(place.key_folder, place.repository.identity_folder)
     former = "" if known is None else known.id if known.id != place.id else known.former
     return former if os.path.exists(os.path.join(place.key_folder, "repositories", former, "archive.db")) else ""
@@ -110,14 +112,15 @@ def _former(place: Located, known: Checkout | None) -> str:
 
 
 def own_folder(place: str) -> str:
-    """The folder that is the repository itself: the git common dir, outside git the folder that holds `.claude`."""
+    """Return the repository's own folder: the git common dir, or outside git the folder that holds `.claude`."""
     return os.path.dirname(place) if os.path.basename(place) == ".claude" else place
 
 
 def remember(place: Located, *, anew: bool = False) -> None:
-    """Remember which archive this checkout uses, if that is not remembered already. The first commit is looked for with
-    the first note of an archive, and `anew`. Nothing is remembered where there is no data folder that could be written
-    to: the archive then lies in the worktree itself.
+    """Record which archive this checkout uses, if that is not recorded already.
+
+    The first commit is looked up for the first record of an archive, and with `anew`. Nothing is recorded without a
+    writable data folder, because the archive then is in the worktree itself.
     """
     if place.key_folder == place.folder:
         return

@@ -1,7 +1,7 @@
-"""Carried items: while a journal stands in for an archive, it shows the archive's items as the state file has them.
+"""Carried items: a journal used in place of an archive shows the archive's items, read from the state file.
 
-So they stay in the state file and in restores, and new aliases continue behind theirs. They belong to the archive:
-they cannot be changed here, and they are not merged back.
+So they stay in the state file and in restores, and new aliases continue after theirs. They belong to the archive: they
+cannot be changed here, and they are not merged back.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def carry_items(archive: Archive, file: StateFile, masker: Masker, now: int) -> 
     try:
         content = file.load()
     except DamagedFileError:
-        return  # the next write sets the file aside
+        return  # the next write sets the damaged file aside
     state = content.json or {}
     if not content.is_ours:
         state = parse_json(masker.json(dump_json(state)))
@@ -73,7 +73,7 @@ def carry_items(archive: Archive, file: StateFile, masker: Masker, now: int) -> 
     if not is_first and all(items_called(archive, alias) for alias in entries):
         return
     with archive.transaction():
-        if archive.meta("stands in") is None:  # another process may have begun
+        if archive.meta("stands in") is None:  # another process may have started
             archive.set_meta("stands in", "1")
             adopt_notes(archive, state, now)
         for alias, (kind, entry) in entries.items():

@@ -1,9 +1,9 @@
-"""Damaged archives: set aside whole, never overwritten; a new one begins with what can be read of the damaged one and
-with what the state file shows.
+"""Damaged archives: a damaged archive is set aside whole, never overwritten. The new one starts with the readable rows
+of the damaged one and the items of the state file.
 
-Damage is noticed when a query fails. Several processes may notice it at once: under a lock one sets the file aside, the
-others find a healthy archive and go on. The new archive takes the place of the damaged one only when all of that is
-in it, so no session meets an empty one, and a process that is killed before leaves everything as it was.
+Damage is noticed when a query fails. Several processes may notice it at once. One of them sets the file aside under a
+lock, and the others find a healthy archive and continue. The new archive replaces the damaged one only when it is
+complete, so no session sees an empty one, and a process that is killed earlier changes nothing.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     Report = Callable[[str], None]
 
 _LOCK_SECONDS = 10.0
-_BESIDE = ("-journal", "-wal", "-shm")  # a stray one would be read into the new archive
-_STEPS = 10_000  # of SQLite's machine between two looks at the clock
+_BESIDE = ("-journal", "-wal", "-shm")  # SQLite would read a stray one into the new archive
+_STEPS = 10_000  # SQLite VM instructions between two checks of the clock
 
 
 def begin_anew(
@@ -127,7 +127,7 @@ def _fill(temporary: str, damaged: Connection, refill: Callable[[Archive], None]
 
 
 def _swap(path: str, aside: str, temporary: str) -> None:
-    """Rename the damaged file and put the new one in its place; the path exists at any moment."""
+    """Rename the damaged file and move the new one to its path, so that the path exists at any moment."""
     try:
         os.link(path, aside)
     except OSError:  # a file system without hard links

@@ -1,6 +1,6 @@
-"""Linking: a clone joins the archive of another clone of the same repository when its user says so.
+"""Linking: a clone joins the archive of another clone of the same repository on the user's command.
 
-It never happens by itself: two folders with the same remote may be meant to stay apart.
+It is never automatic, because two folders with the same remote may be meant to stay apart.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Candidate(Record):
 
 
 def note_about(place: Place) -> None:
-    """Note beside the archive the worktree and the remote of its repository, by which other clones find it."""
+    """Write beside the archive the worktree and remote of its repository, by which other clones find it."""
     about = dump_json({"worktree": place.repository.worktree, "remote": remote_of(place)})
     path = os.path.join(place.folder, _ABOUT)
     if _read(path) != about:
@@ -75,7 +75,7 @@ def _is_related(place: Place, own: Checkout | None, other: Checkout) -> bool:
 
 
 def _about(path: str) -> tuple[str, str | None]:
-    """Return worktree and remote of an archive; an empty worktree where they are unknown."""
+    """Return worktree and remote of an archive; the worktree is "" if they are unknown."""
     try:
         about = parse_json(_read(path))
         return str(about["worktree"]), about["remote"]
@@ -96,7 +96,10 @@ def unjoined_line(place: Place, data_dir: str) -> str | None:
 
 
 def link(place: Place, data_dir: str, wanted: str) -> Candidate:
-    """Make this repository use the archive with that id. Its own archive stays where it is, unused."""
+    """Make this repository use the archive with that id. Its own archive is kept, unused.
+
+    Raises UsageError for a malformed id and NotFoundError if the archive does not exist.
+    """
     chosen = place.folder if wanted == place.id else os.path.join(data_dir, "repositories", wanted)
     if not wanted.isalnum():
         message = f"{wanted[:60]!r} is not the id of an archive"
@@ -143,5 +146,5 @@ def _read(path: str) -> str:
 
 
 def has_id(place: Place) -> bool:
-    """Return whether the repository has an identity already."""
+    """Return whether the repository already has an identity."""
     return os.path.exists(os.path.join(place.repository.identity_folder, ID_FILE))

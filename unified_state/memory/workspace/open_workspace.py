@@ -1,4 +1,4 @@
-"""Opening a workspace: the settings in force in a folder, and the session that this process belongs to."""
+"""Opening a workspace: the settings of a folder, and the session of this process."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def open_workspace(
     create: bool = True,
     around_use: Callable[..., Any] | None = None,
 ) -> Workspace:
-    """Return the workspace of a folder. Without a session id it is that of the client that started this process.
+    """Return the workspace of a folder. `session_id` defaults to the session of the client that started this process.
 
-    Raises SettingError where a setting has a value that cannot be used.
+    Raises SettingError if the value of a setting is invalid.
     """
     from unified_state.agents.transcripts.rules.hosts import session_in
     from unified_state.errors import SettingError
@@ -50,9 +50,7 @@ def open_workspace(
 
 
 def in_session_of_client(workspace: Workspace) -> Workspace:
-    """Return the workspace with the session that its client is in now: a client that begins another session keeps its
-    servers running.
-    """
+    """Return the workspace with the current session of its client. A server outlives a client's session."""
     began = workspace.session_id
     if began is None or workspace.is_empty:
         return workspace

@@ -1,6 +1,6 @@
-"""Salvage: the readable rows of a damaged archive are copied into a new one, under the same numbers.
+"""Salvage: the readable rows of a damaged archive are copied into a new one, with the same row numbers.
 
-The damaged file is never written to: where its schema is damaged, the schema of a copy is repaired.
+The damaged file is never modified. If its schema is damaged, the schema of a copy is repaired.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 _NUMBERED = ("session", "turn", "step", "compaction")
 _ITEM_GAP = 1000
 _GAP = 1_000_000  # numbers skipped where the last one is unreadable, so that no ref is given twice
-# Triggers refill the first, servers get everything again, and vectors are computed again.
+# Triggers refill the first, the outbox is sent again from the start, and vectors are computed again.
 _NOT_COPIED = ("enforcement", "outbox", "outbox_server", "outbox_session", "outbox_vectors", "vector", "vector_model")
-_CURSORS = "transcript"  # how far each transcript was read; wrong where a captured step is missing
-_SALVAGED = "salvaged"  # the name of a session whose own is gone
+_CURSORS = "transcript"  # read positions of the transcripts; wrong where a captured step is missing
+_SALVAGED = "salvaged"  # the name of a session that replaces a missing one
 _FARTHEST = 1 << 62
 
 
 def salvage(archive: Archive, damaged: Connection) -> None:
-    """Copy the readable rows into a new archive, and continue its numbers behind the last ones."""
+    """Copy the readable rows into a new archive, and continue its numbers after the last ones."""
     with archive.transaction():
         is_whole = True
         for table in plain_tables(archive.connection):
@@ -89,9 +89,7 @@ def _tolerant(path: str) -> Connection:
 
 
 def _mend_schema(damaged: Connection) -> None:
-    """Restore the entries of the schema. They are created in the same order everywhere, so they are identified by their
-    row numbers.
-    """
+    """Restore the entries of the schema by their row numbers, since every archive has them in the same order."""
     with closing(expected_schema(len(MIGRATIONS))) as expected:
         wanted = {number: entry for number, *entry in schema_rows(expected)}
     for number, *entry in schema_rows(damaged):
@@ -155,7 +153,7 @@ def _has_row_numbers(damaged: Connection, table: str) -> bool:
 
 
 def _both_ways(damaged: Connection, query: str, names: str) -> Iterator[tuple[Any, ...] | None]:
-    """Yield the rows from the beginning, and after an unreadable one those from the end; some come twice."""
+    """Yield the rows from the start, and after an unreadable one those from the end. Some rows come twice."""
     backwards = ", ".join(f"{name} DESC" for name in names.split(", ")[:2])
     for ordered in (query, f"{query} ORDER BY {backwards}"):
         try:
@@ -167,7 +165,7 @@ def _both_ways(damaged: Connection, query: str, names: str) -> Iterator[tuple[An
 
 
 def _count_on(archive: Archive) -> None:
-    """Continue the aliases behind the given ones, with a gap where a counter is unreadable."""
+    """Continue the aliases after the last given ones, with a gap if a counter is unreadable."""
     for letter in ALIAS_LETTERS.values():
         if archive.row("SELECT 1 FROM counter WHERE letter = ?", letter) is None:
             raise_counter(archive, letter, _ITEM_GAP)
@@ -209,7 +207,7 @@ def _adopt_orphans(archive: Archive) -> None:
 
 
 def _last_number(damaged: Connection, table: str) -> int:
-    """Return the last number that was given; 0 where none was."""
+    """Return the last row number in use; 0 if there is none."""
     try:
         (found,) = damaged.execute(f"SELECT max(id) FROM {table}").fetchone()
     except UNREADABLE_ERRORS:

@@ -23,7 +23,7 @@ from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
 _LEAST_SALVAGE_SECONDS = 3.0
-_PATIENT = 60.0  # seconds for merging: those of commands
+_PATIENT = 60.0  # seconds for merging that commands have
 # The archive cannot be used now. Only these errors are a reason to record in a journal instead.
 UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, DamagedArchiveError)
 
@@ -42,14 +42,13 @@ if TYPE_CHECKING:
 
 
 class Workspace(Record):
-    """The repository of a folder, its settings, and the session at work there.
+    """The repository of a folder, its settings, and its active session.
 
-    `report` is called with one line that a person should know (a damaged file was set aside), `advise` with one that
-    may help them. `origin` is `user_said` in the user's own terminal and `inferred` for a model. `seconds` limits the
-    wait for another writer, `merge_seconds` the time for merging journals and salvaging a damaged archive.
-
-    `around_use(workspace, archive, action)` returns action(archive) and does what has to happen before and after it.
-    `stands_for` is the place whose archive cannot be used now, `health` the line that tells a session so.
+    `report` is called with one line about a problem (a damaged file was set aside), `advise` with one line of advice.
+    `origin` is `user_said` in the user's own terminal and `inferred` for a model. `seconds` limits the wait for another
+    writer, `merge_seconds` the time for merging journals and salvaging a damaged archive. `around_use(workspace,
+    archive, action)` returns action(archive) and runs the work before and after it. `stands_for` is the place whose
+    archive cannot be used now, `health` the line that reports this to a session.
     """
 
     place: Place
@@ -66,7 +65,9 @@ class Workspace(Record):
 
     @property
     def masker(self) -> Masker:
-        """The masker of secrets. It is loaded when a text is written, since its rules take longer than a search."""
+        """The masker of secrets. It is loaded for the first text that is written, since loading its rules takes longer
+        than a search.
+        """
         if "_masker" not in self.__dict__:
             from unified_state.memory.secrets.masker import Masker
 
@@ -79,7 +80,7 @@ class Workspace(Record):
 
     @property
     def keeps_journal(self) -> bool:
-        """Whether the user chose to keep the history as lines of JSON."""
+        """Whether the user chose the json tier, which stores the history as lines of JSON."""
         return self.settings.tier == JSON_TIER
 
     @property
@@ -100,12 +101,12 @@ class Workspace(Record):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was ever recorded here."""
+        """Whether this folder has no records."""
         return not (os.path.exists(self.journal or self.place.archive_path) or self.has_written or self.waiting)
 
     @property
     def has_written(self) -> bool:
-        """Whether there is a state file that was written from an archive here."""
+        """Whether a state file exists that was written from an archive here."""
         return os.path.exists(self.place.digest_path) and os.path.exists(self.place.state_path)
 
     def use(self, action: Callable[[Archive], T]) -> T:
@@ -139,7 +140,7 @@ class Workspace(Record):
             return result
 
     def _open_archive(self) -> Archive:
-        """Open the archive, or the journal, which then also shows the items of an archive that is not used now."""
+        """Open the archive, or the journal, which then also shows the items of the archive that it replaces."""
         if self.journal is None:
             return Archive(self.place.archive_path, seconds=self.seconds, mask=self._mask)
         from unified_state.memory.workspace.carry_items import open_journal  # few need it
@@ -151,8 +152,8 @@ class Workspace(Record):
         return open_journal(self.journal, self.seconds, self.masker, carried=place)
 
     def _check(self, archive: Archive) -> None:
-        """Raises ArchiveUnavailableError for another repository's archive, and DamagedArchiveError where an index of
-        items misses some. A prompt does not wait for the latter.
+        """Raise ArchiveUnavailableError for another repository's archive, and DamagedArchiveError if an index of items
+        is incomplete. A prompt skips the second check.
         """
         if self.place.id and archive.meta(OWNER) != self.place.id:
             from unified_state.memory.archive.schema.archive_owner import check_owner
@@ -166,14 +167,14 @@ class Workspace(Record):
                 raise damaged(archive.path, problem)
 
     def _make_key(self) -> None:
-        """Make the user's key before the disk is full: it marks a journal beside the state file as ours."""
+        """Create the user's key before the disk is full: it marks a journal beside the state file as ours."""
         try:
             self.masker.ensure_key()
         except StorageError:
-            return  # a text that has to be masked raises it again
+            return  # the first text that needs masking raises it again
 
     def _begin_anew(self, error: DamagedArchiveError) -> None:
-        """Set a damaged archive aside. A damaged replay of a journal is only dropped, and replayed again."""
+        """Set a damaged archive aside. A damaged replay of a journal is only deleted, and replayed again."""
         if self.journal is not None:
             from unified_state.memory.journal.journalled_archive import drop_damaged
 
@@ -181,7 +182,7 @@ class Workspace(Record):
             return
         from unified_state.memory.workspace.damaged_archive import begin_anew
 
-        # A person waits as long as it takes; a hook would be ended by its client.
+        # A command has no time limit, while the client would kill a hook.
         is_hook = self.merge_seconds < _PATIENT
         seconds = max(self.merge_seconds, _LEAST_SALVAGE_SECONDS) if is_hook else None
         begin_anew(self.place, self.masker, error, self.report, seconds)
@@ -208,7 +209,7 @@ class Workspace(Record):
         )
 
     def author(self) -> Author:
-        """Return who records an item here now, and the commit and branch of HEAD."""
+        """Return the author of an item recorded here now: origin, session, worktree, commit and branch of HEAD."""
         from unified_state.memory.ledger.record_item import Author
 
         commit, branch = self.head()
@@ -228,7 +229,7 @@ class Workspace(Record):
         return commit, None if branch is None else self.masker.text(branch)
 
     def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
-        """Return the number of this workspace's session in the archive, and note that it is active now."""
+        """Return the number of this workspace's session in the archive, and update the time of its last activity."""
         return touch_session(
             archive, self.session_id or LOCAL_SESSION, now, worktree=self.place.repository.worktree, pid=pid
         )

@@ -1,7 +1,7 @@
-"""What git prints, read into what a `GitState` shows. Whatever the output's size, only a bounded part of it is kept.
+"""Readers of git's output, for the fields of a `GitState`. Memory is bounded whatever the size of the output.
 
-Names come out as they are. Git is asked for NUL-terminated output, which it never quotes; bytes that are not UTF-8
-become U+FFFD. In text made of lines control characters are escaped, so that no name makes a line of its own.
+Names are not changed. Git is asked for NUL-terminated output, which it never quotes. Bytes that are not UTF-8 become
+U+FFFD. In text made of lines control characters are escaped, so that no name starts a line.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ PATH_LIMIT = 200
 SUBJECT_LIMIT = 100
 _ERROR_LIMIT = 300
 _BRANCHES = b"refs/heads/"
-_MOST_UNSURE = 1 << 20  # bytes of entries whose content a filter may have changed; those behind count as changed
+_MOST_UNSURE = 1 << 20  # bytes of entries whose content a filter may have changed; entries beyond it count as changed
 
-# How many fields stand before the path, by the letter that opens an entry: git-status(1), "Porcelain Format Version 2".
-_WORKTREE = 3  # where an entry tells of the worktree
+# Number of fields before the path, by the first letter of an entry: git-status(1), "Porcelain Format Version 2".
+_WORKTREE = 3  # index of the worktree's status letter in an entry
 _FIELDS = {"1": 8, "2": 9, "u": 10, "?": 1}
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
     ord("\t"): "\\t",
@@ -26,13 +26,13 @@ _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)
 
 
 class StatusReader:
-    """Reads `git status --porcelain=v2 --branch -z` piece by piece, as it arrives.
+    """Parses `git status --porcelain=v2 --branch -z` piece by piece, as it arrives.
 
-    `branch` is None on a detached HEAD, `commit` before the first commit; `changed_count` counts every changed and
-    untracked path, while at most LISTED of them are kept: conflicts first, then in git's own order.
+    `branch` is None on a detached HEAD, `commit` before the first commit. `changed_count` counts every changed and
+    untracked path, while at most LISTED of them are stored: conflicts first, then in git's own order.
 
-    Where filters are switched off, git calls a file changed whose content differs from what the filter would make of
-    it. So with `filters` those paths are `unsure`, until `leave_out` says which of them are under a filter.
+    Where filters are switched off, git reports a file as changed if its content differs from the filter's output. So
+    with `filters` those paths are `unsure` until `leave_out` says which of them a filter covers.
     """
 
     def __init__(self, *, filters: bool = False) -> None:
@@ -49,7 +49,7 @@ class StatusReader:
         self._unfinished = b""
 
     def feed(self, piece: bytes) -> None:
-        """Take in the next piece of the output."""
+        """Parse the next piece of the output."""
         *entries, self._unfinished = (self._unfinished + piece).split(b"\0")
         for entry in entries:
             if self._renamed:
@@ -58,7 +58,7 @@ class StatusReader:
             elif entry.startswith((b"1 ", b"? ")):
                 self._keep(entry)
             elif entry.startswith(b"2 "):
-                self._renamed = entry  # the name it had follows as an entry of its own
+                self._renamed = entry  # the former name follows as an entry of its own
             elif entry.startswith(b"u "):
                 self.changed_count += 1
                 if len(self._conflicts) < LISTED:
@@ -83,11 +83,11 @@ class StatusReader:
             self.branch = value
 
     def unsure(self) -> list[bytes]:
-        """The paths of which only a filter could tell whether they changed."""
+        """Return the paths that may differ only because their filter is switched off."""
         return [_path(entry) for _, entry in self._unsure]
 
     def leave_out(self, filtered: set[bytes]) -> None:
-        """Take the paths that are under a filter out of the changes. Of one with a staged change that change stays."""
+        """Remove the paths that a filter covers from the changes. A staged change of such a path stays."""
         sure: list[tuple[int, bytes]] = []
         for number, entry in self._unsure:
             path = _path(entry)
@@ -105,7 +105,7 @@ class StatusReader:
 
     @property
     def status(self) -> str:
-        """The kept entries as `git status --short` shows them, and how many more there are."""
+        """The stored entries as `git status --short` shows them, and the number of further ones."""
         lines = [_short_line(*change) for change in self._listed()]
         if self.changed_count > LISTED:
             lines.append(f"… and {self.changed_count - LISTED:,} more")
@@ -113,7 +113,7 @@ class StatusReader:
 
     @property
     def modified_files(self) -> tuple[str, ...]:
-        """The paths of the kept entries from the top of the worktree; of a renamed file the new one."""
+        """The paths of the stored entries, relative to the top of the worktree; for a renamed file the new path."""
         return tuple(_cut_front(path) for _, path, _ in self._listed())
 
     def _listed(self) -> list[tuple[str, str, str]]:
@@ -122,7 +122,7 @@ class StatusReader:
 
 
 class FilterReader:
-    """Reads what `git check-attr -z filter` tells: `filtered` are the paths under one of some filters."""
+    """Parses `git check-attr -z filter`: `filtered` are the paths that one of the filters covers."""
 
     def __init__(self, filters: set[bytes]) -> None:
         self.filtered: set[bytes] = set()
@@ -130,7 +130,7 @@ class FilterReader:
         self._unfinished: list[bytes] = []
 
     def feed(self, piece: bytes) -> None:
-        """Take in the next piece of the output: path, attribute and value, each with a NUL behind it."""
+        """Parse the next piece of the output: path, attribute and value, each terminated by a NUL."""
         fields = (b"\0".join(self._unfinished) + piece).split(b"\0")
         whole = (len(fields) - 1) // 3 * 3
         for at in range(0, whole, 3):
@@ -140,21 +140,21 @@ class FilterReader:
 
 
 def recent_commits(log: bytes) -> tuple[str, ...]:
-    """The commits of `git log -z --format=%h %s`, newest first: abbreviated hash and subject."""
+    """Return the commits of `git log -z --format=%h %s`, newest first: abbreviated hash and subject."""
     commits = [commit.partition(" ") for commit in log.decode(errors="replace").split("\0") if commit]
     return tuple(f"{commit} {_cut_end(_one_line(subject), SUBJECT_LIMIT)}" for commit, _, subject in commits)
 
 
 def staged_changes(shortstat: bytes) -> str:
-    """The one line of `git diff --cached --shortstat`; empty when nothing is staged."""
+    """Return the one line of `git diff --cached --shortstat`; "" if nothing is staged."""
     return shortstat.decode(errors="replace").strip()
 
 
 def head_place(rev_parse: bytes) -> tuple[bytes, str | None, str | None]:
-    """Git dir, commit and branch from `git rev-parse --absolute-git-dir HEAD --symbolic-full-name HEAD`.
+    """Return git dir, commit and branch from `git rev-parse --absolute-git-dir HEAD --symbolic-full-name HEAD`.
 
-    Before the first commit git repeats "HEAD" and stops; where a branch is called HEAD too it gives no ref. Hence what
-    is there is told by its form, and from the end, since a folder may have a newline in its name.
+    Before the first commit git repeats "HEAD" and stops, and for a branch named HEAD it prints no ref. So each line is
+    recognized by its form, from the end, since the name of a folder may contain a newline.
     """
     lines = rev_parse.split(b"\n")[:-1]
     ref = lines.pop() if lines and lines[-1].startswith((b"refs/", b"HEAD")) else b""
@@ -164,14 +164,14 @@ def head_place(rev_parse: bytes) -> tuple[bytes, str | None, str | None]:
 
 
 def what_git_says(complaint: bytes) -> str:
-    """What went wrong, in one line, from what git wrote to its standard error."""
+    """Return the reason of a failure in one line, from git's standard error."""
     lines = [line for line in complaint.decode(errors="replace").splitlines() if line.strip()]
     reasons = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines[-1:] or [""]
     return _cut_end(_one_line(reasons[0].removeprefix("fatal: ").removeprefix("error: ")), _ERROR_LIMIT)
 
 
 def _change(entry: bytes) -> tuple[str, str, str]:
-    """Two-letter code, path and former path of a status entry."""
+    """Return two-letter code, path and former path of a status entry."""
     text = entry.decode(errors="replace")
     fields = text.split(" ", _FIELDS[text[0]])
     path, _, former = fields[-1].partition("\0")
@@ -192,7 +192,7 @@ def _one_line(text: str) -> str:
 
 
 def _cut_front(path: str) -> str:
-    """The end of a long path, from a folder on where there is one near: the name says more than where it starts."""
+    """Return the end of a long path, from a folder on if one is near. The file name says more than the start."""
     if len(path) <= PATH_LIMIT:
         return path
     start = len(path) - PATH_LIMIT + 1
@@ -214,7 +214,7 @@ def _cut_end(text: str, limit: int) -> str:
 
 
 def _belong_together(left: str, right: str) -> bool:
-    """Whether two code points are parts of one character: an accent and its letter, the pieces of an emoji."""
+    """Return whether two code points belong to one character, such as an accent and its letter or parts of an emoji."""
     from unicodedata import category
 
     joined = "\N{ZERO WIDTH JOINER}" in (left, right)

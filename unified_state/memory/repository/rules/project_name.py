@@ -1,11 +1,12 @@
-"""The name under which the clones of one repository know each other: where they were cloned from."""
+"""The name by which the clones of one repository recognize each other: the URL that they were cloned from."""
 
 from __future__ import annotations
 
 
 def shared_name(remote: str | None) -> str | None:
-    """`github.com/acme/app` for the URLs of that repository, by whatever protocol; None where a remote says nothing to
-    other machines.
+    """Return a name such as `github.com/acme/app` for any URL of that repository, whatever the protocol.
+
+    Return None for a remote that has no meaning on other machines, such as a path.
     """
     if not remote:
         return None
