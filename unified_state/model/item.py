@@ -1,13 +1,13 @@
 """The kinds of state items: decisions, constraints, open questions, evidence, failed attempts.
 
-The state file shows the short form (the classes below). The ledger keeps a `LedgerItem` for each: the same body,
-and who said it, where it comes from and what became of it. An item is known by its UUID; its alias (`D7`) is the
-repository's short name, given once.
+`ITEM_KINDS` has a row for each kind. The state file shows the short form (the classes below). The ledger keeps a
+`LedgerItem` for each: the same body, and who said it, where it comes from and what became of it. An item is known by
+its UUID; its alias (`D7`) is the repository's short name, given once.
 """
 
 from __future__ import annotations
 
-from unified_state.lib.record import Record
+from unified_state.lib.record import Record, camel_case
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,17 +15,9 @@ if TYPE_CHECKING:
 
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
 ATTEMPT = "attempt"
-ALIAS_LETTERS = {DECISION: "D", CONSTRAINT: "C", QUESTION: "Q", EVIDENCE: "E", ATTEMPT: "A"}
 STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 PRIORITIES = ("high", "medium", "low")
 EVIDENCE_TYPES = ("error", "command", "output", "observation", "commit", "pull_request")
-MAIN_FIELDS = {
-    DECISION: "decision",
-    CONSTRAINT: "constraint",
-    QUESTION: "question",
-    EVIDENCE: "content",
-    ATTEMPT: "attempt",
-}
 
 
 class Decision(Record):
@@ -110,6 +102,49 @@ class Attempt(Record):
 
 
 Entry = Decision | Constraint | OpenQuestion | Evidence | Attempt
+
+
+class ItemKind(Record):
+    """One kind of items. `letter` begins its aliases, `section` is its field of the state, `entry` the class of its
+    entries there, and `about` its help. In a body, `main` is the field with the main text, `others` holds the further
+    fields and their defaults, and `second` names the one that is shown behind the main text, with a label.
+    """
+
+    letter: str
+    section: str
+    entry: type[Entry]
+    about: str
+    main: str
+    others: dict[str, Any]
+    second: tuple[str, str]
+
+
+ITEM_KINDS = {
+    DECISION: ItemKind(
+        *("D", "decisions", Decision, "decisions and why they were made"),
+        *("decision", {"rationale": "", "reversible": True}, ("rationale", "Why")),
+    ),
+    CONSTRAINT: ItemKind(
+        *("C", "constraints", Constraint, "what limits the work"),
+        *("constraint", {"source": "", "blocking": False}, ("source", "Source")),
+    ),
+    QUESTION: ItemKind(
+        *("Q", "open_questions", OpenQuestion, "open questions"),
+        *("question", {"context": "", "priority": "medium"}, ("context", "Context")),
+    ),
+    EVIDENCE: ItemKind(
+        *("E", "evidence_ledger", Evidence, "verbatim errors, commands and outputs"),
+        *("content", {"type": "observation", "source": ""}, ("source", "Source")),
+    ),
+    ATTEMPT: ItemKind(
+        *("A", "failed_attempts", Attempt, "what was tried and failed"),
+        *("attempt", {"outcome": ""}, ("outcome", "Outcome")),
+    ),
+}
+ALIAS_LETTERS = {name: kind.letter for name, kind in ITEM_KINDS.items()}
+MAIN_FIELDS = {name: kind.main for name, kind in ITEM_KINDS.items()}
+OTHER_FIELDS = {name: kind.others for name, kind in ITEM_KINDS.items()}
+STATE_SECTIONS = {camel_case(kind.section): name for name, kind in ITEM_KINDS.items()}
 
 
 class LedgerItem(Record):

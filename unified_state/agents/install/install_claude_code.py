@@ -31,6 +31,7 @@ from unified_state.lib.files import remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
 from unified_state.lib.record import Record
 from unified_state.model.constraint import TOOL_EVENT
+from unified_state.model.item import ALIAS_LETTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 SCOPES = ("local", "project", "user")
 READ_ONLY_RULES = tuple(
     f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "why", "status", "load", "age", "restore")
-) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ("decision", "constraint", "question", "evidence"))
+) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ALIAS_LETTERS)
 COMMAND_FILE = "context-compact.md"
 LEAN_OFF = "off"
 

@@ -15,6 +15,7 @@ import sys
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.package import __version__
 from unified_state.lib.processes import leave_relative_path
+from unified_state.model.item import ITEM_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +41,7 @@ COMMANDS = {
     "age": ("state", "how long ago the state was saved, and which items still hold"),
     "validate": ("state", "check a state file against the schema and the archive"),
     "work": ("state", "say what this session works on"),
-    "decision": ("items", "decisions and why they were made"),
-    "constraint": ("items", "what limits the work"),
-    "question": ("items", "open questions"),
-    "evidence": ("items", "verbatim errors, commands and outputs"),
-    "attempt": ("items", "what was tried and failed"),
+    **{name: ("items", kind.about) for name, kind in ITEM_KINDS.items()},
     "proposed": ("items", "what was captured and waits for you"),
     "ingest": ("transfer", "archive sessions from transcript files or folders"),
     "import": ("transfer", "take in what other programs, machines or people kept"),

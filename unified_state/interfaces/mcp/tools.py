@@ -27,6 +27,7 @@ from unified_state.model.item import (
     DECISION,
     EVIDENCE,
     QUESTION,
+    STATE_SECTIONS,
     Constraint,
     Decision,
     Evidence,
@@ -52,7 +53,8 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 Offset = Annotated[int, Field(ge=0, description="where the page begins: next_offset of the page before")]
-_ITEMS = ("constraints", "decisions", "openQuestions", "failedAttempts", "evidenceLedger")
+# The sections of the state in the order of their pages: rules first, verbatim text last.
+_ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", section == "evidenceLedger"))
 
 
 def tool(shape: Any, hints: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -8,7 +8,6 @@ In a history file a record is a JSON object: a field has its name on disk, and i
 from __future__ import annotations
 
 from unified_state.lib.foreign_values import is_too_deep
-from unified_state.memory.ledger.item_table import OTHER_FIELDS
 from unified_state.model.constraint import MODES, ORIGINS
 from unified_state.model.history_records import (
     COMPACTION,
@@ -22,7 +21,7 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
-from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, LedgerItem
+from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
 from unified_state.model.scope import read_scope
 from unified_state.model.step import KINDS, Step
 

@@ -11,12 +11,8 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.model.item import (
     ALIAS_LETTERS,
-    ATTEMPT,
-    CONSTRAINT,
-    DECISION,
-    EVIDENCE,
     MAIN_FIELDS,
-    QUESTION,
+    OTHER_FIELDS,
     STATUSES,
     LedgerItem,
 )
@@ -30,14 +26,6 @@ if TYPE_CHECKING:
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 
-# The fields of a body beside its main one, each with the value of an item where it is missing or of another type.
-OTHER_FIELDS: dict[str, dict[str, Any]] = {
-    DECISION: {"rationale": "", "reversible": True},
-    CONSTRAINT: {"source": "", "blocking": False},
-    QUESTION: {"context": "", "priority": "medium"},
-    EVIDENCE: {"type": "observation", "source": ""},
-    ATTEMPT: {"outcome": ""},
-}
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"

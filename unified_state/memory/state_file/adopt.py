@@ -16,7 +16,6 @@ from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.session_notes import add_notes
 from unified_state.memory.ledger.item_table import (
-    OTHER_FIELDS,
     PROPOSED,
     insert_item,
     is_forgotten,
@@ -38,7 +37,7 @@ from unified_state.memory.state_file.read_state import (
 )
 from unified_state.memory.state_file.state_file import StateFile, written_state_files
 from unified_state.model.constraint import INFERRED
-from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, LedgerItem
+from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,17 +10,15 @@ from operator import is_
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import to_milliseconds, to_text
-from unified_state.memory.ledger.item_table import OTHER_FIELDS
 from unified_state.model.constraint import INFERRED, MODES, ORIGINS
 from unified_state.model.item import (
-    ATTEMPT,
     CONSTRAINT,
-    DECISION,
-    EVIDENCE,
     EVIDENCE_TYPES,
     MAIN_FIELDS,
+    OTHER_FIELDS,
     PRIORITIES,
     QUESTION,
+    STATE_SECTIONS,
 )
 from unified_state.model.scope import read_scope
 from unified_state.model.session_state import TRIGGERS, GitState
@@ -33,13 +31,6 @@ if TYPE_CHECKING:
     Section = TypeVar("Section", bound=Record)
 
 _INFINITY = float("inf")
-SECTIONS = {
-    "decisions": DECISION,
-    "constraints": CONSTRAINT,
-    "openQuestions": QUESTION,
-    "evidenceLedger": EVIDENCE,
-    "failedAttempts": ATTEMPT,
-}
 SETTLED = ("superseded", "resolved")  # it asks nothing of anybody any more, whoever says so
 _IN_FORCE, _PROPOSED, _RESOLVED = "active", "proposed", "resolved"
 _CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
@@ -140,7 +131,7 @@ class StateEntry(Record):
 
 def raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects in the sections of a file, each with its kind."""
-    for section, kind in SECTIONS.items():
+    for section, kind in STATE_SECTIONS.items():
         entries = state.get(section)
         for entry in entries if isinstance(entries, list) else []:
             if isinstance(entry, dict):

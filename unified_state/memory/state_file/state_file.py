@@ -17,6 +17,7 @@ from unified_state.lib.files import FileLock, write_atomically, write_note
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import well_formed
+from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-SECTIONS = ("decisions", "constraints", "openQuestions", "evidenceLedger")
+_SECTIONS_OF_2 = ("decisions", "constraints", "openQuestions", "evidenceLedger")
 _LONGEST_NUMBER = 9  # digits; no version has more
 _DEEPEST = 100  # levels of nesting; far below what Python can write
 _DIGITS = 64  # of a SHA-256
@@ -57,7 +58,7 @@ class StateFile:
         if raw is None:
             return StateContent(json=None, is_ours=True)
         state = migrate_state(self._parse(raw), self.path)
-        for section in SECTIONS:
+        for section in STATE_SECTIONS:
             entries = state.get(section, [])
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
                 message = f"{self.path} is damaged: {section} is no list of objects"
@@ -201,7 +202,7 @@ def migrate_state(state: Json, path: str) -> Json:
 
 def _from_1_to_2(state: Json) -> Json:
     """2.0.0 added the four sections and the token metrics."""
-    empty: Json = {section: [] for section in SECTIONS}
+    empty: Json = {section: [] for section in _SECTIONS_OF_2}
     return {**empty, "tokenMetrics": {}, **state, "version": "2.0.0"}
 
 

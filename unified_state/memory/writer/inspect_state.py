@@ -7,18 +7,18 @@ from collections import Counter
 
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.package import asset_path
+from unified_state.lib.record import camel_case
 from unified_state.memory.ledger.explain_item import Finding
 from unified_state.memory.state_file.state_file import migrate_state
-from unified_state.model.item import ALIAS_LETTERS
+from unified_state.model.item import ITEM_KINDS
 from unified_state.model.session_state import State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import Entry
 
 SCHEMA = ("schemas", "unified-session-state-3.schema.json")
 
@@ -63,16 +63,9 @@ def _as_state(content: dict[str, Any]) -> State:
 
 def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
     """Yield section, position, expected letter and id of every entry."""
-    sections: dict[str, tuple[str, Sequence[Entry]]] = {
-        "decisions": ("decision", state.decisions),
-        "constraints": ("constraint", state.constraints),
-        "openQuestions": ("question", state.open_questions),
-        "evidenceLedger": ("evidence", state.evidence_ledger),
-        "failedAttempts": ("attempt", state.failed_attempts),
-    }
-    for section, (kind, entries) in sections.items():
-        for position, entry in enumerate(entries):
-            yield section, position, ALIAS_LETTERS[kind], entry.id
+    for kind in ITEM_KINDS.values():
+        for position, entry in enumerate(getattr(state, kind.section)):
+            yield camel_case(kind.section), position, kind.letter, entry.id
 
 
 def _ids(state: State) -> Iterator[Finding]:

@@ -15,11 +15,10 @@ from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.ledger.item_table import OTHER_FIELDS
 from unified_state.memory.state_file.read_state import SETTLED, alias_number, read_entries
 from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
-from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS
+from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
 from unified_state.model.session_state import STATE_VERSION
 from unified_state.model.step import ATTACHMENT, NOTICE
 from unified_state.upkeep.exchange.foreign_files import damaged, unreadable

@@ -7,7 +7,7 @@ from unified_state.lib.text import cut, one_line, well_formed
 from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.short_item import enforced_mode, is_binding, scope_in
 from unified_state.model.constraint import SCOPE_KINDS
-from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, ITEM_KINDS, QUESTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,26 +25,25 @@ _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "lo
 
 def item_line(item: LedgerItem, limit: int) -> str:
     """Return one line for an item: `D7 (irreversible, the user said): Use PostgreSQL. Why: relational data`."""
-    body, text = item.body, ""
+    body, kind = item.body, ITEM_KINDS[item.kind]
     marks = [ORIGINS.get(item.origin, item.origin)]
-    if item.kind == DECISION:
-        text = _sentence(body["decision"]) + (f" Why: {body['rationale']}" if body.get("rationale") else "")
-        marks += [] if body.get("reversible", True) else ["irreversible"]
-    elif item.kind == CONSTRAINT:
-        text = _sentence(body["constraint"]) + (f" Source: {body['source']}" if body.get("source") else "")
-        if body.get("blocking"):
-            marks.append("blocking" if is_binding(item) else "meant as blocking, not confirmed by the user")
-        marks += _enforcement(item)
-    elif item.kind == EVIDENCE:
+    field, label = kind.second
+    second = f" {label}: {body[field]}" if body.get(field) else ""
+    if item.kind == EVIDENCE:
         content = _telling(body["content"]) if body["type"] == "error" else body["content"]
         text = content + (f" [from {cut(body['source'], _SOURCE_CHARACTERS)}]" if body.get("source") else "")
         marks = [body["type"], *marks]
     elif item.kind == ATTEMPT:
-        text = cut(one_line(body["attempt"]), limit // 2) + (
-            f" Outcome: {body['outcome']}" if body.get("outcome") else ""
-        )
+        text = cut(one_line(body["attempt"]), limit // 2) + second
     else:
-        text = _sentence(body["question"]) + (f" Context: {body['context']}" if body.get("context") else "")
+        text = _sentence(body[kind.main]) + second
+    if item.kind == DECISION:
+        marks += [] if body.get("reversible", True) else ["irreversible"]
+    elif item.kind == CONSTRAINT:
+        if body.get("blocking"):
+            marks.append("blocking" if is_binding(item) else "meant as blocking, not confirmed by the user")
+        marks += _enforcement(item)
+    elif item.kind == QUESTION:
         marks += [f"{body.get('priority', 'medium')} priority"]
     return f"{item.alias} ({', '.join(marks)}): {cut(harmless(text), limit)}"
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import ASK, MODES, USER_SAID
 from unified_state.model.item import (
-    ATTEMPT,
     CONSTRAINT,
     DECISION,
+    ITEM_KINDS,
     MAIN_FIELDS,
     QUESTION,
-    Attempt,
-    Constraint,
-    Decision,
-    Evidence,
-    OpenQuestion,
     Scope,
 )
 
@@ -28,19 +23,15 @@ if TYPE_CHECKING:
 EVIDENCE_CHARACTERS = 500  # the whole content stays in the ledger
 _TEXT_CHARACTERS = 600
 _KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
-_SECTIONS = {
-    "decisions": Decision,
-    "constraints": Constraint,
-    "open_questions": OpenQuestion,
-    "evidence_ledger": Evidence,
-    "failed_attempts": Attempt,
-}
+_VERBATIM = ("content", "outcome")  # fields with the text of an output
 
 
 def sections_of(items: Sequence[LedgerItem]) -> dict[str, Any]:
     """Return the entries of the state file for items, by the field of the state."""
-    entries = [short_form(item) for item in items]
-    return {name: tuple(entry for entry in entries if isinstance(entry, kind)) for name, kind in _SECTIONS.items()}
+    return {
+        kind.section: tuple(short_form(item) for item in items if item.kind == name)
+        for name, kind in ITEM_KINDS.items()
+    }
 
 
 def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:
@@ -51,50 +42,26 @@ def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:
 
 def short_form(item: LedgerItem) -> Entry:
     """Return the entry of the state file for an item. Long text is cut; `recall` shows it whole."""
-    body = item.body
-    shared: dict[str, Any] = {
+    body, kind = item.body, ITEM_KINDS[item.kind]
+    fields: dict[str, Any] = {
         "id": item.alias,
         "timestamp": item.created_at,
         "origin": item.origin,
         "status": None if item.status == "active" else item.status,
+        kind.main: _text(body, kind.main),
+        **{
+            name: _text(body, name) or usual if isinstance(usual, str) else body.get(name, usual)
+            for name, usual in kind.others.items()
+        },
     }
-    match item.kind:
-        case kind if kind == DECISION:
-            return Decision(
-                decision=_text(body, "decision"),
-                rationale=_text(body, "rationale"),
-                reversible=body.get("reversible", True),
-                **shared,
-            )
-        case kind if kind == CONSTRAINT:
-            return _constraint(body, shared)
-        case kind if kind == QUESTION:
-            return OpenQuestion(
-                question=_text(body, "question"),
-                context=_text(body, "context"),
-                priority=body.get("priority", "medium"),
-                resolved=item.status == "resolved",
-                resolution=_text(body, "resolution") or None,
-                resolved_at=body.get("resolvedAt"),
-                **shared,
-            )
-        case kind if kind == ATTEMPT:
-            outcome = cut(str(body.get("outcome") or ""), EVIDENCE_CHARACTERS)
-            return Attempt(attempt=_text(body, "attempt"), outcome=outcome, files=item.files, **shared)
-    content = cut(body.get("content", ""), EVIDENCE_CHARACTERS)
-    return Evidence(type=body.get("type", "observation"), content=content, source=_text(body, "source"), **shared)
-
-
-def _constraint(body: dict[str, Any], shared: dict[str, Any]) -> Constraint:
-    scope = scope_in(body)
-    return Constraint(
-        constraint=_text(body, "constraint"),
-        source=_text(body, "source"),
-        blocking=body.get("blocking", False),
-        scope=scope,
-        mode=None if scope is None else body["mode"],
-        **shared,
-    )
+    if "files" in kind.entry.names:
+        fields["files"] = item.files
+    if item.kind == QUESTION:
+        resolution, resolved_at = _text(body, "resolution") or None, body.get("resolvedAt")
+        fields |= {"resolved": item.status == "resolved", "resolution": resolution, "resolved_at": resolved_at}
+    if item.kind == CONSTRAINT and (scope := scope_in(body)) is not None:
+        fields |= {"scope": scope, "mode": body["mode"]}
+    return kind.entry(**fields)
 
 
 def scope_in(body: dict[str, Any]) -> Scope | None:
@@ -109,7 +76,7 @@ def main_text(item: LedgerItem) -> str:
 
 
 def _text(body: dict[str, Any], name: str) -> str:
-    return cut(str(body.get(name) or ""), _TEXT_CHARACTERS)
+    return cut(str(body.get(name) or ""), EVIDENCE_CHARACTERS if name in _VERBATIM else _TEXT_CHARACTERS)
 
 
 def is_binding(item: LedgerItem) -> bool:
