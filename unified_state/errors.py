@@ -1,14 +1,14 @@
-"""The errors that a user can see. Each says what happened, where, and what to do, and has an exit code.
+"""The errors that a user can see. Each message states the problem, the place and the remedy. Each class has an exit
+code.
 
-Exit codes of the command line: 1 an expected error, 2 a usage error, 3 a bug of ours (anything that is not one of these
-classes).
+Exit codes of the command line: 1 for an expected error, 2 for a usage error, 3 for a bug (any other exception).
 """
 
 from __future__ import annotations
 
 
 class UnifiedStateError(Exception):
-    """Base of all expected errors: one line of what and where, and a hint of what to do."""
+    """Base of all expected errors: a line with the problem and its place, and a hint with the remedy."""
 
     exit_code = 1
 
@@ -22,13 +22,13 @@ class UnifiedStateError(Exception):
 
 
 class UsageError(UnifiedStateError):
-    """The request makes no sense: a bad argument, an unknown ref."""
+    """The request is invalid: for example a bad argument or an unknown ref."""
 
     exit_code = 2
 
 
 class SettingError(UnifiedStateError):
-    """A setting has a value that cannot be used; the message names the setting and where it was set."""
+    """A setting has an unusable value. The message names the setting and where it was set."""
 
 
 class NotFoundError(UnifiedStateError):
@@ -36,39 +36,39 @@ class NotFoundError(UnifiedStateError):
 
 
 class NewerVersionError(UnifiedStateError):
-    """A file or archive was written by a newer major version; it is left as it is."""
+    """A newer major version wrote this file or archive. It is not changed."""
 
 
 class DamagedFileError(UnifiedStateError):
-    """A file of ours cannot be read; it was or will be set aside, never overwritten."""
+    """One of our files cannot be read. It was or will be set aside, and is never overwritten."""
 
 
 class DamagedArchiveError(DamagedFileError):
-    """The archive itself cannot be read: it is set aside, and the work continues in a new one."""
+    """The archive cannot be read. It is set aside, and a new archive takes over."""
 
 
 class ForeignFileError(UnifiedStateError):
-    """A file to be imported cannot be used; it stays unchanged, and none of it is imported."""
+    """A file to be imported cannot be used. It stays unchanged, and none of it is imported."""
 
 
 class StorageError(UnifiedStateError):
-    """Something could not be written or read: no space, no permission, a lock that timed out."""
+    """A read or write failed: for example no space, no permission, or a lock timeout."""
 
 
 class AlreadyRunningError(UnifiedStateError):
-    """Another process is doing the same right now."""
+    """Another process is running the same operation."""
 
 
 class ArchiveUnavailableError(StorageError):
-    """The archive cannot be opened or written for now; new records wait in the journal beside it."""
+    """The archive cannot be opened or written at the moment. New records wait in the journal next to it."""
 
 
 class NewerArchiveError(NewerVersionError):
-    """The archive was written by a newer version; new records wait in the journal beside it."""
+    """A newer version wrote the archive. New records wait in the journal next to it."""
 
 
 class ConstraintsLostError(UnifiedStateError):
-    """The settings hold the hook for enforced constraints, but the constraints themselves are lost."""
+    """The settings contain the hook for enforced constraints, but the constraints are lost."""
 
 
 class TierError(UnifiedStateError):
@@ -80,4 +80,4 @@ class MissingExtraError(UnifiedStateError):
 
 
 class CompactionRefusedError(UnifiedStateError):
-    """A manual compaction is refused while the state is over its budget, as the user set."""
+    """A manual compaction is refused because the state is over its budget, as the user configured."""

@@ -1,6 +1,6 @@
 """The table of all settings: name, default, meaning, unit, and where each may be set.
 
-Each row is a class attribute, so that the type checker knows the attributes of `Settings` from the defaults.
+Each row is a class attribute, so the type checker derives the attributes of `Settings` from the defaults.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 PREFIX = "UNIFIED_STATE_"
-OFF, STATIC, MINILM = "off", "static", "minilm"  # what a search by meaning goes by
-MODEL_NAMES = {MINILM: "all-MiniLM-L6-v2-int8", STATIC: "wordllama-l2-supercat-256"}  # as an archive names them
+OFF, STATIC, MINILM = "off", "static", "minilm"  # models of a search by meaning
+MODEL_NAMES = {MINILM: "all-MiniLM-L6-v2-int8", STATIC: "wordllama-l2-supercat-256"}  # archive names
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 class Setting:
-    """One row of the table. A number has a unit and a range; a secret is never shown, and never copied."""
+    """One row of the table. A number has a unit and a range. A secret is never shown and never copied."""
 
     def __init__(  # a row of the table below, where each is named
         self,
@@ -41,8 +41,10 @@ class Setting:
         self.name, self.variable = name, PREFIX + name.upper()  # `variable` sets it in the environment
 
     def loosens(self, value: object) -> bool:
-        """Whether a value takes a protection away: of what counts only in the user's own file any but the default, and
-        switching all of it off.
+        """Return whether a value removes a protection.
+
+        That is any value but the default of a setting that counts only in the user's own file, and also `enabled =
+        false`.
         """
         if not (self.own_file_only or self.name == "enabled"):
             return False
@@ -52,8 +54,8 @@ class Setting:
             return False  # it is not used
 
     def parse(self, value: object) -> Any:
-        """The value in the setting's type; text is read as the environment gives it. Raises SettingError with what it
-        takes.
+        """Return the value in the setting's type. Text is parsed as in the environment. Raises SettingError with the
+        accepted values.
         """
         if isinstance(self.default, bool):
             word = str(value).strip().lower()
@@ -80,21 +82,21 @@ class Setting:
         return f"{self.name} takes {expected}" + ("" if self.is_secret else f", not {value!r}")
 
     def shown(self, value: object) -> object:
-        """The value as people may see it."""
+        """Return the value in the form that people may see."""
         return "(set)" if self.is_secret and value else value
 
 
 if TYPE_CHECKING:
 
     def setting(default: T, _about: str, **_limits: Any) -> T:
-        """A row, as type checkers see the attributes of `Settings`: a value of the default's type."""
+        """Return a row. Type checkers see a value of the default's type."""
         return default
 else:
     setting = Setting
 
 
 class SettingTable:
-    """All settings: the default, the meaning, and the limits of each; its type is that of the default."""
+    """All settings with default, meaning and limits. The type of a setting is the type of its default."""
 
     enabled = setting(True, "Whether unified-state does anything at all in this project or session.")
     budget_min = setting(300, "Below this size nothing leaves the state file.", unit="tokens")
@@ -183,13 +185,14 @@ class SettingTable:
 
 
 SETTINGS = tuple(row for row in vars(SettingTable).values() if isinstance(row, Setting))
-# Names that the seed systems used: what they mean here, and how their unit becomes ours.
+# Variables of the seed systems: our setting for each, and the divisor that converts its unit to ours.
 ALIASES: dict[str, tuple[str, int]] = {
     "CLAUDE_FLOW_COMPACT_RESTORE_BUDGET": ("restore_tokens", 4),  # characters a token
     "CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET": ("steer_bytes", 1),
     "CLAUDE_FLOW_CONTEXT_AUTOPILOT": ("context_autopilot", 1),
 }
-# Names that have no counterpart. Nothing is ever deleted by age, and nothing is blocked unless asked for here.
+# Variables of the seed systems without a counterpart. We never delete by age, and we block only what is configured
+# here.
 IGNORED_ALIASES: dict[str, str] = {
     "CLAUDE_FLOW_RETENTION_DAYS": "nothing is deleted by age unless you run `unified-state prune`",
     "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is deleted by a ranking unless you run `unified-state prune --policy`",

@@ -1,12 +1,13 @@
-"""The settings in force, and the one place that reads the environment and the settings files.
+"""The settings in force. This is the only module that reads the environment and the settings files.
 
-A value comes from, strongest first: a `UNIFIED_STATE_*` variable, the project's `.claude/unified-state.toml`, the
-user's own `config.toml`, the default. A repository's files come from strangers, and so may the environment (a project's
-`.claude/settings.json` can set variables), so settings marked `own_file_only` count in the user's own file alone; set
-anywhere else they are ignored, and `unified-state config` says so. `HOME` is a variable too: where it is not the home
-in the password database, a setting that loosens counts only if the user's file in that home says the same.
+A value comes from the strongest source that sets it: a `UNIFIED_STATE_*` variable, the project's
+`.claude/unified-state.toml`, the user's `config.toml`, the default. A repository's files come from strangers, and so
+may the environment (a project's `.claude/settings.json` can set variables). So settings marked `own_file_only` count
+only in the user's own file. Elsewhere they are ignored, and `unified-state config` reports that. `HOME` is a variable
+too. If it differs from the home in the password database, a setting that loosens a protection counts only if the user's
+file in that home has the same value.
 
-A bad value never stops a hook: the next weaker source counts, and the problem is reported.
+A bad value never stops a hook. The next weaker source applies, and the problem is reported.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-_HAS_DATABASE = sys.platform != "win32"  # Windows has no password database, and no `HOME` that counts
+_HAS_DATABASE = sys.platform != "win32"  # Windows has no password database and ignores `HOME`
 PROJECT_FILE = os.path.join(".claude", "unified-state.toml")
 
 
 class Settings(SettingTable):
-    """The values in force, where each comes from, and what was wrong on the way."""
+    """The values in force, the source of each, and the problems found while reading them."""
 
     def __init__(self) -> None:
         self.origin = {setting.name: "default" for setting in SETTINGS}
@@ -39,11 +40,13 @@ class Settings(SettingTable):
 
     @property
     def problems(self) -> list[str]:
-        """The settings that are ignored where they were set, then those with unusable values."""
+        """Return the settings that were ignored, then those with unusable values."""
         return self.ignored + self.unusable
 
     def apply(self, values: Mapping[str, object], origin: str, *, own_file: bool = False) -> None:
-        """Apply the values of one source, the weakest source first; unusable values are noted and skipped."""
+        """Apply the values of one source. Call it for the weakest source first. Unusable values are recorded and
+        skipped.
+        """
         for name, value in values.items():
             setting = _BY_NAME.get(name)
             if setting is None:
@@ -62,18 +65,20 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
 def environment() -> Mapping[str, str]:
-    """The environment of this process. Read nowhere else."""
+    """Return the environment of this process. No other function reads it."""
     return os.environ
 
 
 def user_file(home: str | None = None) -> str:
-    """The user's own settings file. XDG variables do not move it: a project may set them for the client's commands."""
+    """Return the path of the user's own settings file. XDG variables do not change it, because a project may set them
+    for the client's commands.
+    """
     folder = os.environ.get("APPDATA", "~") if sys.platform == "win32" else "~/.config"
     return os.path.join(_own_folder(folder, home), "config.toml")
 
 
 def default_data_dir() -> str:
-    """The data folder of this platform, where `data_dir` says nothing else."""
+    """Return the data folder of this platform, the default of `data_dir`."""
     if sys.platform == "win32":
         folder = os.environ.get("LOCALAPPDATA", "~")
     else:
@@ -82,14 +87,16 @@ def default_data_dir() -> str:
 
 
 def _own_folder(folder: str, home: str | None = None) -> str:
-    """Our folder in one of the user's; for a user without a home, one that cannot be made."""
+    """Return our folder inside a folder of the user's. For a user without a home, return a path that cannot be
+    created.
+    """
     if folder.startswith("~"):
         folder = (own_home(os.environ) if home is None else home) + folder[1:]
     return os.path.join(folder if os.path.isabs(folder) else os.devnull, "unified-state")
 
 
 def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
-    """The settings in force in a worktree (None: outside any), from files and environment."""
+    """Return the settings in force in a worktree (None: outside any), from files and environment."""
     own, project = user_file(), os.path.join(worktree, PROJECT_FILE) if worktree else None
     settings = Settings()
     settings.apply(_confirmed(_read_toml(own, settings), own, settings), own, own_file=True)
@@ -104,7 +111,7 @@ def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
 
 
 def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mapping[str, str]) -> Settings:
-    """The settings in force for hooks, without parsing TOML: changed files are compiled into `cache`."""
+    """Return the settings in force for hooks. Hooks do not parse TOML: changed files are compiled into `cache`."""
     paths = [user_file(), os.path.join(worktree, PROJECT_FILE)]
     marks = [_mark(path) for path in paths]
     settings = Settings()
@@ -122,8 +129,9 @@ def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mappin
 
 
 def hook_data_dir(cache: str) -> str:
-    """The folder of the archives, for a hook without that argument. The value of the user's own file is compiled into
-    `cache`, if that can be written.
+    """Return the folder of the archives for a hook that was installed without one.
+
+    The value in the user's own file is compiled into `cache`, if `cache` can be written.
     """
     own = user_file()
     if _mark(own) is None:
@@ -137,12 +145,12 @@ def hook_data_dir(cache: str) -> str:
 
 
 def _public(values: dict[str, object]) -> dict[str, object]:
-    """The values without the secret ones, of which there is no second copy on the disk."""
+    """Return the values without secrets, which are never copied on the disk."""
     return {name: value for name, value in values.items() if name not in _BY_NAME or not _BY_NAME[name].is_secret}
 
 
 def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[str, object]:
-    """The values of the user's own file, without those that loosen a protection and are not also in the file of the
+    """Return the values of the user's own file. Values that loosen a protection must also be in the file in the
     password database's home.
     """
     names = [name for name, value in values.items() if name in _BY_NAME and _BY_NAME[name].loosens(value)]
@@ -157,7 +165,7 @@ def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[
 
 
 def _mark(path: str) -> list[int] | None:
-    """The time, size and inode of a file: they change when it does. None if there is no file."""
+    """Return the time, size and inode of a file, which change with the file, or None if there is no file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -175,13 +183,13 @@ def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] 
 
 
 def _note(cache: str, compiled: dict[str, Any]) -> None:
-    from unified_state.lib.files import write_note  # only when a file has changed
+    from unified_state.lib.files import write_note  # only if a file has changed
 
     write_note(cache, dump_ascii_json(compiled).encode())
 
 
 def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
-    """Apply the environment, the weakest first: the seeds' names, our own variables, UNIFIED_STATE_DISABLE."""
+    """Apply the environment, the weakest first: the names of the seed systems, our variables, UNIFIED_STATE_DISABLE."""
     for variable, (name, divisor) in ALIASES.items():
         if variable in environ:
             settings.apply({name: _divided(environ[variable], divisor)}, f"${variable}")
@@ -196,7 +204,7 @@ def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _divided(value: str, divisor: int) -> str:
-    """A number in our unit; other text is unchanged, for the setting to refuse."""
+    """Return a number in our unit. Other text is returned unchanged, so that the setting rejects it."""
     try:
         return str(int(value) // divisor)
     except ValueError:
@@ -206,7 +214,7 @@ def _divided(value: str, divisor: int) -> str:
 def _read_toml(path: str, settings: Settings) -> dict[str, object]:
     if not os.path.exists(path):
         return {}
-    import tomllib  # 7 ms; the hooks read what was compiled from the files
+    import tomllib  # loading takes 7 ms; hooks read the compiled values
 
     try:
         with open(path, "rb") as file:
@@ -217,8 +225,10 @@ def _read_toml(path: str, settings: Settings) -> dict[str, object]:
 
 
 def own_home(environ: Mapping[str, str]) -> str:
-    """The folder that `~` stands for; that of the password database where `~` lies inside a repository, for what lies
-    there may be a stranger's. Empty where the database names none either.
+    """Return the home folder for `~`.
+
+    If that folder is inside a repository, its files may be a stranger's. Then return the home in the password database,
+    or "" if there is none.
     """
     home = os.path.expanduser("~")
     if (
@@ -232,10 +242,10 @@ def own_home(environ: Mapping[str, str]) -> str:
 
 
 def database_home() -> str:
-    """The home that the password database has for the user of this process; empty where it has none."""
+    """Return the home of this process's user in the password database, or "" if it has none."""
     if sys.platform == "win32":
         return ""
-    import pwd  # few need it
+    import pwd  # rarely needed
 
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
@@ -244,7 +254,7 @@ def database_home() -> str:
 
 
 def is_moved(environ: Mapping[str, str]) -> bool:
-    """Whether the home is another one than that of the password database."""
+    """Return whether the home differs from that of the password database."""
     return _HAS_DATABASE and not _is_same(own_home(environ), database_home())
 
 
@@ -253,7 +263,7 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _is_in_repository(home: str, project: str) -> bool:
-    """Whether a git repository, or the client's project, holds the folder, by its name or behind its symlinks."""
+    """Return whether the folder is inside a git repository or the client's project, by its path or its resolved path."""
     projects = {project, os.path.realpath(project)} if os.path.isabs(project) else set()
     return any(
         folder in projects or os.path.lexists(os.path.join(folder, ".git"))

@@ -1,1 +1,1 @@
-"""The agents' own programs: their transcripts, and how we are installed into them."""
+"""Support for each agent: readers of its transcripts, and the installation of our hooks into it."""

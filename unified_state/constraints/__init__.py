@@ -1,1 +1,1 @@
-"""Constraints that hold: a table that the hook before each tool call reads."""
+"""Enforced constraints: a table of them, and the hook that checks each tool call against it."""

@@ -1,8 +1,8 @@
-"""The check before a tool call: the constraints that it is about, by the table alone.
+"""Check a tool call against the enforced constraints, which it reads from the table.
 
-The table of the session's own project counts, wherever its shell has gone. A table that is missing or damaged is
-compiled anew from the archive, and a lost archive is begun anew from the state file. Where nothing is left that says
-what is enforced, each call asks: a deny never ends in silence.
+The table of the session's project counts, even if its shell has moved to another folder. A missing or damaged table is
+compiled again from the archive, and a lost archive is rebuilt from the state file. If neither exists, each call asks
+the user, so that a denied call is never allowed silently.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DISGUISE = (
 
 
 class ToolCheck:
-    """One check. `report` gets each problem; `place` holds the constraints."""
+    """One check of a tool call. `report` receives each problem, `place` contains the constraints."""
 
     def __init__(
         self, event: HookEvent, data_dir: str, environ: Mapping[str, str], report: Callable[[str], None]
@@ -106,7 +106,9 @@ class ToolCheck:
         return workspace.use(lambda archive: compile_table(archive, self.place, always=True)[1])
 
     def _is_enabled(self, place: Place) -> bool:
-        """Whether the user has not switched us off; a file of the project, which the agent may write, cannot."""
+        """Return whether the user has left us enabled. A file of the project cannot disable us, because the agent may
+        write it.
+        """
         settings = self._settings(place)
         return settings.enabled or settings.origin["enabled"].endswith(PROJECT_FILE)
 
@@ -126,7 +128,7 @@ class Locator:
         self._known: dict[tuple[str, str], Forms] = {}
 
     def forms(self, path: str, folder: str) -> Forms:
-        """The forms of a path that is written in a folder: as it stands, and with its symlinks followed."""
+        """Return the forms of a path that is written in a folder: as written, and with its symlinks resolved."""
         if (path, folder) not in self._known:
             self._known[path, folder] = self._forms(path, folder)
         return self._known[path, folder]
@@ -140,7 +142,7 @@ class Locator:
         return Forms(self._shown(absolute), self._shown(relative - {""}))
 
     def _below(self, path: str, root: str) -> str:
-        """The path relative to the root; empty where it does not lie below."""
+        """Return the path relative to the root, or "" if it is not below the root."""
         if path == root:
             return "."
         beginning = root.rstrip(os.sep) + os.sep
@@ -153,7 +155,7 @@ class Locator:
 
 def _answer(breaches: Sequence[Breach]) -> str:
     """Return the client's answer: deny stops the call, ask hands it to the user, a warning is only text."""
-    from unified_state.constraints.rules.denial_text import told  # most calls are answered with nothing
+    from unified_state.constraints.rules.denial_text import told  # most calls need no answer
 
     mode, text = breaches[0].mode, told(breaches)
     if mode == WARN:
@@ -169,10 +171,10 @@ def _decision(mode: str, text: str) -> str:
 
 
 def _disguises_us(given: object) -> bool:
-    """Whether a call runs our own program so that it may not know that an agent started it."""
+    """Return whether a call runs our program in a way that hides from it that an agent started it."""
     line = given.get("command") if isinstance(given, dict) else None
     if not isinstance(line, str) or "unified" not in line.translate(_QUOTING):
         return False
-    from unified_state.constraints.rules.own_calls import runs_us_changed  # few calls name us
+    from unified_state.constraints.rules.own_calls import runs_us_changed  # few calls run our program
 
     return runs_us_changed(line)

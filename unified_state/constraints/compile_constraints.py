@@ -1,8 +1,8 @@
 """Compile the enforced constraints of the ledger into the table, and install the hook that reads it.
 
-Every change of a constraint compiles the table anew, under a lock, from the ledger of that moment. So the last writer
-has seen all changes. The hook's entry is in the settings of the worktree only while a constraint is enforced, so other
-projects pay nothing.
+Every change of a constraint compiles the whole table again from the current ledger, under a lock. So the last writer
+includes all changes. The hook is in the settings of the worktree only while a constraint is enforced, so other projects
+pay nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ def enforced(items: Iterable[LedgerItem]) -> tuple[Enforced, ...]:
 
 
 def enforced_form(item: LedgerItem) -> Enforced | None:
-    """An item as hooks enforce it; None where they do not. What is not the user's own word asks at most."""
+    """Return the enforced form of an item, or None if hooks do not enforce it.
+
+    A constraint that the user did not state has the mode `ask` at most.
+    """
     scope = scope_in(item.body) if item.kind == CONSTRAINT and item.status == ACTIVE else None
     if scope is None:
         return None
@@ -69,7 +72,7 @@ def enforced_form(item: LedgerItem) -> Enforced | None:
 
 
 def settle(archive: Archive, workspace: Workspace) -> None:
-    """Bring table and hook up to date. The ledger has the change already, so a failure is reported, not raised."""
+    """Update the table and the hook. The ledger already has the change, so a failure is reported and not raised."""
     try:
         before, table = compile_table(archive, workspace.place)
         if before or table.constraints or (_ever_bound(archive) and has_hook(workspace.place)):
@@ -79,10 +82,12 @@ def settle(archive: Archive, workspace: Workspace) -> None:
 
 
 def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tuple[bool, Table]:
-    """Whether anything was enforced before, and the table as the ledger says; an empty one is written where there was
-    one, or `always`. What the table holds and the ledger never knew stays: the ledger lost it.
+    """Compile the table from the ledger. Return whether anything was enforced before, and the new table.
 
-    Raises ConstraintsLostError where only the hook in the settings tells that something was enforced.
+    An empty table is written only to replace one, or with `always`. Constraints in the old table that the ledger does
+    not know stay, because the ledger lost them.
+
+    Raises ConstraintsLostError if the hook in the settings is the only trace of enforced constraints.
     """
     with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
         present = read_table(place.folder)
@@ -102,13 +107,13 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
 
 
 def _is_known(archive: Archive, entry: Enforced) -> bool:
-    """Whether the ledger has an enforced constraint, whatever became of it, or forgot it on purpose."""
+    """Return whether the ledger has an enforced constraint, in any status, or deliberately forgot it."""
     known = "SELECT 1 FROM item WHERE kind = ? AND created_at = ?"
     return archive.row(known, CONSTRAINT, entry.at) is not None or is_forgotten(archive, entry.ref)
 
 
 def _ever_bound(archive: Archive) -> bool:
-    """Whether there was ever a constraint to be enforced that was more than a proposal."""
+    """Return whether the ledger has a constraint with a scope that was ever more than a proposal."""
     items = list_items(archive, CONSTRAINT)
     return any(scope_in(item.body) is not None and item.status != PROPOSED for item in items)
 
@@ -124,8 +129,9 @@ def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
 
 
 def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
-    """At the start of a session: what is to be enforced is, also in a new worktree, and after the archive came back
-    from elsewhere. What is wrong, if anything.
+    """Repair table and hook at the start of a session. Return the problem, or None.
+
+    This covers a new worktree, and an archive that was restored from elsewhere.
     """
     place = workspace.place
     _, stamp = read_enforcement(archive)
@@ -145,7 +151,7 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
 
 
 def put_hook(workspace: Workspace, *, wanted: bool) -> None:
-    """Put the hook into the settings of every worktree, or take it out."""
+    """Add the hook to the settings of every worktree, or remove it."""
     from unified_state.memory.state_file.state_file import written_state_files
 
     place = workspace.place
@@ -161,8 +167,9 @@ def put_hook(workspace: Workspace, *, wanted: bool) -> None:
 
 
 def check_may_take_away(workspace: Workspace, deed: str) -> None:
-    """Pass the gate where something would end all rules that are in force here. A table or an archive that cannot be
-    read is taken for one that holds some.
+    """Require confirmation at the gate before `deed` ends all rules that are in force here.
+
+    An unreadable table or archive counts as one that contains rules. Raises NotAtGateError.
     """
     rules = _rules(workspace)
     if rules:
@@ -190,7 +197,9 @@ def _constraints(workspace: Workspace) -> Iterable[LedgerItem]:
 
 
 def end_lost(workspace: Workspace, ref: str) -> bool:
-    """Whether a constraint that the ledger does not know was enforced, or nobody knows what was; it is no more then.
+    """Lift a lost constraint and return whether it was enforced.
+
+    A constraint is lost if the table has it and the ledger does not, or if the hook exists and the table is unreadable.
     Raises NotAtGateError.
     """
     place = workspace.place

@@ -1,8 +1,8 @@
 """The table of enforced constraints, and the hook in a worktree's settings that reads it before each tool call.
 
-The table is a small file beside the archive. It is written whole, with a checksum and the stamp that the archive has
-too, so damage shows and a stale table shows. The hook's entry stands in `.claude/settings.local.json` only while a
-constraint is enforced; every other byte of that file stays.
+The table is a small file next to the archive. It is written whole, with a checksum that detects damage, and with the
+archive's stamp, which detects a stale table. The hook is in `.claude/settings.local.json` only while a constraint is
+enforced. All other bytes of that file stay.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def table_path(folder: str) -> str:
 
 
 def read_table(folder: str) -> Table | None:
-    """The table of a repository; None where it is missing or damaged."""
+    """Return the table of a repository, or None if it is missing or damaged."""
     try:
         with open(table_path(folder), "rb") as file:
             checksum, _, content = file.read().partition(b"\n")
@@ -53,25 +53,27 @@ def read_table(folder: str) -> Table | None:
 
 
 def encoded_table(table: Table) -> bytes:
-    """The content of the file."""
+    """Return the content of the table's file."""
     content = dump_ascii_json(disk_value(table)).encode()
     return _checksum(content) + b"\n" + content
 
 
 def new_stamp() -> str:
-    """A stamp that no other table has."""
+    """Return a stamp that no other table has."""
     return os.urandom(_STAMP_BYTES).hex()
 
 
 def ever_enforced(archive: Archive, folder: str) -> bool:
-    """Whether there was ever a constraint here, or there is a table."""
-    from unified_state.memory.archive.archive import read_enforcement  # loads SQLite; the tool hooks do without
+    """Return whether a constraint was ever enforced here, or a table exists."""
+    from unified_state.memory.archive.archive import read_enforcement  # loads SQLite, which tool hooks avoid
 
     return read_enforcement(archive)[1] != "" or os.path.lexists(table_path(folder))
 
 
 def set_stamp(archive: Archive, changed: int, stamp: str) -> None:
-    """Note that the table has so many changes of the ledger. The writer of a later change compiles again."""
+    """Record the stamp of the table that includes this many changes of the ledger. The writer of a later change
+    compiles again.
+    """
     archive.run("UPDATE enforcement SET stamp = ? WHERE changed = ?", stamp, changed)
 
 
@@ -88,7 +90,7 @@ def settings_path(worktree: str) -> str:
 
 
 def has_hook(place: Place) -> bool:
-    """Whether the entry is there: a look that is cheap enough for every session start."""
+    """Return whether the settings contain the hook. The check is cheap enough for every session start."""
     try:
         with open(settings_path(place.repository.worktree), encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -100,7 +102,7 @@ def has_hook(place: Place) -> bool:
 
 
 def set_hook(worktree: str, place: Place, data_dir: str, *, wanted: bool) -> None:
-    """Put the entry in, or take it out. Raises UnifiedStateError where the settings cannot be read or written."""
+    """Add the hook, or remove it. Raises UnifiedStateError if the settings cannot be read or written."""
     from unified_state.agents.install.install_claude_code import put_tool_hook
     from unified_state.memory.repository.git_exclude import exclude_from_git
 

@@ -1,5 +1,7 @@
-"""A pointer in `AGENTS.md`, for agents that have no hooks: how to look at the recorded state. Every other byte of the
-file stays. The block ends with a line break just if the file did, which tells later what has to go with it.
+"""Add and remove the block in `AGENTS.md` that shows agents without hooks how to read the recorded state.
+
+All other bytes of the file stay. The block ends with a line break only if the file ended with one, so removal restores
+the original bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _LINES = [
 
 
 def add_pointer(worktree: str) -> str:
-    """Put the pointer in, or bring it up to date; the path of the file."""
+    """Add or update the block and return the path of the file."""
     path, before = _read(worktree)
     after = with_block(before, _LINES)
     if after != before:
@@ -35,7 +37,9 @@ def add_pointer(worktree: str) -> str:
 
 
 def remove_pointer(worktree: str) -> str | None:
-    """Take the pointer out; the path of the file that had it. A file that we made goes."""
+    """Remove the block and return the path of the file, or None if the file had no block. A file that we created is
+    deleted.
+    """
     path, before = _read(worktree)
     if before is None or BEGIN not in before:
         return None
@@ -48,7 +52,9 @@ def remove_pointer(worktree: str) -> str | None:
 
 
 def _read(worktree: str) -> tuple[str, bytes | None]:
-    """The file that the name leads to, and its content. Raises UnifiedStateError where nothing can be put in safely."""
+    """Return the path with symlinks resolved, and the content (None if there is no file). Raises UnifiedStateError if
+    the file cannot be edited safely.
+    """
     path = os.path.realpath(os.path.join(worktree, _NAME))
     if os.path.commonpath([path, os.path.realpath(worktree)]) != os.path.realpath(worktree):
         message = f"{os.path.join(worktree, _NAME)} leads out of the project, to {path}"
@@ -68,8 +74,8 @@ def _read(worktree: str) -> tuple[str, bytes | None]:
 
 
 def with_block(content: bytes | None, lines: list[str]) -> bytes:
-    """The content with a block of these lines at its end, in place of a block that it has; None where there is no file
-    yet.
+    """Return the content with a block of these lines at its end. An existing block is replaced. `content` is None if
+    there is no file yet.
     """
     content = None if content is None else without_block(content)
     line_break = b"\r\n" if content and b"\r\n" in content else b"\n"
@@ -82,7 +88,9 @@ def with_block(content: bytes | None, lines: list[str]) -> bytes:
 
 
 def without_block(content: bytes) -> bytes | None:
-    """The content as it was before it had a block, None where there was no file. A block that nothing closes stays."""
+    """Return the content without the block, or None if nothing else is left of a file that we created. A block without
+    its end mark stays.
+    """
     begin = content.find(BEGIN)
     end = content.find(END, begin)
     if begin < 0 or end < 0:

@@ -1,9 +1,9 @@
-"""The client's settings files and our plugin in them: where they lie, and which hooks of ours the client runs.
+"""The client's settings files, our plugin in them, and the hooks of ours that the client runs.
 
-A file that the client ignores, since it is not valid JSON, counts as empty here; code that changes one reads it
-strictly (`settings_edit.py`). The client runs the hooks of its settings and those of a plugin side by side. Where both
-are ours the plugin's yield, event by event, but only to handlers that the client really runs: in a file that it reads,
-valid to it, with a program that exists.
+A file with invalid JSON counts as empty here because the client ignores it. Code that changes a file reads it strictly
+(`settings_edit.py`). The client runs the hooks of its settings and those of a plugin side by side. If both are ours,
+the plugin's hook does nothing for that event. It checks that the client really runs the other one: the settings file is
+read and valid, and the program exists.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 
 
 def config_folder(environ: Mapping[str, str]) -> str:
-    """The client's own folder."""
+    """Return the client's configuration folder."""
     return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
 
 
 def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The settings files that the client reads when it starts in a folder, each with its scope.
+    """Yield the settings files that the client reads when it starts in a folder, each with its scope.
 
-    Those of the scope `local` are also read from the top of the worktree, and from the main worktree of a linked one.
+    The files of the scope `local` are also read from the top of the worktree, and from the main worktree of a linked
+    one.
     """
     yield "user", os.path.join(config_folder(environ), "settings.json")
     yield "project", os.path.join(project, ".claude", "settings.json")
@@ -44,7 +45,7 @@ def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def settings_in(path: str, word: str = "") -> Any:
-    """The value of a settings file; None where it cannot be read, or does not contain `word`."""
+    """Return the value of a settings file, or None if it cannot be read or does not contain `word`."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -54,7 +55,7 @@ def settings_in(path: str, word: str = "") -> Any:
 
 
 def parsed_settings(text: str) -> Any:
-    """The value of settings; None where they are not valid JSON."""
+    """Return the value of a settings text, or None if it is not valid JSON."""
     try:
         return parse_json(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
@@ -68,13 +69,17 @@ _SOURCES = "--setting-sources"
 
 
 def data_folder(environ: Mapping[str, str]) -> str:
-    """The folder that the client keeps for the plugin through updates; empty where the environment names none."""
+    """Return the folder that the client keeps for the plugin across updates, or "" if the environment does not name
+    one.
+    """
     return environ.get(_FOLDER, "")
 
 
 def note_program(folder: str) -> None:
-    """Write down where this program lies: its interpreter, the folder that holds its package, what was started. Where
-    that cannot be written the next hook looks for the program again, which takes longer and does the same.
+    """Record the location of this program: its interpreter, the folder of its package, and the script that was started.
+
+    If the record cannot be written, the next hook searches for the program again. That is slower and gives the same
+    result.
     """
     if not folder:
         return
@@ -87,7 +92,7 @@ def note_program(folder: str) -> None:
 
 
 def known_program(folder: str) -> tuple[str, str] | None:
-    """Interpreter and folder of the package, as `note_program` wrote them; None where it did not."""
+    """Return the interpreter and the folder of the package that `note_program` recorded, or None without a record."""
     try:
         with open(os.path.join(folder, RECORD), encoding="utf-8", errors="surrogateescape") as file:
             interpreter, root, *_ = file.read().split("\n")
@@ -97,7 +102,7 @@ def known_program(folder: str) -> tuple[str, str] | None:
 
 
 def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
-    """Whether the client runs a hook of ours for an event because its settings say so."""
+    """Return whether the client runs our hook for an event because its settings contain one."""
     sources = _setting_sources(environ.get("CLAUDE_PID", ""))
     return any(
         _runs(path, event) for scope, path in settings_files(project, environ) if sources is None or scope in sources
@@ -105,7 +110,9 @@ def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
 
 
 def is_enabled(project: str, environ: Mapping[str, str]) -> bool:
-    """Whether the plugin is enabled where the client starts in a folder; of its settings the most specific counts."""
+    """Return whether the plugin is enabled for a client that starts in a folder. The most specific settings file
+    counts.
+    """
     enabled = False
     for _, path in settings_files(project, environ):
         switch = enables(settings_in(path, f'"{PLUGIN}@'))
@@ -114,7 +121,7 @@ def is_enabled(project: str, environ: Mapping[str, str]) -> bool:
 
 
 def enables(settings: Any) -> bool | None:
-    """Whether settings enable the plugin; None where they do not mention it."""
+    """Return whether settings enable the plugin, or None if they do not mention it."""
     plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
     switches = plugins.items() if isinstance(plugins, dict) else ()
     ours = [bool(on) for name, on in switches if name.startswith(f"{PLUGIN}@")]
@@ -122,14 +129,15 @@ def enables(settings: Any) -> bool | None:
 
 
 def _runs(path: str, event: str) -> bool:
-    """Whether a settings file has a handler of ours for an event, with a program that is there."""
+    """Return whether a settings file has our handler for an event and the handler's program exists."""
     commands = [str(handler.get("command")) for handler in our_handlers(settings_in(path, HOOK_MODULE), event)]
     return any("\0" not in command and os.access(command, os.X_OK) for command in commands)
 
 
 def _setting_sources(pid: str) -> list[str] | None:
-    """The scopes to which the client's command line restricts its settings; None where it does not, or where the system
-    does not show the command line.
+    """Return the scopes to which the client's command line restricts its settings.
+
+    Returns None if there is no restriction, or if the system does not show the command line.
     """
     try:
         with open(f"/proc/{int(pid)}/cmdline", encoding="utf-8", errors="replace") as file:

@@ -1,7 +1,7 @@
-"""The hooks as a client's settings hold them: which events, which handlers, how long, called by which interpreter.
+"""The entries of our hooks in a client's settings: events, handlers, timeouts and the interpreter that runs them.
 
-The interpreter is called isolated (`-I -S`): nothing in the project can change what it imports. It is called with
-`-c`, since Python's own exit status for a missing script is 2, and to the client that means: block the user's prompt.
+The interpreter runs isolated (`-I -S`), so nothing in the project changes its imports. It is called with `-c` because
+Python exits with status 2 if a script is missing, and the client blocks the user's prompt on status 2.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     HookGroups = dict[str, list[dict[str, Any]]]
 
 _NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python")
-_FOLDERS = ("/usr/local/bin", "/usr/bin", "/opt/homebrew/bin")  # beside the PATH's
+_FOLDERS = ("/usr/local/bin", "/usr/bin", "/opt/homebrew/bin")  # in addition to the PATH
 _SECONDS = 10
 _ASK = "import _sqlite3, sys; sys.exit(sys.version_info < (3, 11))"
 
 
 def hook_interpreter() -> str:
-    """The path of an interpreter with SQLite; where none is found, of this one."""
+    """Return the path of an interpreter with SQLite, or of this interpreter if none is found."""
     return sys.executable if has_sqlite() else _other() or sys.executable
 
 
 def told_of_interpreter() -> str | None:
-    """A note for the user on the interpreter of the hooks; None where this one has SQLite."""
+    """Return a note for the user about the hooks' interpreter, or None if this interpreter has SQLite."""
     if has_sqlite():
         return None
     chosen = hook_interpreter()
@@ -42,7 +42,7 @@ def told_of_interpreter() -> str | None:
 
 
 def _other() -> str | None:
-    import subprocess  # hardly ever
+    import subprocess  # rarely needed
 
     for folder in (*environment().get("PATH", "").split(os.pathsep), *_FOLDERS):
         for name in _NAMES:
@@ -54,7 +54,7 @@ def _other() -> str | None:
                 if subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False).returncode == 0:
                     return path
             except (OSError, subprocess.SubprocessError):
-                continue  # it is no Python that runs
+                continue  # not a working Python
     return None
 
 
@@ -62,12 +62,13 @@ HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
 OUTPUT_EVENT = "PostToolUse"
-LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # of others nothing is ever shortened
-# A hook ends before a collection of garbage could pay for itself: without any, a prompt waits 5 % less.
+LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # outputs of other tools are never shortened
+# Garbage collection never pays off in a hook, which ends first. A prompt is 5 % faster without it.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _ISOLATED = ("-I", "-S", "-c")
 _FIND = f"{BEGIN}sys.path.append("
-# Seconds, the client's unit. A hook ends itself long before; the client's limit is for a machine that stands still.
+# In seconds, the client's unit. A hook ends itself much earlier. The client's timeout only matters on a stalled
+# machine.
 TIMEOUTS = {
     "SessionStart": 15,
     "UserPromptSubmit": 10,
@@ -82,8 +83,9 @@ TOOL_TIMEOUT = 10
 
 
 def hook_groups(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> HookGroups:
-    """The entries by event that `install` adds, for the package in the folder `root`. SessionStart has two handlers:
-    the client limits the output of each.
+    """Return the entries by event that `install` adds, for the package in the folder `root`.
+
+    SessionStart has two handlers because the client limits the output of each one.
     """
     parts = {event: PARTS if event == "SessionStart" else ("",) for event in TIMEOUTS}
     command = interpreter or hook_interpreter()
@@ -95,7 +97,7 @@ def hook_groups(data_dir: str, interpreter: str | None = None, root: str = PACKA
 
 
 def tool_hook_group(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> dict[str, Any]:
-    """The entry before tool calls, which is there only while a constraint is enforced."""
+    """Return the entry of the hook before tool calls. It is installed only while a constraint is enforced."""
     code = _code(root, TOOL_HOOK_MODULE)
     return {"hooks": [_handler(interpreter or hook_interpreter(), code, [], data_dir, TOOL_TIMEOUT)]}
 
@@ -103,15 +105,17 @@ def tool_hook_group(data_dir: str, interpreter: str | None = None, root: str = P
 def output_hook_group(
     level: str, data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT
 ) -> dict[str, Any]:
-    """The entry behind tool calls, which is there only where long outputs are shortened."""
+    """Return the entry of the hook after tool calls. It is installed only if long outputs are shortened."""
     code = _code(root, OUTPUT_HOOK_MODULE)
     handler = _handler(interpreter or hook_interpreter(), code, [level], data_dir, TOOL_TIMEOUT)
     return {"matcher": LONG_OUTPUTS, "hooks": [handler]}
 
 
 def plugin_hooks() -> dict[str, Any]:
-    """The hooks of the plugin: the file `hooks/hooks.json`. The shell that the client starts for each reads a small
-    file of the plugin and becomes the interpreter of the installed program.
+    """Return the content of the plugin's `hooks/hooks.json`.
+
+    The client starts a shell for each hook. The shell reads a small file of the plugin and then executes the
+    interpreter of the installed program.
     """
     groups = hook_groups(default_data_dir())
     for handler in (handler for entries in groups.values() for group in entries for handler in group["hooks"]):
@@ -121,7 +125,7 @@ def plugin_hooks() -> dict[str, Any]:
 
 
 def _handler(command: str, code: str, words: list[str], data_dir: str, timeout: int) -> dict[str, Any]:
-    """A handler that calls our code with these words; empty ones at their end are left out."""
+    """Return a handler that calls our code with these arguments, without empty ones at the end."""
     words = [*words, "" if data_dir == default_data_dir() else data_dir]
     while words and not words[-1]:
         words.pop()
@@ -129,7 +133,7 @@ def _handler(command: str, code: str, words: list[str], data_dir: str, timeout: 
 
 
 def command_words(module: str) -> list[str]:
-    """The words of a command line that calls a module of ours."""
+    """Return the arguments of a command line that calls one of our modules."""
     return [hook_interpreter(), *_ISOLATED, _code(PACKAGE_ROOT, module)]
 
 
@@ -138,15 +142,15 @@ def _code(root: str, module: str) -> str:
 
 
 def is_our_handler(handler: Any, module: str = HOOK_MODULE) -> bool:
-    """Whether a handler in a client's settings calls a module of ours, in whatever version; any hook of ours if no
-    module is given.
+    """Return whether a handler in a client's settings calls the given module of ours, in any version. An empty `module`
+    matches all our hooks.
     """
     arguments = handler.get("args") if isinstance(handler, dict) else None
     return isinstance(arguments, list) and any(module in str(argument) for argument in arguments)
 
 
 def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]]:
-    """The handlers in a client's settings that are ours, of all events or of one."""
+    """Return our handlers in a client's settings, for one event or for all."""
     hooks = settings.get("hooks") if isinstance(settings, dict) else None
     groups = [
         group
@@ -159,23 +163,25 @@ def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]
 
 
 def lean_level(settings: Any) -> str | None:
-    """The level at which these settings have long outputs shortened; None where they do not."""
+    """Return the level at which these settings shorten long outputs, or None if they do not."""
     handlers = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]
     return next((str(words[0]) for arguments in handlers if (words := arguments[len(_ISOLATED) + 1 :])), None)
 
 
 def is_tool_handler(handler: Any) -> bool:
-    """Whether a handler of ours is the one before tool calls."""
+    """Return whether a handler of ours is the hook before tool calls."""
     return is_our_handler(handler, TOOL_HOOK_MODULE)
 
 
 def is_output_handler(handler: Any) -> bool:
-    """Whether a handler of ours is the one behind tool calls."""
+    """Return whether a handler of ours is the hook after tool calls."""
     return is_our_handler(handler, OUTPUT_HOOK_MODULE)
 
 
 def called_root(handler: Any) -> str | None:
-    """The folder of the package that a handler of ours calls; None where `install` did not write it so."""
+    """Return the package folder that our handler calls, or None if the handler is not in the form that `install`
+    writes.
+    """
     from ast import literal_eval  # slow to load
 
     arguments = handler["args"]
@@ -189,7 +195,7 @@ def called_root(handler: Any) -> str | None:
 
 
 def archives_in(handler: Any) -> str:
-    """The data folder that a handler of ours was installed with."""
+    """Return the data folder that our handler was installed with."""
     words = handler["args"][len(_ISOLATED) + 1 :]  # the event and the part, or the level, then the folder
     folder = words[0 if is_tool_handler(handler) else 1 if is_output_handler(handler) else 2 :]
     return str(folder[0]) if folder else default_data_dir()

@@ -1,7 +1,7 @@
-"""Installation of our hooks into the client's settings, and their removal.
+"""Install our hooks into the client's settings, and remove them.
 
-Only our own entries are added and removed; every other byte of the file stays. Settings that are not valid JSON are
-refused. The hooks call the interpreter that runs this by its absolute path.
+Only our own entries are added and removed. All other bytes of the file stay. Settings that are not valid JSON are
+refused. The hooks call the interpreter that runs this code by its absolute path.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ LEAN_OFF = "off"
 
 
 class Installed(Record):
-    """The result of an installation or removal: the settings file and whether it changed, the command file if it did,
-    whether the status line is ours now, and the level at which long outputs are shortened.
+    """Result of an installation or removal.
+
+    It has the settings file and whether it changed, the command file if that changed, whether the status line is ours
+    now, and the level at which long outputs are shortened.
     """
 
     settings_path: str
@@ -59,7 +61,7 @@ class Installed(Record):
 
 
 class Target(Record):
-    """Where to install: the settings file of a scope, and the folder of its slash commands."""
+    """Target of an installation: the settings file of a scope, and the folder of its slash commands."""
 
     scope: str
     settings_path: str
@@ -67,7 +69,9 @@ class Target(Record):
 
 
 def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
-    """The files of a scope: `local` and `project` in the worktree, `user` in the client's own folder."""
+    """Return the files of a scope: `local` and `project` in the worktree, `user` in the client's configuration
+    folder.
+    """
     folder = os.path.join(worktree, ".claude")
     if scope == "user":
         folder = config_folder(environ)
@@ -78,8 +82,10 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
 def install(
     place: Target, data_dir: str, *, allow_reading: bool, show_status: bool = False, lean: str | None = None
 ) -> Installed:
-    """Add our hooks and the slash command, in place of those of an earlier version. A status line of ours stays, and so
-    does the level of lean context where none is given (`LEAN_OFF`: outputs are not shortened).
+    """Add our hooks and the slash command, and replace those of an earlier version.
+
+    Our status line stays if it is installed. The level of lean context also stays if `lean` is None (`LEAN_OFF`:
+    outputs are not shortened).
     """
     before = read_text(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
@@ -106,7 +112,7 @@ def install(
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:
-    """Remove our entries; a settings file that we made and that holds nothing else is removed too."""
+    """Remove our entries. A settings file that we created and that is otherwise empty is deleted."""
     before, changed = read_text(place.settings_path), False
     if before is not None:
         text = _without_our_hooks(without_status_line(before)[1])
@@ -115,7 +121,7 @@ def uninstall(place: Target, data_dir: str) -> Installed:
 
 
 def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
-    """Add the hook before tool calls to these settings, or remove it; whether the file was created for it."""
+    """Add the hook before tool calls to these settings, or remove it. Return whether the file was created for it."""
     before = read_text(path)
     if before is None and not wanted:
         return False
@@ -127,7 +133,9 @@ def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
 
 
 def read_settings(path: str) -> Any:
-    """A client's settings file as JSON, None if there is none. Raises UnifiedStateError where it is no JSON object."""
+    """Return a client's settings file as JSON, or None if there is no file. Raises UnifiedStateError if it is not a
+    JSON object.
+    """
     text = read_text(path)
     return None if text is None else parsed(text)
 
@@ -143,7 +151,7 @@ def _without_our_hooks(text: str) -> str:
 
 
 def _install_command(place: Target) -> str | None:
-    """Write the slash command under its bare name, and return its path; None where another file has that name."""
+    """Write the slash command and return its path, or None if another file already has that name."""
     path = os.path.join(place.commands_folder, COMMAND_FILE)
     ours = _our_command()
     if os.path.exists(path) and not _is_our_command(path):
@@ -162,7 +170,7 @@ def _uninstall_command(place: Target) -> str | None:
 
 
 def _our_command() -> bytes:
-    """The slash command, with the absolute path of our program: the client's PATH need not have it."""
+    """Return the slash command with the absolute path of our program, because the client's PATH may not contain it."""
     with open(asset_path("commands", COMMAND_FILE), encoding="utf-8") as file:
         text = file.read()
     program = os.path.join(os.path.dirname(sys.executable), "unified-state")

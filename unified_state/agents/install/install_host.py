@@ -1,7 +1,7 @@
-"""Installation of our hooks into other hosts, and their removal.
+"""Install our hooks into hosts other than Claude Code, and remove them.
 
-As with Claude Code, only our own entries are added and removed, and every other byte stays. A file that is not plain
-JSON is refused, since a host may allow comments that we could not keep. Files that are ours alone are written whole.
+Only our own entries are added and removed, and all other bytes stay. A file that is not plain JSON is refused, because
+a host may allow comments that an edit would lose. Files that contain only our entries are written whole.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     from unified_state.agents.transcripts.rules.hosts import Host
 
 HOST_MODULE = "unified_state.interfaces.host_hook"
-_AT_THE_END = 3  # seconds that a hook may take when a session ends; Codex allows no more
+_AT_THE_END = 3  # timeout in seconds of a hook at the end of a session; Codex allows no more
 _VERSIONED = (SHELL_LINES, COMMANDS)  # layouts whose files begin with the version of their format
-_INNER_FOLDERS = ("hooks", "plugins")  # of a host's own, which may be there for our file alone
+_INNER_FOLDERS = ("hooks", "plugins")  # subfolders of a host's folder that may exist only for our file
 _PLUGIN_ASSET = "opencode.js"
 
 
 def host_file(host: Host, scope: str, worktree: str, environ: Mapping[str, str]) -> str:
-    """The file of a scope: in the worktree, or for `user` in the user's home or where the host's variable says."""
+    """Return the file of a scope: in the worktree, or for `user` in the home folder or the folder that the host's
+    variable names.
+    """
     if scope != "user":
         return os.path.join(worktree, host.project_file)
     folder = environ.get(host.user_folder_variable) if host.user_folder_variable else None
@@ -44,7 +46,7 @@ def host_file(host: Host, scope: str, worktree: str, environ: Mapping[str, str])
 
 
 def install_host(host: Host, path: str, data_dir: str) -> Installed:
-    """Add our hooks, in place of those of an earlier version."""
+    """Add our hooks and replace those of an earlier version."""
     before = _read_own(path) if host.own_file else read_text(path)
     if host.layout == PLUGIN:
         text = _plugin(host, data_dir)
@@ -57,7 +59,7 @@ def install_host(host: Host, path: str, data_dir: str) -> Installed:
 
 
 def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
-    """Remove our entries; a file that we made and that holds nothing else is removed too."""
+    """Remove our entries. A file that we created and that is otherwise empty is deleted."""
     before = _read_own(path) if host.own_file else read_text(path)
     if before is None:
         return Installed(path, changed=False)
@@ -68,7 +70,7 @@ def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
         text = without_entries(before, _is_ours)
         changed = write_text(path, before, text, data_dir, is_empty=parsed(text) in ({}, {"version": 1}))
     folder = os.path.dirname(path)
-    for _ in range(2 if not os.path.exists(path) else 0):  # the folders that only our file lay in
+    for _ in range(2 if not os.path.exists(path) else 0):  # folders that contained only our file
         name = os.path.basename(folder)
         if not (name.startswith(".") or name in _INNER_FOLDERS) or not remove_if_empty(folder):
             break
@@ -77,7 +79,7 @@ def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
 
 
 def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple[Host, str]]:
-    """The hosts whose files hold hooks of ours, each with the file. Files that cannot be read hold none."""
+    """Yield the hosts whose files contain our hooks, each with the file. Unreadable files are skipped."""
     for host in HOSTS.values():
         for scope in ("project", "user"):
             path = host_file(host, scope, worktree, environ)
@@ -85,13 +87,13 @@ def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple
                 with open(path, encoding="utf-8", errors="replace") as file:
                     text = file.read()
             except OSError:
-                continue  # most hosts are not here
+                continue  # most hosts are not installed
             if HOST_MODULE in text and (f"--host {host.name} " in text or f'"--host", "{host.name}"' in text):
                 yield host, path
 
 
 def called_programs(host: Host, path: str) -> list[str]:
-    """The programs that our hooks in a host's file call. Raises UnifiedStateError where the file is damaged."""
+    """Return the programs that our hooks in a host's file call. Raises UnifiedStateError if the file is damaged."""
     if host.layout == PLUGIN:
         line = next(line for line in (_read_own(path) or "").splitlines() if HOST_MODULE in line)
         return [str(json.loads(line[line.index("[") : line.rindex("]") + 1])[0])]
@@ -116,7 +118,7 @@ def _elsewhere(data_dir: str) -> list[str]:
 
 
 def _entry(host: Host, event: str, data_dir: str) -> dict[str, Any]:
-    """Our entry in an event's list."""
+    """Return our entry for an event's list."""
     ours = host.events[event]
     timeout = (_AT_THE_END if ours == "SessionEnd" else TIMEOUTS[ours]) * host.timeout_unit
     line = shlex.join([*_words(host), event, *_elsewhere(data_dir)])
@@ -128,13 +130,13 @@ def _entry(host: Host, event: str, data_dir: str) -> dict[str, Any]:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Whether an entry is ours, or a group of none but ours."""
+    """Return whether an entry is ours, or a group that contains only our entries."""
     handlers = entry.get("hooks", [entry]) if isinstance(entry, dict) else []
     return bool(handlers) and isinstance(handlers, list) and all(any(_shell_lines(handler)) for handler in handlers)
 
 
 def _plugin(host: Host, data_dir: str) -> str:
-    """The program by which a host that runs JavaScript calls ours."""
+    """Return the JavaScript plugin with which a host calls our program."""
     with open(package_path("agents", "install", _PLUGIN_ASSET), encoding="utf-8") as file:
         text = file.read()
     return text.replace("[/* the hook */]", json.dumps(_words(host))).replace(
@@ -143,7 +145,7 @@ def _plugin(host: Host, data_dir: str) -> str:
 
 
 def _read_own(path: str) -> str | None:
-    """A file that only we write; None if there is none. Raises UsageError where it is not ours."""
+    """Return a file that only we write, or None if there is none. Raises UsageError if the file is not ours."""
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as file:
             text = file.read()

@@ -1,7 +1,8 @@
-"""Edits of a host's JSON settings that keep every other byte: people lay out their settings and compare versions.
+"""Edit a host's JSON settings and keep all other bytes, because people format these files and keep them under version
+control.
 
-A place is named by a path of object keys. The text must be valid JSON and an object, and may begin with a byte order
-mark, as editors of Windows write it.
+A path of object keys names a position. The text must be a valid JSON object. It may begin with a byte order mark, which
+editors on Windows write.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _decoder = json.JSONDecoder()
 
 
 def read_text(path: str) -> str | None:
-    """A host's settings file; None if there is none. Raises UnifiedStateError where it cannot be edited safely."""
+    """Return a host's settings file, or None if there is none. Raises UnifiedStateError if it cannot be edited
+    safely.
+    """
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
@@ -60,8 +63,9 @@ def _has_known_shape(settings: Any) -> bool:
 
 
 def write_text(path: str, before: str | None, text: str, data_dir: str, *, is_empty: bool = False) -> bool:
-    """Write settings that were edited, and remember a file that did not exist; whether anything changed. A file that we
-    made and that is empty now is removed.
+    """Write edited settings and return whether anything changed.
+
+    A file that did not exist before is recorded as ours. A recorded file that is empty now is deleted.
     """
     if is_empty and path in created_by_us(data_dir):
         os.unlink(path)
@@ -73,7 +77,7 @@ def write_text(path: str, before: str | None, text: str, data_dir: str, *, is_em
 
 
 def without_entries(text: str, is_unwanted: Callable[[Any], bool]) -> str:
-    """The text without the unwanted entries in the lists of its hooks."""
+    """Return the text without the unwanted entries in its hook lists."""
     hooks = parsed(text).get("hooks")
     for event in list(hooks) if isinstance(hooks, dict) else []:
         text = remove_entries(text, ("hooks", event), is_unwanted)
@@ -81,12 +85,12 @@ def without_entries(text: str, is_unwanted: Callable[[Any], bool]) -> str:
 
 
 def parsed(text: str) -> Any:
-    """The value of the text. Raises ValueError where it is no JSON."""
+    """Return the value of the text. Raises ValueError if it is not JSON."""
     return json.loads(text.removeprefix("\ufeff"))
 
 
 def append_entries(text: str, path: tuple[str, ...], entries: list[Any]) -> str:
-    """The text with entries added to the array at a path; the array and the objects on the way are made if missing."""
+    """Return the text with entries added to the array at a path. Missing arrays and objects on the path are created."""
     start, depth = _root(text), 0
     for key in path:
         members = _members(text, start)
@@ -100,8 +104,8 @@ def append_entries(text: str, path: tuple[str, ...], entries: list[Any]) -> str:
 
 
 def remove_entries(text: str, path: tuple[str, ...], is_unwanted: Callable[[Any], bool]) -> str:
-    """The text without the array entries that are unwanted; an array that becomes empty goes, and so do empty
-    parents.
+    """Return the text without the unwanted array entries. An array that becomes empty is removed, together with parents
+    that become empty.
     """
     span = _find(text, path)
     if span is None:
@@ -118,13 +122,13 @@ def remove_entries(text: str, path: tuple[str, ...], is_unwanted: Callable[[Any]
 
 
 def member_text(text: str, key: str) -> str | None:
-    """The JSON of a member of the whole object as it stands there; None if there is none."""
+    """Return the JSON text of a top-level member, or None if there is none."""
     span = _find(text, (key,))
     return None if span is None else text[slice(*span)]
 
 
 def set_member(text: str, key: str, value: str) -> str:
-    """The text with a member of the whole object set to this JSON, which is put there as it is."""
+    """Return the text with a top-level member set to this JSON, which is inserted unchanged."""
     span = _find(text, (key,))
     if span is None:
         start = _root(text)
@@ -134,12 +138,12 @@ def set_member(text: str, key: str, value: str) -> str:
 
 
 def remove_member(text: str, key: str) -> str:
-    """The text without a member of the whole object."""
+    """Return the text without a top-level member."""
     return text if _find(text, (key,)) is None else _remove_member(text, (key,))
 
 
 def _remove_member(text: str, path: tuple[str, ...]) -> str:
-    """The text without the member at a path, and without the objects above it that held nothing else."""
+    """Return the text without the member at a path, and without parent objects that contain nothing else."""
     holder = _find(text, path[:-1])
     if holder is None:
         return text
@@ -151,7 +155,7 @@ def _remove_member(text: str, path: tuple[str, ...]) -> str:
 
 
 def _cut(text: str, span: Span) -> str:
-    """The text without a member or element, and without the comma that parted it from the next or the one before."""
+    """Return the text without a member or element, and without the comma that separated it from its neighbour."""
     begin, end = span
     after = _skip(text, end)
     if text[after] == ",":
@@ -171,7 +175,7 @@ def _add_member(text: str, start: int, path: tuple[str, ...], value: Any, depth:
 
 
 def _insert(text: str, start: int, last_end: int | None, pieces: list[str], depth: int) -> str:
-    """The text with pieces on lines of their own in the object or array at `start`, behind its last entry."""
+    """Return the text with pieces on separate lines in the object or array at `start`, after its last entry."""
     line = _newline(text) + _indent(text) * (depth + 1)
     if last_end is not None:
         return text[:last_end] + "".join(f",{line}{piece}" for piece in pieces) + text[last_end:]
@@ -181,7 +185,7 @@ def _insert(text: str, start: int, last_end: int | None, pieces: list[str], dept
 
 
 def _find(text: str, path: tuple[str, ...]) -> Span | None:
-    """Where the value at a path begins and ends; None if it is missing."""
+    """Return the start and end of the value at a path, or None if it is missing."""
     start = _root(text)
     span = (start, _decoder.raw_decode(text, start)[1])
     for key in path:
@@ -193,7 +197,7 @@ def _find(text: str, path: tuple[str, ...]) -> Span | None:
 
 
 def _members(text: str, start: int) -> dict[str, tuple[int, Span]]:
-    """The members of the object at `start`: where each key begins, and where its value begins and ends."""
+    """Return the members of the object at `start`: for each key its start, and the start and end of its value."""
     members: dict[str, tuple[int, Span]] = {}
     position = _skip(text, start + 1)
     while text[start] == "{" and text[position] != "}":
@@ -207,7 +211,7 @@ def _members(text: str, start: int) -> dict[str, tuple[int, Span]]:
 
 
 def _elements(text: str, start: int) -> list[Span]:
-    """Where the elements of the array at `start` begin and end."""
+    """Return the start and end of each element of the array at `start`, none if it is not an array."""
     spans = []
     position = _skip(text, start + 1)
     while text[start] == "[" and text[position] != "]":
@@ -228,8 +232,8 @@ def _laid_out(value: Any, depth: int, text: str) -> str:
 
 
 def _indent(text: str) -> str:
-    """The indentation that the text uses; two spaces where it uses none."""
-    for line in text.split("\n")[1:]:  # other line ends, such as U+2028, may stand within a text
+    """Return the text's indentation, two spaces by default."""
+    for line in text.split("\n")[1:]:  # other line separators, such as U+2028, may occur inside strings
         content = line.lstrip(" \t")
         if content.strip("\r") and content != line:
             return line[: len(line) - len(content)]
@@ -254,15 +258,15 @@ _LIST = "created-settings.json"
 
 
 def created_by_us(data_dir: str) -> list[str]:
-    """The settings files that did not exist before we installed into them."""
+    """Return the settings files that did not exist before we installed into them."""
     try:
         with open(os.path.join(data_dir, _LIST), encoding="utf-8") as file:
             return list(parse_json(file.read()))
     except (OSError, ValueError, TypeError):
-        return []  # with a list that is gone or damaged no file is taken for ours
+        return []  # without a usable list, no file counts as ours
 
 
 def note_created(data_dir: str, path: str) -> None:
-    """Remember that a settings file is one of them."""
+    """Record that we created a settings file."""
     os.makedirs(data_dir, mode=0o700, exist_ok=True)
     write_atomically(os.path.join(data_dir, _LIST), dump_ascii_json(sorted({*created_by_us(data_dir), path})).encode())

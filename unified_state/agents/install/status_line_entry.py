@@ -1,7 +1,7 @@
-"""Our status line as a client's settings hold it (the value of `statusLine`), and the user's own beside it.
+"""Our status line in a client's settings (`statusLine`), and the user's status line that runs next to it.
 
-The user's value is the last argument of our own command, byte for byte. So it runs beside ours and comes back when ours
-is removed, even if our own files are lost.
+The user's value is stored unchanged as the last argument of our command. So it runs next to ours, and removal restores
+it even if our own files are lost.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 MODULE = "unified_state.interfaces.statusline"
 _KEY = "statusLine"
-_WORDS = 6  # of our command: interpreter, -I, -S, -c, code, data folder
-_SECONDS = 3.0  # that the user's own may take
-_MOST_BYTES = 1 << 14  # of its output
-_PIPE_BYTES = 1 << 16  # that a pipe holds; longer input is no input of a status line
+_WORDS = 6  # arguments of our command: interpreter, -I, -S, -c, code, data folder
+_SECONDS = 3.0  # timeout of the user's status line
+_MOST_BYTES = 1 << 14  # limit of its output
+_PIPE_BYTES = 1 << 16  # capacity of a pipe; the input of a status line is never longer
 _SHELL = "/bin/sh" if os.name == "posix" else "sh"
 
 
 def with_status_line(text: str, data_dir: str) -> str:
-    """The settings with our status line, in place of the one that is there."""
+    """Return the settings with our status line in place of an existing one."""
     from unified_state.agents.install.settings_edit import member_text, set_member
 
     replaced = member_text(text, _KEY)
     before = parse_json(replaced or "null")
-    kept = before if isinstance(before, dict) else {}  # how it is laid out and refreshed
+    kept = before if isinstance(before, dict) else {}  # layout and refresh options stay
     value = {**kept, "type": "command", "command": _our_command(data_dir, replaced)}
     return set_member(text, _KEY, dump_json(value))
 
 
 def without_status_line(text: str) -> tuple[bool, str]:
-    """Whether the settings have our status line, and the settings with what was there before it."""
+    """Return whether the settings have our status line, and the settings with the value that it replaced."""
     from unified_state.agents.install.settings_edit import member_text, remove_member, set_member
 
     value = parse_json(member_text(text, _KEY) or "null")
@@ -53,19 +53,19 @@ def without_status_line(text: str) -> tuple[bool, str]:
 
 
 def is_our_status_line(value: Any) -> bool:
-    """Whether a `statusLine` is ours, of whatever version."""
+    """Return whether a `statusLine` is ours, in any version."""
     command = value.get("command") if isinstance(value, dict) else None
     return isinstance(command, str) and f"from {MODULE} import" in command
 
 
 def replaced_status_line(value: dict[str, Any]) -> str | None:
-    """The JSON of the status line that ours stands in place of, None where there was none."""
+    """Return the JSON of the status line that ours replaced, or None if there was none."""
     from shlex import split
 
     try:
         words = split(value["command"])
     except ValueError:
-        return None  # somebody has edited it
+        return None  # edited by hand
     return words[_WORDS] if len(words) > _WORDS else None
 
 
@@ -78,14 +78,14 @@ def _our_command(data_dir: str, replaced: str | None) -> str:
 
 
 def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> str:
-    """The command of the status line that the client would show if ours were not there; empty where there is none.
+    """Return the command of the status line that the client would show without ours, or "".
 
-    `replaced` is the JSON of the one that ours stands in place of.
+    `replaced` is the JSON of the status line that ours replaced.
     """
     if replaced:
         return _command(parsed_settings(replaced))
     for path in _settings_files(worktree, environ):
-        settings = settings_in(path)  # the client itself tells its user of settings that it cannot read
+        settings = settings_in(path)  # the client itself reports settings that it cannot read
         value = settings.get("statusLine") if isinstance(settings, dict) else None
         if isinstance(value, dict) and is_our_status_line(value):
             value = parsed_settings(replaced_status_line(value) or "null")
@@ -95,7 +95,7 @@ def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> s
 
 
 def _settings_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
-    """The client's settings files, the most specific first."""
+    """Return the client's settings files, the most specific first."""
     folder = os.path.join(worktree, ".claude")
     shared = [os.path.join(holder, "settings.json") for holder in (folder, config_folder(environ))]
     return [os.path.join(folder, "settings.local.json"), *shared]
@@ -107,10 +107,10 @@ def _command(value: Any) -> str:
 
 
 class OtherStatusLine:
-    """A status line of the user's that runs beside ours, with the same input; its failure does not concern ours."""
+    """The user's own status line, run next to ours with the same input. Its failure does not affect ours."""
 
     def __init__(self, command: str, stdin: bytes, environ: Mapping[str, str]) -> None:
-        from unified_state.lib.processes import Excerpt, Program  # only where the user has a status line
+        from unified_state.lib.processes import Excerpt, Program  # only if the user has a status line
 
         self._output = Excerpt(_MOST_BYTES)
         self._program = Program("status line", [_SHELL, "-c", command], self._output)
@@ -118,14 +118,14 @@ class OtherStatusLine:
         self._end = time.monotonic() + _SECONDS
 
     def lines(self) -> str:
-        """Its output; empty where it failed or took too long."""
+        """Return the output of the command, or "" if it failed or timed out."""
         if self._processes is not None:
             self._processes.finish(self._end)
         return self._output.content.decode("utf-8", "replace").rstrip() if self._program.exit_code == 0 else ""
 
 
 def _start(program: Program, stdin: bytes, environ: Mapping[str, str]) -> Processes | None:
-    """Start it with all of its input waiting in a pipe; None where that fails."""
+    """Start the program with all of its input in a pipe. Return None if that fails."""
     from unified_state.lib.processes import start_programs
 
     ours, theirs = os.pipe()

@@ -1,1 +1,1 @@
-"""Transcripts: one reader a host."""
+"""Transcript readers, one for each host."""

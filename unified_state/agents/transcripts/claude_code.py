@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from unified_state.agents.transcripts.transcript_lines import Entry
     from unified_state.model.step import Found
 
-# A tool result may hold several parts. The text is the block itself; the others (images) get numbers of their own.
+# A tool result may have several parts. The text belongs to the block itself. The other parts (images) are numbered.
 PARTS_PER_BLOCK = 1000
 
-# Levels of a JSON value that are kept. No client nests so deep, and whoever reads the archive must get down there.
+# Maximum depth of a stored JSON value. No client nests deeper, and readers of the archive recurse into it.
 _DEEPEST = 100
 _TOO_DEEP = "[nested too deep]"
 
-# Text in the user's place that the client wrote. Those of the first group open a turn: the agent answers them.
+# Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
 _ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
 _OTHER_MACHINE_TEXT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "[Request interrupted")
 
 
 def read_entry(entry: Entry) -> Iterator[Found]:
-    """The steps, boundaries, summaries and deliveries of one transcript entry, in order; nothing where it is no
-    conversation.
+    """Yield the steps, boundaries, summaries and deliveries of one transcript entry, in order. Other entries yield
+    nothing.
     """
     read = _READERS.get(text_in(entry, "type"))
     if read is None or not isinstance(entry.get("uuid"), str):
@@ -44,7 +44,7 @@ def read_entry(entry: Entry) -> Iterator[Found]:
 
 
 def _blocks(content: Any) -> list[Any]:
-    """The blocks of a message's content; their positions are part of the names of steps."""
+    """Return the blocks of a message's content. Their positions are part of the step names."""
     if isinstance(content, list):
         return content
     return [{"type": "text", "text": content}] if isinstance(content, str) else []
@@ -92,7 +92,7 @@ def _tool_result(message: Message, position: int, block: Entry) -> Iterator[Step
 
 
 def _medium(message: Message, position: int, block: Any, tool_use_id: str | None) -> Step:
-    """An image or a document, or a part of a kind that this version does not know: kept whole."""
+    """Return the step of an image, a document, or a part of an unknown kind. The part is stored completely."""
     source = object_in(block, "source") if isinstance(block, dict) else {}
     is_encoded = isinstance(source.get("data"), str)
     text = f"data:{text_in(source, 'media_type')};{text_in(source, 'type')},{source['data']}" if is_encoded else ""
@@ -105,7 +105,7 @@ def _assistant(message: Message, entry: Entry) -> Iterator[Found]:
         match _kind(block):
             case "text":
                 yield message.step(TEXT, text_in(block, "text"), position)
-            case "thinking":  # without its signature, which only matters to the API
+            case "thinking":  # without its signature, which only the API needs
                 yield message.step(THINKING, text_in(block, "thinking"), position)
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 given = _shallow(block.get("input"), _DEEPEST)
@@ -121,15 +121,17 @@ def _attachment(message: Message, entry: Entry) -> Iterator[Found]:
             nonces = nonces_in("\n".join(text for text in texts if isinstance(text, str)))
             if nonces:
                 yield Delivery(uuid=message.uuid, nonces=nonces)
-        case "queued_command":  # text that the user typed while the agent was at work
+        case "queued_command":  # text that the user typed while the agent was working
             text = _texts(_blocks(attachment.get("prompt")))
             yield _user_text(message, {**entry, "origin": attachment.get("origin")}, 0, text)
-        case "file" | "already_read_file" | "directory":  # the user mentioned it, or the client attached it again
+        case "file" | "already_read_file" | "directory":  # mentioned by the user, or attached again by the client
             yield message.step(ATTACHMENT, _attached(attachment))
 
 
 def _attached(attachment: Entry) -> str:
-    """The name and the content of an attached file or folder; the attachment itself where it has another shape."""
+    """Return the name and the content of an attached file or folder, or the attachment as JSON if its format is
+    unknown.
+    """
     text = object_in(object_in(attachment, "content"), "file").get("content", attachment.get("content"))
     name = text_in(attachment, "displayPath") or text_in(attachment, "filename") or text_in(attachment, "path")
     return f"{name}\n{text}" if isinstance(text, str) else _json(attachment)
@@ -157,7 +159,7 @@ def _json(value: Any) -> str:
 
 
 def _shallow(value: Any, levels: int) -> Any:
-    """The value without what lies deeper than so many levels."""
+    """Return the value without parts nested deeper than `levels`."""
     if not isinstance(value, (dict, list)):
         return value
     if not levels:

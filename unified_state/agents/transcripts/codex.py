@@ -1,8 +1,8 @@
-"""Rollouts of Codex: the steps of each line of a JSON Lines file.
+"""Codex rollouts: the steps of each line of a JSON Lines file.
 
-Seen with version 0.169.0. The reader takes messages and tool calls as the model has them (`response_item`), and
-compactions. It skips events for the screen, token counts and the instructions that Codex gives itself. Codex's shell
-tools get the name and the fields of Claude Code's, so that capture learns from their commands too.
+Tested with version 0.169.0. The reader uses messages and tool calls in the form that the model receives
+(`response_item`), and compactions. It skips screen events, token counts and Codex's instructions. Codex's shell tools
+get the names and fields of Claude Code's, so that capture learns from their commands too.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from unified_state.agents.transcripts.transcript_lines import Entry
     from unified_state.model.step import Found, Step
 
-_USER_TEXT = "user.text"  # among the kinds of a message's parts, for what the user wrote
+_USER_TEXT = "user.text"  # the message part kind of text that the user wrote
 _CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
 _SHELLS = {"exec_command": "cmd", "shell": "command", "shell_command": "command", "container.exec": "command"}
 _FAILED = ("Process exited with code ", "Exit code: ")
-_HEAD = 400  # characters of a result, in which its exit status stands
-_CUT = "Warning: truncated output"  # how a hook's text begins of which the model is shown both ends only
-_SUMMARY_BEGINS = ":\n"  # behind Codex's own introduction of a summary
+_HEAD = 400  # length of the head of a result, which contains its exit status
+_CUT = "Warning: truncated output"  # beginning of a hook output of which the model saw only both ends
+_SUMMARY_BEGINS = ":\n"  # end of Codex's introduction to a summary
 
 
 def read_line(line: Entry) -> Iterator[Found]:
-    """The steps, boundaries, summaries and deliveries of one line, in order; nothing where it is no conversation."""
+    """Yield the steps, boundaries, summaries and deliveries of one line, in order. Other lines yield nothing."""
     payload, kind = object_in(line, "payload"), line.get("type")
     if not payload or kind not in ("compacted", "response_item"):
         return
-    # The uuid is the same where a fork copied the line. A tool's call and result share their id, so the time and the
-    # checksum are part of it.
+    # A fork copies a line with its uuid. A tool's call and its result share an id, so the time and the checksum are
+    # part of the uuid.
     checksum = zlib.crc32(dump_json(payload).encode("utf-8", "replace"))
     message = Message(f"{text_in(line, 'timestamp')}-{checksum:08x}", time_of(line))
     if kind == "compacted":
@@ -68,7 +68,7 @@ def _said(message: Message, payload: Entry, *, is_summary: bool) -> Iterator[Fou
 
 
 def _is_users(payload: Entry, text: str) -> bool:
-    """Whether the user wrote it; Codex puts texts of its own in the user's place."""
+    """Return whether the user wrote a text. Codex also writes its own texts in the user's place."""
     kinds = object_in(payload, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
     return _USER_TEXT in kinds if isinstance(kinds, list) else not text.lstrip().startswith(_CODEX_TEXT)
 
@@ -86,7 +86,7 @@ def _call(message: Message, payload: Entry) -> Step:
 
 
 def _as_claudes(name: str, fields: Any) -> tuple[str, Any]:
-    """A call by Claude Code's names where it has the same tool."""
+    """Return a call's name and fields in Claude Code's form, if Claude Code has the same tool."""
     command = fields.get(_SHELLS[name]) if name in _SHELLS and isinstance(fields, dict) else None
     if isinstance(command, list):  # ["bash", "-lc", "the command"]
         command = str(command[-1]) if command else None

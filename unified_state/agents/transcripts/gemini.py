@@ -1,8 +1,8 @@
-"""Chats of Gemini CLI: the steps of each line of a JSON Lines file.
+"""Gemini CLI chats: the steps of each line of a JSON Lines file.
 
-Seen with version 0.61.0. The host writes a message again when it has grown (a tool's call, then its result), always
-by the same id, so no step is stored twice. `$set` replaces the conversation by the one that the model has from then
-on: only a compression in it is new. The tools that Claude Code has too get its names.
+Tested with version 0.61.0. The host writes a message again with the same id when it has grown (first a tool's call,
+then its result), so no step is stored twice. `$set` replaces the conversation with the one that the model has from then
+on. Only a compression in it is new. Tools that Claude Code also has get its names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from unified_state.model.step import Found, Step
 
 _SUMMARY, _SUMMARY_ENDS = "<state_snapshot>", "</state_snapshot>"
-_ITS_OWN = ("<session_context>", "<state_snapshot>")  # how texts begin that it puts in the user's place
+_ITS_OWN = ("<session_context>", "<state_snapshot>")  # beginnings of texts that the host writes in the user's place
 _TOOLS = {
     "run_shell_command": "Bash",
     "read_file": "Read",
@@ -40,12 +40,12 @@ _TOOLS = {
     "web_fetch": "WebFetch",
     "google_web_search": "WebSearch",
 }
-_FIRST_THOUGHT, _FIRST_CALL = 1, 1000  # the positions of a message's parts; each call has two, for its result too
+_FIRST_THOUGHT, _FIRST_CALL = 1, 1000  # positions of a message's parts; each call takes two, one for its result
 _FAILED = ("error", "cancelled")
 
 
 def read_line(line: Entry) -> Iterator[Found]:
-    """The steps, boundaries, summaries and deliveries of one line, in order; nothing where it is no conversation."""
+    """Yield the steps, boundaries, summaries and deliveries of one line, in order. Other lines yield nothing."""
     if "$set" in line:
         yield from _compression(object_in(line, "$set"))
     elif isinstance(line.get("id"), str):
@@ -58,7 +58,7 @@ def read_line(line: Entry) -> Iterator[Found]:
 
 
 def _compression(changed: Entry) -> Iterator[Found]:
-    """The summary at the beginning of a conversation that was replaced, if there is one."""
+    """Yield the boundary and the summary of a replaced conversation, if it begins with a summary."""
     for told in objects_in(changed.get("messages")):
         text = _text(told.get("content"))
         begin = text.find(_SUMMARY)
@@ -102,7 +102,7 @@ def _call(message: Message, block: int, call: Entry) -> Iterator[Step]:
 
 
 def _result(call: Entry) -> str:
-    """The result that the model was given, part by part."""
+    """Return the result that the model received, one part after the other."""
     texts = []
     for part in objects_in(call.get("result")):
         response = object_in(object_in(part, "functionResponse"), "response")
@@ -112,7 +112,7 @@ def _result(call: Entry) -> str:
 
 
 def _text(content: Any) -> str:
-    """The text of a message, which is a text or a list of parts, some without a text."""
+    """Return the text of a message, which is a string or a list of parts. Some parts have no text."""
     if isinstance(content, str):
         return content
     return "\n".join(filter(None, (text_in(part, "text") for part in objects_in(content))))

@@ -1,7 +1,7 @@
-"""Messages of opencode, as its own interface gives them: the steps of each.
+"""Messages from opencode's own interface: the steps of each message.
 
-Seen with version 1.18.33. Each part of a message has an id of its own, which becomes the uuid of its steps. The
-tools that Claude Code has too get its names.
+Tested with version 1.18.33. Each part of a message has an id, which becomes the uuid of its steps. Tools that Claude
+Code also has get its names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FIELDS = {"filePath": "file_path", "oldString": "old_string", "newString": "new
 
 
 def read_line(line: Entry) -> Iterator[Found]:
-    """The steps, boundaries, summaries and deliveries of one message, in order."""
+    """Yield the steps, boundaries, summaries and deliveries of one message, in order."""
     info, parts = object_in(line, "info"), objects_in(line.get("parts"))
     at = time_of(object_in(info, "time").get("created"))
     if info.get("summary") is True and info.get("role") != "user":
@@ -71,7 +71,7 @@ def _of_assistant(message: Message, part: Entry) -> Iterator[Found]:
 def _of_tool(message: Message, part: Entry) -> Iterator[Step]:
     state = object_in(part, "state")
     if state.get("status") not in {"completed", "error"}:
-        return  # its input may not be whole yet
+        return  # its input may be incomplete
     name, call_id = text_in(part, "tool"), text_in(part, "callID") or None
     fields = {_FIELDS.get(key, key): value for key, value in object_in(state, "input").items()}
     yield message.call(_TOOLS.get(name, name), fields, call_id)

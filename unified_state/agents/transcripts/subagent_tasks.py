@@ -1,8 +1,8 @@
-"""The task of a subagent: the call of its parent, read from the transcripts.
+"""Find the task of a subagent: the call of its parent in the transcripts.
 
-The client does not tell the hook of a starting subagent its task, nor which call it belongs to. The call is in the
-transcript of the parent, which may be a subagent itself; once the subagent has begun, a file beside its transcript
-names the call. Several parallel calls for agents of one type may match: then all their tasks are returned.
+The client's hook for a starting subagent has neither the task nor the id of the call. The call is in the transcript of
+the parent, which may be a subagent itself. Once the subagent has begun, a file next to its transcript names the call.
+If several parallel calls match the agent's type, all their tasks are returned.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
 
     from unified_state.agents.transcripts.transcript_lines import Entry
 
-_TAIL = 1 << 19  # bytes of a transcript in which an open call is looked for
-_MOST_PARENTS = 8  # transcripts of subagents, the newest, that may hold a call of their own
-_TOOLS = ("Agent", "Task")  # what the tool is called, and was called before
+_TAIL = 1 << 19  # bytes at the end of a transcript that are searched for an open call
+_MOST_PARENTS = 8  # number of newest subagent transcripts that are searched for nested calls
+_TOOLS = ("Agent", "Task")  # current and former name of the tool
 _NAMES = tuple(f'"{tool}"'.encode() for tool in _TOOLS)
 _USUAL_TYPE = "general-purpose"
 _LONGEST_TASK = 20_000  # characters
 
 
 class _Calls:
-    """The calls for subagents in transcripts: those without a result, and the one whose result names this agent. A call
-    is the type of the agent and its task.
+    """Subagent calls in transcripts: calls without a result, and the call whose result names this agent.
+
+    A call is the type of the agent and its task.
     """
 
     def __init__(self, agent_id: str) -> None:
@@ -45,7 +46,7 @@ class _Calls:
         self.own: tuple[str, str] | None = None
 
     def take(self, line: bytes) -> None:
-        """Read a line of a transcript; most lines have no such call, and are not parsed."""
+        """Read a line of a transcript. Most lines contain no such call and are not parsed."""
         if not any(name in line for name in _NAMES) and not any(name.encode() in line for name in self.open):
             return
         for entry in parse_entries(line):
@@ -53,7 +54,7 @@ class _Calls:
                 match entry.get("type"), block.get("type"):
                     case "assistant", "tool_use":
                         self._call(block)
-                    case "user", "tool_result":  # at once where the agent runs in the background, with its id
+                    case "user", "tool_result":  # immediate for an agent in the background, with its id
                         call = self.open.pop(str(block.get("tool_use_id")), None)
                         if call and object_in(entry, "toolUseResult").get("agentId") == self._agent_id:
                             self.own = call
@@ -66,8 +67,9 @@ class _Calls:
 
 
 def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tuple[str, ...]:
-    """The task of a subagent that begins; several where more than one call matches, none where no call is written
-    yet.
+    """Return the task of a starting subagent.
+
+    Several tasks are returned if more than one call matches, and none if the call is not written yet.
     """
     folder = session_folder(transcript_path)
     calls = _Calls(agent_id)
@@ -85,34 +87,34 @@ def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tup
 
 
 def has_begun(transcript_path: str, agent_id: str) -> bool:
-    """Whether a subagent has a transcript already, and so continues with all that it was given."""
+    """Return whether a subagent already has a transcript, so that it continues with the context that it had."""
     folder = session_folder(transcript_path)
     return bool(folder) and any(agent == agent_id for _, agent in subagent_transcripts(folder))
 
 
 def _parents(folder: str) -> list[str]:
-    """The transcripts of subagents that were written to last."""
+    """Return the subagent transcripts that were written last."""
     found = []
     for path, _ in subagent_transcripts(folder):
         try:
             found.append((os.stat(path).st_mtime_ns, path))
         except OSError:
-            continue  # gone meanwhile
+            continue  # deleted since it was listed
     return [path for _, path in sorted(found, reverse=True)[:_MOST_PARENTS]]
 
 
 def _last_lines(path: str) -> list[bytes]:
-    """The whole lines near the end of a transcript."""
+    """Return the complete lines near the end of a transcript."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-            return file.read(_TAIL).split(b"\n")[:-1]  # what stands behind the last one is still being written
+            return file.read(_TAIL).split(b"\n")[:-1]  # the text after the last newline is still being written
     except OSError:
         return []
 
 
 def _begun(folder: str, but: str) -> Iterator[str]:
-    """The calls whose subagents have begun, but for one of these."""
+    """Yield the calls whose subagents have begun, except that of `but`."""
     for path in subagent_records(folder):
         if os.path.basename(path).startswith(f"agent-{but}."):
             continue
@@ -120,6 +122,6 @@ def _begun(folder: str, but: str) -> Iterator[str]:
             with open(path, encoding="utf-8", errors="replace") as file:
                 record = parse_json(file.read())
         except (OSError, ValueError):
-            continue  # gone, or being written
+            continue  # deleted, or still being written
         if isinstance(record, dict):
             yield text_in(record, "toolUseId")

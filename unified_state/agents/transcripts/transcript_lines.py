@@ -1,5 +1,5 @@
-"""Transcript files: their lines from a byte offset, the fields of their entries, the steps that a reader makes of
-them, and the folder that the client keeps beside them.
+"""Read transcript files: lines from a byte offset, fields of entries, steps, and the folder that the client keeps next
+to them.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     Read = Callable[[Entry], Iterator[Found]]
 
 
-_CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"  # Gemini CLI's, round the output of a hook
-_ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second one also stands inside of entries that begin as the first
+_CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"  # Gemini CLI's marks around the output of a hook
+_ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second also occurs inside entries that begin with the first
 
 
 def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tuple[int, bytes]]:
-    """The lines from a byte offset on, each with the offset behind it.
+    """Yield the lines from a byte offset on, each with the offset after it.
 
-    A last line without its newline is still being written and is left for the next time; with `to_end`, for files that
-    nobody writes to any more, it counts if it is whole.
+    A last line without a newline is still being written and is left for the next call. With `to_end`, for files that
+    are complete, it is read if it is valid.
     """
-    with open(path, "rb", buffering=1 << 18) as file:  # pathlib costs the hooks 5 ms
+    with open(path, "rb", buffering=1 << 18) as file:  # importing pathlib costs the hooks 5 ms
         file.seek(offset)
         for line in file:
             whole = line.endswith(b"\n")
@@ -42,8 +42,9 @@ def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tupl
 
 
 def parse_entries(line: bytes) -> list[Entry]:
-    """The entries of a line: one as a rule, none if it is damaged; the second half where half an entry was left before
-    it.
+    """Return the entries of a line: usually one, none if the line is damaged.
+
+    If a write was interrupted in the line, the complete entry after the interrupted one is returned.
     """
     text = line.decode("utf-8", "replace")
     entry = _parsed(text)
@@ -54,34 +55,34 @@ def parse_entries(line: bytes) -> list[Entry]:
 
 
 def text_in(holder: Entry, name: str) -> str:
-    """A field as text; empty if it is missing or not text."""
+    """Return a field as text, or "" if it is missing or not text."""
     value = holder.get(name)
     return value if isinstance(value, str) else ""
 
 
 def object_in(holder: Entry, name: str) -> Entry:
-    """A field as an object; empty if it is missing or no object."""
+    """Return a field as an object, empty if it is missing or not an object."""
     value = holder.get(name)
     return value if isinstance(value, dict) else {}
 
 
 def objects_in(values: Any) -> list[Entry]:
-    """The objects of a list; none if it is no list."""
+    """Return the objects of a list, or an empty list if `values` is not a list."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def texts_in(values: Any) -> str:
-    """The texts of the parts of a message, a line each; the message itself where it is a text."""
+    """Return the texts of a message's parts, one on each line, or the message itself if it is a string."""
     return values if isinstance(values, str) else "\n".join(text_in(part, "text") for part in objects_in(values))
 
 
 def time_of(entry: Entry) -> int:
-    """When an entry was written, in milliseconds; 0 where it does not tell."""
+    """Return the time of an entry in milliseconds, or 0 if it has none."""
     return to_milliseconds(entry.get("timestamp")) or 0
 
 
 class Message:
-    """One message of a transcript, and the records that a reader makes of it: they share its uuid and its time."""
+    """One message of a transcript. It makes the records of a reader, which share its uuid and its time."""
 
     __slots__ = ("agent", "at", "uuid")
 
@@ -89,19 +90,19 @@ class Message:
         self.uuid, self.at, self.agent = uuid, at, agent
 
     def step(self, kind: str, text: str, block: int = 0, **more: Any) -> Step:
-        """A step of this message; `block` tells its steps apart."""
+        """Return a step of this message. `block` distinguishes its steps."""
         return Step(uuid=self.uuid, block=block, kind=kind, at=self.at, text=text, agent=self.agent, **more)
 
     def call(self, tool: str, fields: Any, tool_use_id: str | None, block: int = 0) -> Step:
-        """A tool call, its input as JSON."""
+        """Return the step of a tool call with its input as JSON."""
         return self.step(TOOL_CALL, dump_json(fields), block, tool=tool, tool_use_id=tool_use_id)
 
     def result(self, text: str, tool_use_id: str | None, block: int = 0, *, is_error: bool = False) -> Step:
-        """The result of a tool call."""
+        """Return the step of a tool result."""
         return self.step(TOOL_RESULT, text, block, tool_use_id=tool_use_id, is_error=is_error)
 
     def compaction(self, summary: str) -> tuple[Boundary, Summary]:
-        """The end of what came before, and the summary in its place."""
+        """Return the boundary that ends the earlier conversation, and the summary that replaces it."""
         return Boundary(uuid=self.uuid, at=self.at), Summary(uuid=self.uuid, at=self.at, text=summary)
 
 
@@ -114,23 +115,25 @@ def _parsed(text: str) -> Entry | None:
 
 
 def session_of(entry: Entry) -> str | None:
-    """The session that an entry says it belongs to."""
+    """Return the session id in an entry."""
     return text_in(entry, "sessionId") or None
 
 
 def cwd_of(entry: Entry) -> str | None:
-    """The folder that the client was in when it wrote an entry."""
+    """Return the working folder of the client when it wrote an entry."""
     return text_in(entry, "cwd") or None
 
 
 def parent_of(entry: Entry) -> str | None:
-    """The session that a fork copied an entry from; only assistant entries tell."""
+    """Return the session from which a fork copied an entry. Only assistant entries name it."""
     parent = text_in(entry, "requestSessionId")
     return parent if parent and parent != entry.get("sessionId") else None
 
 
 def usage_of(entry: Entry) -> Usage | None:
-    """The size of the conversation that the API reported with an answer; None for other entries and for subagents."""
+    """Return the conversation size that the API reported with an answer, or None for other entries and for
+    subagents.
+    """
     message = {} if entry.get("isSidechain") else object_in(entry, "message")
     usage = object_in(message, "usage")
     if not usage:
@@ -140,8 +143,9 @@ def usage_of(entry: Entry) -> Usage | None:
 
 
 def continuation_of(entry: Entry) -> Continuation | None:
-    """The entry that a prompt continues; None where the entry is no prompt (text in the user's place, no tool's
-    result).
+    """Return the entry that a prompt continues, or None if the entry is not a prompt.
+
+    A prompt is text in the user's place that is not the result of a tool.
     """
     uuid, at = text_in(entry, "uuid"), to_milliseconds(entry.get("timestamp"))
     is_users = entry.get("type") == "user" and isinstance(entry.get("message"), dict)
@@ -155,7 +159,7 @@ def continuation_of(entry: Entry) -> Continuation | None:
 
 
 def without_context(prompt: str) -> str:
-    """A prompt without the text of a hook, which Gemini CLI puts before the first prompt of a session."""
+    """Return a prompt without the hook output that Gemini CLI puts before the first prompt of a session."""
     while prompt.startswith(_CONTEXT_BEGINS):
         _, found, prompt = prompt.partition(_CONTEXT_ENDS)
         if not found:
@@ -167,16 +171,16 @@ def without_context(prompt: str) -> str:
 TRANSCRIPT_END = ".jsonl"
 _RECORD_END = ".meta.json"
 _SUBAGENTS = "subagents"
-_HOOK_OUTPUT = "hook-"  # what a hook printed and the client found too long: a hook's, not a tool's
+_HOOK_OUTPUT = "hook-"  # prefix of a hook's output that the client found too long, in contrast to a tool's
 
 
 def session_folder(transcript_path: str) -> str:
-    """The folder of a session, which need not exist."""
+    """Return the folder of a session, which may not exist."""
     return transcript_path.removesuffix(TRANSCRIPT_END)
 
 
 def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
-    """The transcripts of a session's subagents, each with the agent's id."""
+    """Yield the transcripts of a session's subagents, each with the agent's id."""
     for path in _files_in(os.path.join(folder, _SUBAGENTS)):
         name = os.path.basename(path)
         if name.startswith("agent-") and name.endswith(TRANSCRIPT_END):
@@ -184,12 +188,12 @@ def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def subagent_records(folder: str) -> list[str]:
-    """What the client notes of each subagent beside its transcript, as soon as it has begun."""
+    """Return the files that the client writes next to each subagent's transcript when the subagent begins."""
     return [path for path in _files_in(os.path.join(folder, _SUBAGENTS)) if path.endswith(_RECORD_END)]
 
 
 def tool_result_files(folder: str) -> list[str]:
-    """The results that were too long for the transcript."""
+    """Return the files of results that were too long for the transcript."""
     paths = _files_in(os.path.join(folder, "tool-results"))
     return [path for path in paths if not os.path.basename(path).startswith(_HOOK_OUTPUT)]
 

@@ -1,4 +1,4 @@
-"""Other hosts: the reader of a session's transcript, the host that wrote a transcript, and the events of its hooks."""
+"""Support for other hosts: select a transcript reader, recognise a transcript's host, and adapt hook events."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from unified_state.agents.transcripts.transcript_lines import Entry, Read
     from unified_state.model.hook_event import HookEvent
 
-# The names of a field of hook events, beside Claude Code's.
+# Names of hook event fields in other hosts, in addition to Claude Code's.
 _SESSION_IDS = ("conversation_id", "sessionId", "sessionID")
 _ANSWERS = ("prompt_response", "last_message", "text")
 
 
 def host_reader(session_id: str) -> Read:
-    """The reader of a session's transcript; one that yields nothing where its form is not known."""
+    """Return the reader of a session's transcript. For an unknown format, return one that yields nothing."""
     host = host_of(session_id)
     if host is None or host.transcript is None:
         return lambda _line: iter(())
@@ -27,7 +27,7 @@ def host_reader(session_id: str) -> Read:
 
 
 def told_by_host(line: Entry) -> tuple[str, str | None] | None:
-    """The session and the folder that the first line of another host's transcript tells; None for any other line."""
+    """Return the session and the folder in the first line of another host's transcript, or None for any other line."""
     codex_id = text_in(object_in(line, "payload"), "id")
     if line.get("type") == "session_meta" and codex_id:
         return HOSTS["codex"].session_id(codex_id), text_in(line["payload"], "cwd") or None
@@ -37,7 +37,7 @@ def told_by_host(line: Entry) -> tuple[str, str | None] | None:
 
 
 def adapted(event: HookEvent, host: Host, event_name: str) -> HookEvent:
-    """A hook event of a host by our names, its session under an id that no other host has."""
+    """Return a host's hook event with our field names and a session id that is unique across hosts."""
     given = event.session_id or next(filter(None, map(event.text, _SESSION_IDS)), "")
     roots = event.extra.get("workspace_roots")
     folder = event.cwd or (str(roots[0]) if isinstance(roots, list) and roots else "")

@@ -19,7 +19,7 @@ _DAY = len("2026-01-01")
 
 
 def told(breaches: Sequence[Breach]) -> str:
-    """The answer for the strictest of them, a line each."""
+    """Return the answer for the strictest breaches, one on each line."""
     lines = [_line(breach) for breach in breaches[:_MOST] if breach.mode == breaches[0].mode]
     refs = " ".join(breach.constraint.ref for breach in breaches[: len(lines)])
     lines.append(f"Only the user can lift it, in a terminal of their own: unified-state constraint lift {refs}")

@@ -1,6 +1,6 @@
-"""Patterns of a scope: `*` is any run of characters, `?` one of them, `**` any number of folders.
+"""Patterns of a scope. `*` matches any characters, `?` one character, and `**` any number of folders.
 
-There are no regular expressions: a match takes at most the product of both lengths, whatever the pattern.
+There are no regular expressions, so a match takes at most the product of both lengths for every pattern.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 
 def has_wildcard(pattern: str) -> bool:
-    """Whether a pattern matches more than one text."""
+    """Return whether a pattern can match more than one text."""
     return "*" in pattern or "?" in pattern
 
 
 def glob_matches(pattern: str, text: str) -> bool:
-    """Whether a whole text is what a pattern says."""
+    """Return whether a pattern matches a whole text."""
     if not has_wildcard(pattern):
         return pattern == text
     return _fits(pattern, text, "*", lambda wanted, sign: wanted in ("?", sign))
 
 
 def path_matches(pattern: str, path: str) -> bool:
-    """Whether a path, with `/` and relative to where the pattern counts from, is meant by a pattern, or lies in a
-    folder that is.
+    """Return whether a pattern matches a path, or a folder that contains the path.
 
-    A pattern without `/` is meant at any depth, as in .gitignore.
+    The path uses `/` and is relative to the pattern's root. A pattern without `/` matches at any depth, as in
+    .gitignore.
     """
     wanted = _segments(pattern)
     if "/" not in pattern.rstrip("/"):
@@ -36,7 +36,7 @@ def path_matches(pattern: str, path: str) -> bool:
 
 
 def lies_within(pattern: str, folder: str) -> bool:
-    """Whether what a pattern with a fixed beginning means lies in a folder (`.`: all of it does)."""
+    """Return whether all matches of a pattern with a fixed beginning are in a folder (`.`: the root)."""
     fixed = []
     for name in _segments(pattern):
         if has_wildcard(name):
@@ -51,7 +51,7 @@ def _segments(pattern: str) -> list[str]:
 
 
 def _fits(pattern: Sequence[str], text: Sequence[str], star: str, is_same: Callable[[str, str], bool]) -> bool:
-    """Whether the whole text fits; only the last star is ever tried again, so that nothing can explode."""
+    """Return whether the whole text matches. Only the last star is retried, so the time stays bounded."""
     wanted = at = after_star = begun = 0
     while at < len(text):
         if wanted < len(pattern) and pattern[wanted] == star:

@@ -1,9 +1,9 @@
-"""Bring a command and a pattern of commands into one form, and find the files that a command changes.
+"""Normalise a command or a pattern of commands, and find the files that a command changes.
 
-In that form the order and the spelling of options do not matter: `git -C x push origin -fu main` is the program `git`,
-the operands `push origin main` and the options `--force` and `--set-upstream`. Words of an unknown program stay as they
-are. Files are known by redirections and by the operands of programs that are known to change files; what `make` or a
-script changes cannot be read from a command.
+In the normal form the order and the spelling of options do not matter: `git -C x push origin -fu main` is the program
+`git`, the operands `push origin main` and the options `--force` and `--set-upstream`. Words of an unknown program stay
+unchanged. Changed files are found from redirections and from the operands of programs that change files. Files that
+`make` or a script changes cannot be found in a command.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unified_state.lib.shell import SimpleCommand
 
 
-# Options that take the next word, by program or program and first operand.
+# Options that take the next word as a value, by program or by program and first operand.
 _VALUED = {
     "git": "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source",
     "git push": "-o --push-option --repo --receive-pack --exec",
@@ -39,7 +39,7 @@ _VALUED = {
     "curl": "-X -H -d -o -u -F -A -e -b -c -T --request --header --data --output --user --form", "wget": "-O -o -P",
     "psql": "-c -f -d -h -p -U --command --file --dbname --host --port --username", "terraform": "",
 }  # fmt: skip
-# What short options stand for, by program or program and first operand. Programs named here bundle them: `-rf`.
+# Long names of short options, by program or by program and first operand. These programs accept bundles such as `-rf`.
 _SHORT = {
     "git push": "f=--force d=--delete n=--dry-run u=--set-upstream q=--quiet v=--verbose 4=--ipv4 6=--ipv6",
     "git commit": "a=--all n=--no-verify s=--signoff e=--edit p=--patch q=--quiet v=--verbose i=--include o=--only",
@@ -57,7 +57,7 @@ _SHORT = {
     "chmod": "R=--recursive f=--silent", "chown": "R=--recursive f=--silent h",
     "npm": "g=--global D=--save-dev f=--force",
 }  # fmt: skip
-_WHOLE = {"--force", "--all", "--delete"}  # are other options' beginnings, and options themselves
+_WHOLE = {"--force", "--all", "--delete"}  # complete options that are also prefixes of other options
 _LEAST_ABBREVIATION = 4
 
 
@@ -70,7 +70,7 @@ class Invocation(Record):
 
 
 def read_invocation(words: list[str]) -> Invocation:
-    """The one form of a command's words, or of a pattern's."""
+    """Return the normal form of a command's words, or of a pattern's."""
     program = program_name(words[0])
     reading = _Reading(program)
     at, is_open = 1, True
@@ -87,7 +87,9 @@ def read_invocation(words: list[str]) -> Invocation:
 
 
 def covers(pattern: Invocation, command: Invocation) -> bool:
-    """Whether a pattern means a command: the same program, its operands at the beginning, all of its options."""
+    """Return whether a pattern covers a command: the same program, the same first operands, and all options of the
+    pattern.
+    """
     operands = command.operands[: len(pattern.operands)]
     return (
         glob_matches(pattern.program, command.program)
@@ -102,12 +104,12 @@ def _is_option(wanted: str, option: str) -> bool:
         return True
     if has_wildcard(wanted):
         return glob_matches(wanted, option)
-    name = option.partition("=")[0]  # that of a long one may be cut short
+    name = option.partition("=")[0]  # a long option may be abbreviated
     return name not in _WHOLE and len(name) > _LEAST_ABBREVIATION and name[:2] == "--" and wanted.startswith(name)
 
 
 class _Reading:
-    """One command as read so far; the first operand may choose other tables of options."""
+    """The state of reading one command. The first operand may select other tables of options."""
 
     def __init__(self, program: str) -> None:
         self.program = program
@@ -122,13 +124,13 @@ class _Reading:
         self._short = {sign: (names or f"-{sign}").split(",") for sign, _, names in bundled}
 
     def operand(self, word: str) -> None:
-        """A word that is no option."""
+        """Add a word that is not an option."""
         if not self.operands and f"{self.program} {word}" in _VALUED | _SHORT:
             valued = set() if self.program == "git" else self._valued
             self._know(f"{self.program} {word}")
             self._valued |= valued
             if self.program == "git":
-                self.options.clear()  # those before the subcommand are git's own
+                self.options.clear()  # options before the subcommand belong to git itself
         if self.key == "git push" and self.operands:
             if word.startswith("+"):
                 self.options.add("--force")
@@ -137,7 +139,7 @@ class _Reading:
         self.operands.append(word)
 
     def option(self, word: str, following: list[str]) -> int:
-        """An option; how many of the words behind it are its value."""
+        """Add an option and return how many of the following words are its value."""
         name = word.partition("=")[0]
         if word.startswith("--"):
             takes = word in self._valued and bool(following)
@@ -169,11 +171,11 @@ _WHOLE_FOLDERS = {"chgrp", "chmod", "chown", "git", "mv", "rm"}
 _IN_PLACE = {"perl": "-i", "ruby": "-i", "sed": "-i"}
 _GIT = {"checkout", "clean", "mv", "restore", "rm"}
 _OUTPUTS = {"curl": ("-o=", "--output="), "dd": ("of=",), "wget": ("-O=", "--output-document=")}
-_LEAST_OPERANDS = 2  # of a program that changes the last one
+_LEAST_OPERANDS = 2  # of a program that changes its last operand
 
 
 class Touched(Record):
-    """A path that is changed, as it is written, and whether all that lies in it is changed too."""
+    """A changed path as written, the folder it is relative to, and whether everything in it is changed too."""
 
     path: str
     folder: str
@@ -193,7 +195,7 @@ def changed_files(command: SimpleCommand) -> Iterator[Touched]:
 
 
 def named_files(command: SimpleCommand) -> Iterator[Touched]:
-    """All that a command may speak of: its words and redirections."""
+    """Yield all words and redirections of a command, any of which may name a file."""
     for path in (*command.targets, *command.words[1:]):
         yield Touched(path, _folder(command, None))
 
@@ -215,14 +217,14 @@ def _operands(invocation: Invocation, words: list[str]) -> tuple[str, ...]:
 
 
 def _named_outputs(invocation: Invocation) -> tuple[str, ...]:
-    """The files that options name: `curl -o FILE`, `dd of=FILE`."""
+    """Return the files that options name: `curl -o FILE`, `dd of=FILE`."""
     beginnings = _OUTPUTS.get(invocation.program)
     named = (*invocation.operands, *invocation.options) if beginnings else ()
     return tuple(word.partition("=")[2] for word in named if word.startswith(beginnings or ()))
 
 
 def _targets(words: list[str]) -> tuple[str, ...]:
-    """The folder that `-t` or `--target-directory` names."""
+    """Return the folder that `-t` or `--target-directory` names."""
     for at, word in enumerate(words):
         if word in ("-t", "--target-directory"):
             return tuple(words[at + 1 : at + 2])
@@ -232,7 +234,7 @@ def _targets(words: list[str]) -> tuple[str, ...]:
 
 
 def _bundles_i(words: list[str]) -> bool:
-    """Whether an `i` is among bundled short options: `perl -pi -e …`."""
+    """Return whether bundled short options contain `i`: `perl -pi -e …`."""
     return any(word[:1] == "-" and word[1:2] != "-" and word[1:].isalpha() and "i" in word for word in words)
 
 

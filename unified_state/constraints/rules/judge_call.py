@@ -1,8 +1,8 @@
-"""Judge a tool call against the constraints. Of each kind of pattern that a constraint has (commands, paths, tools) one
-has to fit; a command and a path have to fit the same simple command.
+"""Match a tool call against the constraints.
 
-Paths alone are about what changes files; together with a tool, about that tool. What the line of a shell does is read
-by parsing it, never by looking for a text in it.
+For each kind of pattern in a constraint (commands, paths, tools) one pattern has to match. A command and a path have to
+match the same simple command. Paths alone cover calls that change files. Paths together with a tool cover calls of that
+tool. The effect of a shell line is found by parsing it, never by a text search in it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 _CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
 _MOST_COMMANDS = 5_000  # in one line
-_MOST_FILES = 500  # of one line that are compared with the patterns of one constraint
+_MOST_FILES = 500  # of one line, compared with the patterns of one constraint
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
 
 
 class Forms(Record):
-    """The ways to write where a path leads: absolute, and relative to the worktree; as written and without symlinks."""
+    """The spellings of a path's target: absolute and relative to the worktree, as written and without symlinks."""
 
     absolute: tuple[str, ...]
     relative: tuple[str, ...]
 
 
 class Judge:
-    """Judges one call of a tool. `locate` tells where a path leads that is written in some folder."""
+    """Matches one call of a tool. `locate` resolves a path that is written in a folder."""
 
     def __init__(self, tool: str, given: Mapping[str, Any], locate: Callable[[str, str], Forms]) -> None:
         self._tool = tool
@@ -48,7 +48,7 @@ class Judge:
         self._commands: list[SimpleCommand] | None = None
 
     def breaches(self, constraints: Iterable[Enforced]) -> list[Breach]:
-        """The constraints that the call is about, the strictest first."""
+        """Return the constraints that the call breaches, the strictest first."""
         found = [breach for constraint in constraints if (breach := self._breach(constraint)) is not None]
         return sorted(found, key=lambda breach: -MODES.index(breach.mode))
 
@@ -68,7 +68,7 @@ class Judge:
     def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
         if constraint.commands and not _names_a_program(constraint.commands, line):
             return None
-        from unified_state.lib.shell import UnreadableError  # most calls need no more than a look
+        from unified_state.lib.shell import UnreadableError  # most calls need only the cheap check
 
         try:
             matched = self._matched(constraint)
@@ -129,7 +129,7 @@ class Judge:
 
 
 def _names_a_program(patterns: Sequence[str], line: str) -> bool:
-    """Whether a line may run a program of the patterns: a look that is right whenever it says no."""
+    """Return whether a line may run a program of the patterns. The check is cheap, and False is always correct."""
     bare = line.translate(_QUOTING)
     names = [pattern.split()[0].rsplit("/", 1)[-1] for pattern in patterns]
     return any(has_wildcard(name) or name in bare for name in names)

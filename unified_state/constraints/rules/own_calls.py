@@ -1,5 +1,6 @@
-"""Whether a line of the shell runs our own program with its environment changed. By its environment the program knows
-that an agent started it, so the user is asked about such a line.
+"""Detect shell lines that run our program with a changed environment.
+
+From its environment the program knows that an agent started it. So the user is asked about such a line.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 _PROGRAM, _PACKAGE = "unified-state", "unified_state"
 _MOST_COMMANDS = 5_000  # in one line
-# What changes the environment of what it runs, or of what comes after it in the line.
+# Commands that change the environment of the program that they run, or of later commands in the line.
 _CHANGES = {"declare", "doas", "env", "exec", "export", "runuser", "su", "sudo", "typeset", "unset"}
-# What runs it outside of the agent's session: at another terminal, by another process.
+# Commands that run a program outside of the agent's session: at another terminal, or from another process.
 _MOVES = {"at", "batch", "chroot", "expect", "nsenter", "screen", "script", "setsid", "socat", "ssh", "systemd-run"}
 _MOVES |= {"tmux", "unbuffer", "unshare"}
 _READ_LINES = {"ash", "bash", "dash", "eval", "fish", "ksh", "sh", "zsh"}
@@ -28,7 +29,7 @@ _TELLING_BEGINNINGS = ("CLAUDE", "UNIFIED_STATE_")
 
 
 def runs_us_changed(line: str) -> bool:
-    """Whether it does, also where the line cannot be read to its end."""
+    """Return whether a line runs our program with a changed environment. A line that cannot be parsed counts as one."""
     is_changed = False
     try:
         commands = list(islice(commands_run(line), _MOST_COMMANDS + 1))
@@ -42,8 +43,8 @@ def runs_us_changed(line: str) -> bool:
 
 
 def _changes(command: SimpleCommand) -> bool:
-    """Whether a command changes the environment of those that come after it, or of the one that it runs."""
-    if not command.words:  # only what was exported is changed by a mere assignment
+    """Return whether a command changes the environment of later commands, or of the program that it runs."""
+    if not command.words:  # a plain assignment changes only exported variables
         names = [word.partition("=")[0].removesuffix("+") for word in command.assigned]
         return any(name in _TELLING or name.startswith(_TELLING_BEGINNINGS) for name in names)
     name = program_name(command.words[0])

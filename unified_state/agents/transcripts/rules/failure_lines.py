@@ -1,5 +1,6 @@
-"""The lines of an output that tell of failures: first those that name a place (`limiter.py:12: undefined: bucket`),
-since they say where to go on.
+"""Extract the lines of an output that report failures.
+
+Lines that name a place (`limiter.py:12: undefined: bucket`) are first, because they show where to continue.
 """
 
 from __future__ import annotations
@@ -15,16 +16,26 @@ if TYPE_CHECKING:
 _MOST, _MOST_LOCATED = 3, 2
 _SHORTEST, _LONGEST = 12, 200  # characters
 _LONGEST_PLACE = 200
-_TRACES = ("FAIL", "rror", "ERROR", "panic:", "fatal:", "xception: ", "not ok", "\nE   ")  # where to look closer
+_TRACES = (
+    "FAIL",
+    "rror",
+    "ERROR",
+    "panic:",
+    "fatal:",
+    "xception: ",
+    "not ok",
+    "\nE   ",
+)  # cheap search before each line is checked
 _STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "panic:", "fatal:", "E   ", "not ok")
 _MARKS = ("Error:", "error:", "Exception: ", ": error ", " FAILED")
-# What the client answers in place of an output: nothing has run.
+# The client's answers in place of an output. They mean that nothing ran.
 _NOT_RUN = ("<tool_use_error>", "The user doesn't want to proceed", "Permission to use ")
 
 
 def failing_lines(end: str, command: str, *, is_error: bool) -> list[str]:
-    """The lines at the end of a command's output that tell of failures; where it is an error and no line tells, the
-    last one.
+    """Return the lines at the end of a command's output that report failures.
+
+    If the output is an error and no line reports a failure, return its last line.
     """
     if not end or end.startswith(_NOT_RUN) or (command and not is_error and only_prints(command)):
         return []
@@ -40,14 +51,14 @@ def failing_lines(end: str, command: str, *, is_error: bool) -> list[str]:
 
 
 def names_place(line: str) -> bool:
-    """Whether a line says where in which file something is wrong: `src/a.py:12:5: …`."""
+    """Return whether a line names the place of a problem: `src/a.py:12:5: …`."""
     path, _, rest = line[:_LONGEST_PLACE].partition(":")
     number, colon, _ = rest.partition(":")
     return number.isdigit() and bool(colon) and is_file(path)
 
 
 def _lines_with(words: Iterable[str], text: str) -> list[str]:
-    """The lines of a text in which one of the words stands, in order."""
+    """Return the lines of a text that contain one of the words, in order."""
     ends: dict[int, int] = {}
     for word in words:
         position = text.find(word)

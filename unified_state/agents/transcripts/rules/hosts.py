@@ -1,7 +1,7 @@
-"""The hosts that call our hooks, beside Claude Code: one row each, nothing but data.
+"""The hosts other than Claude Code that call our hooks. Each is one row of data.
 
-Five of them took Claude Code's contract over, others only its idea. What a row says was seen in a run of the version it
-names, or else stands in the host's own documents.
+Five of them adopted Claude Code's contract, others only its idea. A row states only what was observed in a run of the
+version that it names, or what the host's documentation says.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# How the context that a hook adds is written.
+# Format of the context that a hook adds.
 NESTED, FLAT, SNAKE_CASE, FLAT_AND_NESTED = "nested", "flat", "snake case", "flat and nested"
-# How a handler stands in the host's file: in groups as Claude Code's, as an entry of a list, or in a program of ours.
+# Layout of a handler in the host's file: in groups as in Claude Code, as an entry of a list, or in a plugin program.
 GROUPS, SHELL_LINES, COMMANDS, PLUGIN = "groups", "shell lines", "commands", "plugin"
 
 
 class Host(Record):
-    """One host. `events` gives for each of its events that we listen to the event of ours that it is.
+    """One host. `events` maps each of its events that we handle to our event name.
 
-    `timeout_unit` is how many of its units make a second. `context_events` are its events whose hooks may add context,
-    `characters` how many one output may have. `says_compact`: it starts a session anew after a compaction; where it
-    does not, what was lost is given back with the next of its context events. `transcript` names how its transcripts
-    are read; None where only what its hooks tell is archived. `tried` is the version it was run with; empty where all
-    is from its documents. `own_file`: its file holds nothing but ours. `options` is what else a handler needs in
-    its file. `next_step` is what its users have to know or do once our hooks are in it. `shell_variable` is set in the
-    environment of the commands that its agent runs, `session_variable` holds the session's id there; empty where none
-    is known.
+    `timeout_unit` is the number of its timeout units in a second. `context_events` are the events whose hooks may add
+    context. `characters` is the limit of one output. `says_compact` means that the host starts a session again after a
+    compaction. Without it, the lost context is restored with the next of its context events. `transcript` names the
+    transcript reader. It is None if only the data of hook events is archived. `tried` is the version that was tested,
+    or empty if the row relies on documentation. `own_file` means that the file contains only our entries. `options` are
+    further fields that a handler needs. `next_step` is what users have to know or do after the installation.
+    `shell_variable` is set in the environment of the agent's commands, and `session_variable` holds the session id
+    there. Both are empty if unknown.
     """
 
     name: str
@@ -53,7 +53,9 @@ class Host(Record):
     next_step: str = ""
 
     def session_id(self, given: str) -> str:
-        """The id under which a session of this host is kept: hosts do not know of each other's ids."""
+        """Return the stored id of this host's session. The prefix is needed because ids of different hosts may be
+        equal.
+        """
         return f"{self.name}{HOST_MARK}{given}" if given else ""
 
 
@@ -74,7 +76,9 @@ _HOSTS = (
         context_events=_PROMPTS,
         says_compact=True,
         transcript="codex",
-        options={"additionalContextLimit": 10_000},  # tokens; of more than 2,500 it shows the model both ends only
+        options={
+            "additionalContextLimit": 10_000
+        },  # in tokens; of more than 2,500 the host shows the model both ends only
         shell_variable="CODEX_THREAD_ID",
         session_variable="CODEX_THREAD_ID",
         next_step="Codex runs new hooks only once you trust them: it asks when it starts, and `/hooks` shows them",
@@ -85,7 +89,7 @@ _HOSTS = (
         tried="0.61.0",
         project_file=".gemini/settings.json",
         user_file=".gemini/settings.json",
-        # Its PreCompress comes before every request, whether or not anything is compressed.
+        # The host sends PreCompress before every request, even if nothing is compressed.
         events={
             "SessionStart": "SessionStart",
             "BeforeAgent": "UserPromptSubmit",
@@ -153,7 +157,7 @@ _HOSTS = (
         name="vscode",
         title="VS Code",
         tried="",
-        project_file=".github/hooks/unified-state.json",  # Copilot CLI reads this folder too: one file serves both
+        project_file=".github/hooks/unified-state.json",  # Copilot CLI also reads this folder, so one file serves both
         user_file=".copilot/hooks/unified-state.json",
         events=_AFTER_TOOLS,
         context_events=_TOOLS,
@@ -182,22 +186,22 @@ _HOSTS = (
     ),
 )
 HOSTS = {host.name: host for host in _HOSTS}
-# What an agent's commands find set in their environment, Claude Code's first; a person's own terminal has none of it.
+# Environment variables of an agent's commands, Claude Code's first. A person's terminal has none of them.
 AGENT_VARIABLES = ("CLAUDECODE", *dict.fromkeys(host.shell_variable for host in _HOSTS if host.shell_variable))
 
 
 def host_of(session_id: str) -> Host | None:
-    """The host that a session ran in; None for Claude Code."""
+    """Return the host of a session, or None for Claude Code."""
     name, mark, _ = session_id.partition(HOST_MARK)
     return HOSTS.get(name) if mark else None
 
 
 def session_in(environ: Mapping[str, str]) -> str | None:
-    """The session whose agent started a command with this environment; None where the environment names none."""
+    """Return the session whose agent started a command with this environment, or None if no variable names one."""
     told = (host.session_id(environ.get(host.session_variable, "")) for host in _HOSTS)
     return environ.get("CLAUDE_CODE_SESSION_ID") or next(filter(None, told), None)
 
 
 def is_agents(environ: Mapping[str, str]) -> bool:
-    """Whether an environment is that of an agent's command: it names an agent, or the session of one."""
+    """Return whether an environment belongs to an agent's command, because it names an agent or an agent's session."""
     return any(map(environ.get, AGENT_VARIABLES)) or session_in(environ) is not None

@@ -1,9 +1,9 @@
-"""The parts of a prompt that are the user's own words. Only these can bind.
+"""Extract the parts of a prompt that the user wrote. Only these can create binding rules.
 
-What the client, a hook, a file, a web page, a mail or a log put into the user's place is left out: tagged blocks
+Text that a client, a hook, a file, a web page, a mail or a log put into the user's place is left out: tagged blocks
 (`<system-reminder>`, `<pasted_content>`, `<task-notification>`, echoes of commands), fenced and indented code, quoted
-lines, a quoted mail, the plan that the client hands over, long blocks without a list. In doubt a part is not the
-user's. Invariant: every passage is a slice of the prompt.
+lines, a quoted mail, the plan that the client hands over, and long blocks without a list. If in doubt, a part does not
+count as the user's. Invariant: every passage is a slice of the prompt.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What the client, and no person, begins a prompt with.
+# Beginnings of prompts that the client writes and people do not.
 _MACHINE_OPENINGS = (
     "Stop hook feedback:",
-    "Implement the following plan:",  # the model's own, which the user approved
+    "Implement the following plan:",  # the model's plan, which the user approved
     "Base directory for this skill:",
     "Caveat: The messages below were generated",
     "This session is being continued from a previous conversation",
     "[Request interrupted",
 )
-# Tags of the client's and ours whose text is never the user's; without its end such a tag hides all that follows.
+# Tags of the client and of our output. Their text is never the user's. Without an end tag such a tag hides all text
+# after it.
 _MACHINE_TAGS = (
     "bash-", "command-", "ide_", "local-command-", "pasted_content", "persisted-output", "session-start-hook",
     "system-reminder", "task-", "teammate-message", "tool_use_error", "unified-state-", "user-prompt-submit-hook",
@@ -32,23 +33,24 @@ _FENCES = ("```", "~~~")
 _FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "[Pasted text ", "[Image ", "[Attached ")
 _MAIL_BEGINS = ("-----Original Message", "Begin forwarded message", "---------- Forwarded message")
 
-# Words before a rule that change nothing of it: "Please, never push."
+# Words before a rule that do not change its meaning: "Please, never push."
 _OPENERS = {
     "actually", "again", "also", "and", "attention", "btw", "but", "from", "here", "hey", "important", "just", "no",
     "note", "now", "oh", "ok", "okay", "on", "please", "remember", "reminder", "rule", "so", "then", "yeah", "yes",
 }  # fmt: skip
-_WIDE_ENDINGS = "\u3002\uff01\uff1b"  # of Chinese and Japanese sentences, with no space behind them
+_WIDE_ENDINGS = "\u3002\uff01\uff1b"  # ends of Chinese and Japanese sentences, which need no space after them
 _ENDINGS, _ASIDES = ".!;\n", ",:-\u2013\u2014*\u2022)( \t0123456789."
-_BEGINNINGS = f"?\uff1f{_ENDINGS}{_WIDE_ENDINGS}"  # signs behind which a sentence may begin
+_BEGINNINGS = f"?\uff1f{_ENDINGS}{_WIDE_ENDINGS}"  # characters after which a sentence may begin
 _BULLETS = set("-*\u2022+0123456789")
 _LEAST_WORDS, _MOST_LINES, _LONGEST_PARAGRAPH = 3, 8, 2_000
 _CHARACTERS_OF_A_WORD = 2  # in Chinese and Japanese
-_MOST_TAGS = 200  # different ones in a prompt; what has more is no person's
+_MOST_TAGS = 200  # distinct tags in a prompt; people never write more
 
 
 def own_passages(prompt: str) -> list[str]:
-    """The paragraphs of a prompt that its user wrote, in order; what follows a block that nobody typed may belong to
-    it.
+    """Return the paragraphs of a prompt that its user wrote, in order.
+
+    The search stops at a block that was not typed, because the text after it may belong to the block.
     """
     if prompt.lstrip().startswith(_MACHINE_OPENINGS):
         return []
@@ -63,8 +65,9 @@ def own_passages(prompt: str) -> list[str]:
 
 
 def said_in(passages: list[str], text: str) -> str | None:
-    """The words of a passage that make a text's statement by themselves; None if there are none. A part of a sentence
-    may say the opposite, and a question says nothing.
+    """Return the words of a passage that state a text in full, or None.
+
+    A part of a sentence may mean the opposite, and a question states nothing.
     """
     if len(text.split()) + sum(map(is_cjk, text)) // _CHARACTERS_OF_A_WORD < _LEAST_WORDS:
         return None
@@ -76,14 +79,18 @@ def said_in(passages: list[str], text: str) -> str | None:
 
 
 def _is_typed(paragraph: str) -> bool:
-    """Whether a person may have typed a paragraph: of many lines only a list, and not without end."""
+    """Return whether a person may have typed a paragraph. A paragraph of many lines must be a list, and the length is
+    limited.
+    """
     lines = paragraph.strip().split("\n")
     items = sum(line.lstrip()[:1] in _BULLETS for line in lines if line.strip())
     return len(paragraph) <= _LONGEST_PARAGRAPH and (len(lines) <= _MOST_LINES or items > len(lines) / 2)
 
 
 def _outside_tags(text: str) -> Iterator[str]:
-    """The text outside of `<tag>…</tag>`; a tag reaches to its last end, so that nothing inside can close it."""
+    """Yield the text outside of `<tag>…</tag>`. A tag extends to its last end tag, so text inside cannot close it
+    early.
+    """
     begin = at = 0
     closings: dict[str, int] = {"": -1}
     while (at := text.find("<", at)) >= 0:
@@ -101,7 +108,7 @@ def _outside_tags(text: str) -> Iterator[str]:
 
 
 def _tag_name(text: str, at: int) -> str:
-    """The name of the tag that opens there; empty where none does."""
+    """Return the name of the tag that opens at a position, or "" if none does."""
     end = at + 1
     while end < len(text) and (text[end].isalnum() or text[end] in "-_:"):
         end += 1
@@ -109,7 +116,7 @@ def _tag_name(text: str, at: int) -> str:
 
 
 def _outside_quotes(text: str) -> Iterator[str]:
-    """The runs of lines that are no code, no quotation and no mail."""
+    """Yield the runs of lines that are not code, quotation or mail."""
     begin = at = 0
     fence = ""
     for line in text.splitlines(keepends=True):
@@ -143,7 +150,7 @@ def _statement(passage: str, text: str) -> str | None:
 
 
 def _begins_here(passage: str, at: int) -> bool:
-    """Whether a sentence begins there, or began with words that change nothing of it."""
+    """Return whether a sentence begins at a position, or began before it with words that do not change its meaning."""
     before = max(passage.rfind(sign, 0, at) for sign in _BEGINNINGS) + 1
     lead = passage[before:at].lower()
     for sign in _ASIDES:
