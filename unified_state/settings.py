@@ -263,7 +263,7 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _is_in_repository(home: str, project: str) -> bool:
-    """Return whether the folder is inside a git repository or the client's project, by its path or its resolved path."""
+    """Return whether the folder is inside a git repository or the client's project, by its written or resolved path."""
     projects = {project, os.path.realpath(project)} if os.path.isabs(project) else set()
     return any(
         folder in projects or os.path.lexists(os.path.join(folder, ".git"))

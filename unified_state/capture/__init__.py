@@ -1,1 +1,1 @@
-"""Capture: what is new in a transcript enters the archive, and what it shows enters the ledger."""
+"""Capture: store new transcript steps in the archive, and record the facts that they show in the ledger."""

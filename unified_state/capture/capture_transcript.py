@@ -1,7 +1,7 @@
-"""Capture: new lines of a transcript go into the archive, masked, in chunks that each commit with their offset.
+"""Store new lines of a transcript in the archive, masked, in chunks that each commit together with their offset.
 
-Reading, masking and compressing happen outside the transaction, so other sessions wait for a commit only. A hook that
-is killed loses at most its current chunk; the next one continues after the last.
+Reading, masking and compression run outside the transaction, so other sessions wait only for a commit. A killed hook
+loses its current chunk at most. The next hook continues after the last committed one.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ if TYPE_CHECKING:
 
 
 CHUNK_BYTES = 1 << 20
-_INODE_BITS = (1 << 63) - 1  # that the archive can hold; some file systems use more
+_INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
 class Captured(Record):
-    """The result of a capture: how many steps were new, and whether it reached the end."""
+    """The result of a capture: the number of new steps, and whether it reached the end."""
 
     added: int = 0
     complete: bool = True
@@ -74,7 +74,7 @@ class Captured(Record):
 
 
 class _Unread(Record):
-    """A transcript file with new content: the archive's cursor, the file's inode now, the offset to read from."""
+    """A transcript file with new content: the archive's cursor, the file's current inode, the offset to read from."""
 
     cursor: Cursor
     inode: int
@@ -82,8 +82,10 @@ class _Unread(Record):
 
 
 class _Chunk(Record):
-    """A part of a transcript: its end, the masked steps and facts in it, the parent session of a fork, and the folder
-    in which the session began.
+    """A part of a transcript.
+
+    It has the end offset, the masked steps and facts, the parent session of a fork, and the folder in which the session
+    began.
     """
 
     end: int
@@ -93,8 +95,9 @@ class _Chunk(Record):
 
 
 class Capture:
-    """Archives the new steps of sessions and queues them for `capture.derive`, which follows each chunk unless the
-    capture `postpones` it to the next hook.
+    """Archive the new steps of sessions and queue them for `capture.derive`.
+
+    `derive` runs after each chunk, unless the capture `postpones` it to the next hook.
     """
 
     def __init__(self, archive: Archive, masker: Masker, moment: Moment, *, postpones: bool = False) -> None:
@@ -104,7 +107,7 @@ class Capture:
         self._postpones = postpones
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
-        """Capture a session: its transcript, its subagents' transcripts, and long results in files of their own."""
+        """Capture a session: its transcript, its subagents' transcripts, and the separate files of long results."""
         captured = self.transcript(transcript_path, session_id)
         for path, agent in subagent_transcripts(session_folder(transcript_path)):
             captured = captured.plus(self.transcript(path, session_id, agent))
@@ -114,10 +117,12 @@ class Capture:
         return captured
 
     def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> Captured:
-        """Capture new lines of one transcript file, in chunks: the first always, the others while there is time."""
+        """Capture new lines of a transcript file in chunks. The first chunk is always captured, the others while time
+        is left.
+        """
         added, is_first = 0, True
         while True:
-            self._derive(session_id)  # also from steps that an earlier hook left in the queue
+            self._derive(session_id)  # includes steps that an earlier hook left in the queue
             unread = self._unread(path, session_id, agent)
             if unread is None:
                 return Captured(added)
@@ -155,7 +160,7 @@ class Capture:
         return Captured(added)
 
     def catch_up(self, limit: int = 20) -> Captured:
-        """Capture the newest sessions to their ends: a client that was killed ran no hook for its last lines."""
+        """Capture the newest sessions to their ends. A killed client ran no hook for its last lines."""
         captured = Captured()
         for cursor, session_id in recent_transcripts(self._archive, limit):
             if not self._moment.has_time():
@@ -165,7 +170,9 @@ class Capture:
         return captured
 
     def _unread(self, path: str, session_id: str, agent: str | None) -> _Unread | None:
-        """Return the unread part of a transcript file, or None. A file that shrank, or was replaced, is read anew."""
+        """Return the unread part of a transcript file, or None. A file that shrank or was replaced is read from its
+        start.
+        """
         try:
             found = os.stat(path)
         except OSError:
@@ -184,7 +191,9 @@ class Capture:
         return _Unread(cursor, inode, offset) if offset < found.st_size else None
 
     def _read_chunk(self, path: str, offset: int, read: Read, *, to_end: bool) -> _Chunk:
-        """Read about a megabyte of lines. A summary begins a chunk: the steps before it are derived from first."""
+        """Read about a megabyte of lines. A summary begins a new chunk, so that the steps before it are derived
+        first.
+        """
         prepared: list[Prepared] = []
         end, parent, cwd = offset, None, None
         for line_end, line in read_lines(path, offset, to_end=to_end):
@@ -227,7 +236,7 @@ class Capture:
         return writer.added
 
     def _write(self, prepared: list[Prepared], session: int, turn: int | None) -> StepWriter:
-        """Write steps and facts, and queue the new steps; `turn` is the open one. Call it in a transaction."""
+        """Write steps and facts, and queue the new steps. `turn` is the open turn. Call it in a transaction."""
         writer = StepWriter(self._archive, session, turn)
         for found, body in prepared:
             if not isinstance(found, Step):
@@ -240,7 +249,7 @@ class Capture:
     def _derive(self, session_id: str) -> None:
         session = None if self._postpones else session_number(self._archive, session_id)
         if session is not None and queued_steps(self._archive, session, 1):
-            from unified_state.capture.derive import derive  # not where a prompt waits
+            from unified_state.capture.derive import derive  # not loaded while a prompt waits
 
             derive(self._archive, session, self._moment)
 
@@ -267,7 +276,7 @@ class Capture:
 
 
 def reader_of(session_id: str) -> Read:
-    """Return the reader of a session's transcript; another host's session id names the host."""
+    """Return the reader of a session's transcript. The prefix of the session id names another host."""
     if HOST_MARK not in session_id:
         return read_entry
     from unified_state.agents.transcripts.transcript_readers import host_reader
@@ -276,13 +285,13 @@ def reader_of(session_id: str) -> Read:
 
 
 def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
-    """Keep a compaction, summary, delivery or rewind. Call it in the transaction that archives the steps."""
+    """Store a compaction, summary, delivery or rewind. Call it in the transaction that archives the steps."""
     match found:
         case Boundary():
             keep_boundary(archive, session, found)
         case Summary():
             compaction = keep_transcript_summary(archive, session, found)
-            if compaction is not None:  # no hook saw this summary
+            if compaction is not None:  # no hook received this summary
                 from unified_state.capture.take_summary import take_in
 
                 take_in(archive, compaction, found.text, now)

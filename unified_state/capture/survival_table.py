@@ -1,6 +1,6 @@
-"""The table of survival: for each compaction, what its summary kept and which items the restore told again.
+"""The survival table: for each compaction, the verdicts on its summary and the items that the restore repeated.
 
-The table holds refs, verdicts and places in the summary, never words. So `forget` has nothing to remove here.
+The table has refs, verdicts and positions in the summary, never words. So `forget` has nothing to remove here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Survived(Record):
-    """One row: the verdicts, and the items told again with the size of that text in tokens."""
+    """One row: the verdicts, the repeated items, and the size of their text in tokens."""
 
     compaction: int
     survival: Survival
@@ -26,7 +26,7 @@ class Survived(Record):
 
 
 def keep_survival(archive: Archive, compaction: int, survival: Survival) -> None:
-    """Write the verdicts on a summary. A later summary of the same compaction replaces them."""
+    """Store the verdicts on a summary. A later summary of the same compaction replaces them."""
     judged = {
         "items": [list(item.as_dict().values()) for item in survival.items],
         "workingSet": [list(named.as_dict().values()) for named in survival.working_set],
@@ -40,14 +40,16 @@ def keep_survival(archive: Archive, compaction: int, survival: Survival) -> None
 
 
 def keep_restored(archive: Archive, compaction: int, refs: tuple[str, ...], tokens: int) -> None:
-    """Write which items a restore told again, and the size of its text in tokens."""
+    """Store the items that a restore repeated, and the size of its text in tokens."""
     archive.run(
         "UPDATE survival SET restored = ?, tokens = ? WHERE compaction = ?", dump_json(list(refs)), tokens, compaction
     )
 
 
 def tell_once(archive: Archive, compaction: int, now: int) -> bool:
-    """Return whether the user is to be told of this compaction, and note that they were. Later calls return False."""
+    """Return whether the user still has to be informed of this compaction, and record that they were. Later calls
+    return False.
+    """
     return bool(
         archive.run("UPDATE survival SET told_at = ? WHERE compaction = ? AND told_at IS NULL", now, compaction)
     )
@@ -75,5 +77,5 @@ def _survived(row: Any) -> Survived:
             tuple(Judged(*item) for item in found["items"]), tuple(Named(*named) for named in found["workingSet"])
         )
     except (ValueError, TypeError, KeyError):
-        survival = Survival()  # a damaged row counts as no verdicts
+        survival = Survival()  # a damaged row counts as empty
     return Survived(number, survival, tuple(parse_json(restored)) if restored else (), tokens or 0)

@@ -1,7 +1,7 @@
-"""Take in a summary: judge what it kept of the state, and record what its block reports as new.
+"""Process a summary: judge how well it kept the state, and record the items that its block reports as new.
 
-A summary can arrive three times: from two hooks and from the transcript. A second arrival changes nothing. A model
-wrote the block. So its decisions and questions are *inferred*, and its constraints, and what contradicts a recorded
+A summary can arrive three times: from two hooks and from the transcript. Repeated arrivals change nothing. A model
+wrote the block. So its decisions and questions are *inferred*. Its constraints, and items that contradict a recorded
 item, are only *proposed*. A block never supersedes, resolves or closes an item.
 """
 
@@ -60,8 +60,10 @@ def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) ->
 def _record(
     archive: Archive, compaction: Compaction, items: list[LedgerItem], reported: Sequence[Reported], now: int
 ) -> int:
-    """Record what is new. Dismiss what only an earlier summary of the same compaction reported, since the model never
-    read that summary.
+    """Record the new items.
+
+    Dismiss items that only an earlier summary of the same compaction reported, because the model never read that
+    summary.
     """
     keys = {_key(compaction, line) for line in reported}
     own = {item.capture_key: item for item in items if item.rule == RULE and item.compaction == compaction.id}
@@ -83,7 +85,7 @@ def _record(
 
 
 def _status(kind: str) -> str:
-    """A constraint stays proposed until the user accepts it."""
+    """Return the status of a new item. A constraint stays proposed until the user accepts it."""
     return PROPOSED if kind == CONSTRAINT else ACTIVE
 
 
@@ -92,7 +94,7 @@ def _key(compaction: Compaction, line: Reported) -> str:
 
 
 def _insert(archive: Archive, compaction: Compaction, line: Reported, status: str, now: int) -> LedgerItem:
-    from unified_state.memory.repository.file_versions import file_versions  # only where a summary reports something
+    from unified_state.memory.repository.file_versions import file_versions  # only if a summary reports something
 
     session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
     work, files = read_work(archive, compaction.session), mentioned_files(line.text)
@@ -120,7 +122,9 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, status: st
 
 
 def _body(line: Reported, compaction: Compaction) -> dict[str, Any]:
-    """The fields of the kind; a block says of a decision also why: `decision: Use SQLite. Why: one file`."""
+    """Return the fields of the kind. For a decision the line may give a reason: `decision: Use SQLite. Why: one
+    file`.
+    """
     source = f"the summary of K{compaction.id}"
     match line.kind:
         case kind if kind == DECISION:

@@ -1,1 +1,1 @@
-"""What a step shows for certain: one rule a file."""
+"""Rules that extract certain facts from a step, one rule in each file."""

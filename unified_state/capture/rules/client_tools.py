@@ -18,13 +18,13 @@ _RESPONDED = "The user responded: "
 _NOT_SENT = "Before going idle the user had selected: "
 _NO_OPTION = "(no option selected)"
 _NOTES = " notes: "
-# What ends an answer, and what ends the user's notes to one, beside the next question.
+# Ends of an answer and of the user's notes, in addition to the next question.
 _NOTES_ENDS = (". You can now ", ". Read the answers", ". They also wrote", ". Call ")
 _ENDS = ('" selected preview:\n', '" notes: ', *(f'"{end}' for end in _NOTES_ENDS))
 
 
 def answers(call: dict[str, Any], result: str) -> Iterator[Fact]:
-    """The decisions in the result of the call."""
+    """Yield the decisions in the result of the call."""
     questions = [asked for asked in _list(call, "questions") if _text(asked, "question")]
     if result.startswith(_RESPONDED):
         yield from _response(questions, result)
@@ -40,7 +40,7 @@ def answers(call: dict[str, Any], result: str) -> Iterator[Fact]:
 
 
 def _response(questions: list[dict[str, Any]], result: str) -> Iterator[Fact]:
-    """The user wrote an answer of their own to all that was asked."""
+    """Yield the decision when the user wrote one answer to all questions."""
     said = result.removeprefix(_RESPONDED).strip()
     if said:
         asked = " / ".join(_text(question, "question") for question in questions)
@@ -48,7 +48,7 @@ def _response(questions: list[dict[str, Any]], result: str) -> Iterator[Fact]:
 
 
 def _read(pair: str, begin: int) -> tuple[str, str, int]:
-    """The answer and the user's notes in one `"question"="answer" notes: …`, and where they end."""
+    """Return the answer and the user's notes in one `"question"="answer" notes: …`, and their end position."""
     if pair.startswith(_NO_OPTION, begin):
         said, length = "", begin + len(_NO_OPTION)
     else:
@@ -80,7 +80,7 @@ def _decision(asked: dict[str, Any], said: str, notes: str, status: str, quote: 
 
 
 def _is_taken(label: str, said: str) -> bool:
-    """Whether an option is the answer, or one of several that were chosen."""
+    """Return whether an option is the answer, or one of several chosen options."""
     return f",{label}," in f",{said}," or f", {label}, " in f", {said}, "
 
 
@@ -110,7 +110,7 @@ _LABELS = ("plan:", "implementation plan:")
 
 
 def answered_plan(call: dict[str, Any], result: str, *, is_error: bool) -> Fact | None:
-    """What became of the plan that was put before the user."""
+    """Return the fact that the user approved or rejected a presented plan, or None if the result shows neither."""
     written = call.get("plan")
     plan = written.strip() if isinstance(written, str) else ""
     if is_error:
@@ -123,7 +123,9 @@ def answered_plan(call: dict[str, Any], result: str, *, is_error: bool) -> Fact 
 
 
 def plan_to_implement(prompt: str) -> Fact | None:
-    """The plan that a new conversation begins with after the user approved it and cleared the old one."""
+    """Return the plan at the beginning of a conversation that the user started by approving it and clearing the
+    context.
+    """
     if not prompt.startswith(_TO_IMPLEMENT):
         return None
     plan = prompt.removeprefix(_TO_IMPLEMENT).rpartition(_BACK)[0] or prompt.removeprefix(_TO_IMPLEMENT)
@@ -131,7 +133,7 @@ def plan_to_implement(prompt: str) -> Fact | None:
 
 
 def title_of(plan: str) -> str:
-    """The first heading of a plan, else its first line, without marks."""
+    """Return the first heading of a plan, or else its first line, without markup."""
     lines = [line.strip() for line in plan.splitlines() if line.strip()]
     line = next((line for line in lines if line.startswith("#")), lines[0] if lines else "").lstrip("#").strip()
     for label in _LABELS:
@@ -159,7 +161,7 @@ _CREATED = "Task #"
 
 
 def whole_list(call: dict[str, Any]) -> tuple[Todo, ...]:
-    """The list as TodoWrite replaced it."""
+    """Return the list that TodoWrite set."""
     given = call.get("todos")
     entries = [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
     return tuple(
@@ -170,7 +172,7 @@ def whole_list(call: dict[str, Any]) -> tuple[Todo, ...]:
 
 
 def changed_entry(tool: str, call: dict[str, Any], result: str) -> Todo | None:
-    """The entry that TaskCreate added or TaskUpdate changed."""
+    """Return the entry that TaskCreate added or TaskUpdate changed."""
     text = _stripped(call.get("subject")) or None
     if tool == TASK_CREATE:
         key = result.removeprefix(_CREATED).split(None, 1)[0] if result.startswith(_CREATED) else ""

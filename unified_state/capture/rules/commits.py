@@ -1,6 +1,6 @@
-"""Git commits and pull requests that were made, as the tools that made them say.
+"""Find git commits and pull requests in the output of the commands that created them.
 
-Both are read from the output of the very command: text that only shows a commit (a log, a file) is none.
+Only the output of the creating command counts. A log or a file that shows a commit is not evidence.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _DRY = "--dry-run"
 
 
 def may_make(call_text: str) -> bool:
-    """Whether a shell command is worth a look: whether it names anything that makes a commit or pull request."""
+    """Return whether a shell command contains a word of a command that creates a commit or pull request."""
     return any(word in call_text for word in (*MAKES_COMMITS, "pr create", "mr create"))
 
 
 def commits(command: str, output: str) -> Iterator[Fact]:
-    """The commits that a git command says it made: `[main 1a2b3c4] Subject`."""
+    """Yield the commits that a git command reports: `[main 1a2b3c4] Subject`."""
     if not any(_git_verb(words) in MAKES_COMMITS and _DRY not in words for words in simple_commands(command)):
         return
     for line in output.split("\n"):
@@ -40,7 +40,7 @@ def commits(command: str, output: str) -> Iterator[Fact]:
 
 
 def pull_requests(command: str, output: str) -> Iterator[Fact]:
-    """The pull request that `gh pr create` or `glab mr create` says it made: its address."""
+    """Yield the address of the pull request that `gh pr create` or `glab mr create` reports."""
     made = any(
         words[:3] in (["gh", "pr", "create"], ["glab", "mr", "create"]) and _DRY not in words
         for words in simple_commands(command)
@@ -52,7 +52,7 @@ def pull_requests(command: str, output: str) -> Iterator[Fact]:
 
 
 def _git_verb(words: list[str]) -> str:
-    """The subcommand of git that some words run; empty where they run something else."""
+    """Return the subcommand of a git command line, or "" for other programs."""
     if not words or words[0].rsplit("/", 1)[-1] != "git":
         return ""
     position = 1
@@ -62,7 +62,7 @@ def _git_verb(words: list[str]) -> str:
 
 
 def _commit_in(line: str) -> tuple[str, str, str] | None:
-    """Branch, hash and subject of a line with which git tells of a commit."""
+    """Return branch, hash and subject of a line in which git reports a commit, or None."""
     if not line.startswith("["):
         return None
     inside, found, subject = line[1:].partition("] ")

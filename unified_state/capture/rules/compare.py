@@ -1,7 +1,7 @@
-"""Compare a claim with a statement of a summary: it is kept, distorted, or missing from it.
+"""Compare a claim with a statement of a summary. The verdict is kept, distorted or missing.
 
-Precision comes first. A difference counts only where the statement is surely about the claim. In doubt the claim is
-missing, and the next session start tells it again, which does no harm.
+Precision has priority. A difference counts only if the statement is certainly about the claim. If in doubt the claim is
+missing, and the next session start repeats it, which does no harm.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.capture.rules.read_statement import Reading, Term
 
-UNNAMED, BESIDE, LED = 0, 1, 2  # a statement without the item's ref, with it, one that the ref begins
-# One limit for each of these three. A difference counts where a statement shares this part and weight of the claim.
+UNNAMED, BESIDE, LED = 0, 1, 2  # statement without the item's ref, containing it, beginning with it
+# Each tuple has one limit for each of these. A difference counts if a statement shares this part and weight of the
+# claim.
 _ABOUT, _LEAST_WEIGHT = (0.75, 0.5, 0.01), (2.0, 1.0, 0.5)
-_LEAST_REWORDED = (2.0, 2.0, 1.0)  # the weight that it shares where one word is exchanged
-_MOST_EXTRA = (0, 2, 6)  # words that it has more where it denies what the claim affirms
-_KEEPS = (0.8, 0.75, 0.6)  # the part that it shares where it keeps the claim
-# Two senses of which the claim has one and the statement the other.
+_LEAST_REWORDED = (2.0, 2.0, 1.0)  # least shared weight if one word is exchanged
+_MOST_EXTRA = (0, 2, 6)  # most additional words in a statement that denies what the claim affirms
+_KEEPS = (0.8, 0.75, 0.6)  # least shared part of a kept claim
+# Pairs of senses that contradict each other, one in the claim and one in the statement.
 _EXCHANGES = {
     frozenset(pair)
     for pair in ((AT_LEAST, AT_MOST), (ALL, SOME), (ALL, ONLY), (MUST, SHOULD), (MUST, CAN), (MUST, MAY))
@@ -45,7 +46,9 @@ _EXCHANGES = {
 
 
 class _Match:
-    """A claim beside a statement: which of its terms stand there (by their keys there), which do not, what is extra."""
+    """A claim matched with a statement: shared terms with their keys in the statement, missing terms, additional
+    terms.
+    """
 
     def __init__(self, claim: Reading, said: Reading) -> None:
         self.claim, self.said = claim, said
@@ -58,13 +61,13 @@ class _Match:
         self.gone, self.come = claim.senses - said.senses, said.senses - claim.senses
 
     def coverage(self, without: list[Term]) -> float:
-        """The part of the claim that stands there, apart from some of its terms."""
+        """Return the weighted part of the claim that the statement contains, not counting some terms."""
         whole = self.weight + sum(term.worth for term in self.missing if term not in without)
         return self.weight / whole if whole else 0.0
 
 
 def _same_thing(term: Term, said: Reading) -> str | None:
-    """The key of a term in a statement, where a path may be only the end of another one."""
+    """Return the key of a term in a statement, or None. A path may match as the end of a longer one."""
     if term.key in said.terms:
         return term.key
     for key in said.terms:
@@ -75,7 +78,7 @@ def _same_thing(term: Term, said: Reading) -> str | None:
 
 
 def compare(claim: Reading, statement: Reading, how: int) -> str:
-    """The verdict on a claim by one statement; `how` the statement is known to be about it."""
+    """Return the verdict on a claim by one statement. `how` says how the statement is connected to the item."""
     keys = set(_Match(claim, statement).pairs.values())
     match = _Match(claim, statement.about(keys) if keys else statement)
     if not keys and how != LED:
@@ -96,7 +99,7 @@ def compare(claim: Reading, statement: Reading, how: int) -> str:
 
 
 def _differs(match: _Match, how: int) -> bool:
-    """Whether the statement is about the claim and says something else."""
+    """Return whether the statement is about the claim and contradicts it."""
     extra = sum(term.key not in WEAK for term in match.extra)
     others, turned = _substituted(match, how), _is_turned_round(match)
     is_alone = extra <= _MOST_EXTRA[how] + len(others)
@@ -110,7 +113,9 @@ def _differs(match: _Match, how: int) -> bool:
 
 
 def _is_about(match: _Match, how: int, without: list[Term]) -> bool:
-    """Whether enough of the claim stands there, apart from some terms. Of a short claim all of it, and nothing more."""
+    """Return whether enough of the claim is in the statement, not counting some terms. A short claim has to match
+    exactly.
+    """
     coverage = match.coverage(without)
     is_same_otherwise = coverage == 1 and len(match.extra) <= len(without) <= 1
     least = min(1.0, _LEAST_WEIGHT[how]) if is_same_otherwise else _LEAST_WEIGHT[how]
@@ -118,18 +123,20 @@ def _is_about(match: _Match, how: int, without: list[Term]) -> bool:
 
 
 def _substituted(match: _Match, how: int) -> list[Term]:
-    """The numbers and names of the claim for which the statement has others."""
+    """Return the numbers and names of the claim that the statement replaces by others."""
     come = {term.kind for term in match.extra if term.key not in WEAK}
     for_names = {NAME} if how == UNNAMED else {NAME, WORD}
     return [term for term in match.missing if come & {NUMBER: {NUMBER}, NAME: for_names, WORD: frozenset()}[term.kind]]
 
 
 def _is_exchanged(match: _Match) -> bool:
-    """Whether one word stands in the place of another. A verb at the beginning does not count: many mean the same."""
+    """Return whether one word replaces another. A verb at the beginning does not count, because many verbs mean the
+    same.
+    """
     lost, come = ([term for term in terms if term.key not in WEAK] for terms in (match.missing, match.extra))
     if not lost or not come or NUMBER in {lost[0].kind, come[0].kind}:
         return False
-    most = 1 + 2 * is_cjk(lost[0].key[0])  # pairs of characters
+    most = 1 + 2 * is_cjk(lost[0].key[0])  # characters of a pair
     are_alike = len({is_cjk(term.key[0]) for term in (*match.missing, *come)}) == 1
     if len(come) > most or not are_alike or (most == 1 and len(match.missing) > 1):
         return False
@@ -139,14 +146,15 @@ def _is_exchanged(match: _Match) -> bool:
 
 
 def _beside(sequence: list[Term], terms: list[Term]) -> tuple[str | None, str | None]:
-    """The keys of what stands before and behind some terms."""
+    """Return the keys of the terms before and after some terms."""
     keys = [None, *(term.key for term in sequence), None]
     return keys[keys.index(terms[0].key) - 1], keys[keys.index(terms[-1].key) + 1]
 
 
 def _is_turned_round(match: _Match) -> bool:
-    """Whether the statement denies what the claim affirms, or the reverse. A contrary word makes up for a negation, and
-    `only X` is the same as `none except X`.
+    """Return whether the statement denies what the claim affirms, or the reverse.
+
+    A contrary word compensates a negation, and `only X` equals `none except X`.
     """
     if {ONLY, LIMIT} & match.claim.senses and {ONLY, LIMIT} & match.said.senses:
         return False
@@ -159,7 +167,7 @@ def _is_turned_round(match: _Match) -> bool:
 
 
 def _is_limited_otherwise(match: _Match) -> bool:
-    """Whether it binds more or less, or holds for more or less."""
+    """Return whether the statement has a different obligation or scope than the claim."""
     if any(frozenset((ours, theirs)) in _EXCHANGES for ours in match.gone for theirs in match.come):
         return True
     if MAY in match.come and MUST not in match.said.senses:
@@ -172,7 +180,7 @@ def _is_limited_otherwise(match: _Match) -> bool:
 
 
 def _lost_limit(match: _Match) -> list[Term]:
-    """What the claim says behind `unless`, `until`, `if`, where all of it is gone."""
+    """Return the terms of the claim after `unless`, `until` or `if`, if none of them is in the statement."""
     behind: list[Term] = []
     for clause in match.claim.clauses:
         opened = next((at for at, term in enumerate(clause) if term.key == LIMIT), len(clause))
@@ -184,7 +192,7 @@ _PASSIVE = frozenset(map(meaning, ("is", "are", "was", "by")))
 
 
 def _is_in_other_order(match: _Match) -> bool:
-    """Whether two things have changed places: what is preferred, what comes first, which calls which."""
+    """Return whether two things are swapped, for example in a preference, a sequence or a call."""
     signs = [(match.claim.sides(key), match.said.sides(there)) for key, there in match.pairs.items()]
     if ({False}, {True}) in signs and ({True}, {False}) in signs:
         return True
@@ -201,20 +209,20 @@ def _is_in_other_order(match: _Match) -> bool:
 
 
 def _says_too_much(match: _Match) -> bool:
-    """Whether a statement has the words of a claim and speaks of something else."""
+    """Return whether a statement that has the words of a claim is mostly about something else."""
     extra = sum(term.weight for term in match.extra)
     loses = {MUST, ALL, ONLY} & match.claim.senses and not {MUST, ALL, ONLY, NOT} & match.said.senses
     return extra > max(1.0, match.weight / 2) or bool(loses and extra >= 1)
 
 
 def _is_foreign(match: _Match) -> bool:
-    """Whether one of both is written in Chinese, Japanese or Korean and the other is not."""
+    """Return whether exactly one of the two is written in Chinese, Japanese or Korean."""
     ours, theirs = (any(is_cjk(key[0]) for key in reading.terms) for reading in (match.claim, match.said))
     return ours != theirs
 
 
 def _by_names(match: _Match) -> str:
-    """The verdict across languages, where only names and numbers can be compared."""
+    """Return the verdict across languages, in which only names and numbers can be compared."""
     ours, theirs = (
         {key for key, term in reading.terms.items() if term.kind in {NAME, NUMBER}}
         for reading in (match.claim, match.said)

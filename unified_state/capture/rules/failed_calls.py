@@ -1,4 +1,4 @@
-"""Failed and refused tool calls: the evidence that they leave, and the attempts that did not work."""
+"""Failed and refused tool calls: their evidence, and the attempts that failed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _REFUSED = "The user doesn't want to proceed with this tool use."
 _SAID = "the user said:\n"
 _NOTES = "\n\nNote: The user's next message may contain a correction or preference."
-# Results of calls that did not run, or were broken off, for no fault of theirs.
+# Results of calls that did not run, or were interrupted, for reasons outside the call.
 _NOT_RUN = (
     "<tool_use_error>Sibling tool call errored",
     "<tool_use_error>Cancelled",
@@ -27,7 +27,7 @@ _NOT_RUN = (
 
 
 def refusal(result: str) -> str | None:
-    """Return the reason with which the user refused a call, empty where they gave none; None for other results."""
+    """Return the reason of the user's refusal, "" if they gave none, or None for other results."""
     if not result.startswith(_REFUSED):
         return None
     _, found, said = result.partition(_SAID)
@@ -35,15 +35,15 @@ def refusal(result: str) -> str | None:
 
 
 def did_not_run(result: str) -> bool:
-    """Return whether a call was never carried out."""
+    """Return whether a call never ran."""
     return result.startswith(_NOT_RUN)
 
 
 ERROR = "error"
-_SHORT, _EXCERPT = 1_200, 1_000  # characters: what is kept whole, what is kept of more
-_END = 8_000  # characters at the end of an output in which its failure stands
+_SHORT, _EXCERPT = 1_200, 1_000  # in characters: longest result stored completely, excerpt of a longer one
+_END = 8_000  # searched characters at the end of an output
 _KEY_CHARACTERS, _SUBJECT_CHARACTERS = 500, 300
-# What a line that tells of a failure holds; the one of these that comes first begins the excerpt.
+# Parts of lines that report a failure. The excerpt begins at the first of them.
 _FAILURES = (
     "--- FAIL", "FAIL:", "FAILED", "FAILURES", "rror:", "ERROR", "rror[", "Traceback (most", "panic:", "fatal:",
     "xception:", "not ok ", "CONFLICT", "ssertion", "command not found", "No such file",
@@ -51,7 +51,7 @@ _FAILURES = (
 
 
 def failed_call(tool: str, fields: dict[str, Any], result: str) -> Fact:
-    """Return the evidence of a failed call. It is resolved at once where the call was never carried out."""
+    """Return the evidence of a failed call. It is resolved immediately if the call never ran."""
     body = {"type": ERROR, "content": excerpt(result) or "(it said nothing)", "source": subject(tool, fields)}
     status = "resolved" if did_not_run(result) else "active"
     path = _path(fields)
@@ -59,7 +59,7 @@ def failed_call(tool: str, fields: dict[str, Any], result: str) -> Fact:
 
 
 def excerpt(result: str) -> str:
-    """Return the part of a result that tells how it failed, verbatim."""
+    """Return the part of a result that reports the failure, unchanged."""
     if len(result) <= _SHORT:
         return result.strip()
     after = len(result) - _END if len(result) > _END else 0
@@ -77,8 +77,9 @@ def subject(tool: str, fields: dict[str, Any]) -> str:
 
 
 def call_key(fields: dict[str, Any]) -> str:
-    """What two calls have in common of which the one closes the other's failure: the same command, the same file;
-    empty where nothing tells.
+    """Return the key that a failed call shares with the call that closes its failure: the command or the file.
+
+    Returns "" if the call has neither.
     """
     command = fields.get("command")
     if isinstance(command, str):
@@ -100,14 +101,14 @@ def _path(fields: dict[str, Any]) -> str:
 
 FAILED_EDIT, REFUSED_CALL = "failed edit", "refused call"
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
-_BEGINNING = 400  # characters of an output in which a shell or a runner says that it knows no such command
+_BEGINNING = 400  # searched beginning of an output for an unknown command
 _NOT_THERE = (
     "command not found", "Exit code 127", "no task ", "Missing script", "No rule to make target", "nknown command",
     "no such command",
 )  # fmt: skip
-_FILES = 6  # that an attempt names
+_FILES = 6  # most files named by an attempt
 _SAID_CHARACTERS, _COMMAND_CHARACTERS, _SHORT_OUTPUT = 200, 200, 300
-# Programs that check work, and the words that make checks of programs which can do anything.
+# Programs that check work, and the arguments that make general programs a check.
 _CHECKERS = frozenset((
     "pytest", "tox", "nox", "jest", "vitest", "mocha", "ctest", "rspec", "phpunit", "mypy", "pyright", "ruff", "eslint",
     "tsc", "golangci-lint", "clippy", "shellcheck", "prettier", "gofmt",
@@ -125,12 +126,14 @@ def is_failed_check(command: str, result: str) -> bool:
 
 
 def is_check(command: str) -> bool:
-    """Whether a command checks work: runs tests, a linter, a compiler."""
+    """Return whether a command checks work: runs tests, a linter or a compiler."""
     return any(_checks(words) for words in simple_commands(command))
 
 
 def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> Fact:
-    """Edits of some files, newest last, after which a check failed; `said` is what the agent said it would do."""
+    """Return the failed attempt: edits of files (newest last), then a failed check. `said` is the agent's
+    announcement.
+    """
     named = tuple(dict.fromkeys(reversed(files)))[:_FILES]
     more = len(set(files)) - len(named)
     told = f': "{cut(one_line(said), _SAID_CHARACTERS)}"' if said.strip() else ""
@@ -143,7 +146,7 @@ def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> F
 
 
 def refused_call(tool: str, fields: dict[str, Any], result: str, reason: str) -> Fact:
-    """A call that the user refused, with the reason if they gave one."""
+    """Return the fact that the user refused a call, with the reason if they gave one."""
     path = fields.get("file_path")
     body = {
         "attempt": subject(tool, fields),
@@ -155,7 +158,7 @@ def refused_call(tool: str, fields: dict[str, Any], result: str, reason: str) ->
 
 
 def _telling(output: str) -> str:
-    """Return the lines of a long output that tell how it failed, or else all of it."""
+    """Return the lines of a long output that report the failure, or all of it if none does."""
     telling = failing_lines(output, "", is_error=True) if len(output) > _SHORT_OUTPUT else []
     return "; ".join(telling) or output
 

@@ -1,7 +1,9 @@
-"""Judge a summary: for each recorded item whether it is kept, bare, distorted or missing; and whether a report is new.
+"""Judge a summary: find which recorded items it kept, shortened to a ref, distorted or omitted, and which reports are
+new.
 
-A statement that names the item's ref is about it. Any other has to share most of its words. An item is distorted where
-one of several statements under its ref is wrong. A statement that says one item word for word distorts no other.
+A statement that names an item's ref is about that item. Any other statement has to share most of its words. An item is
+distorted if one of several statements under its ref is wrong. A statement that repeats an item word for word distorts
+no other item.
 """
 
 from __future__ import annotations
@@ -23,17 +25,20 @@ if TYPE_CHECKING:
     from unified_state.model.known import WorkingSet
 
 _SUPERSEDED = "superseded"
-_MOST_STATEMENTS, _MOST_REFS = 4_000, 200  # of a summary, of a line
-_LONGEST = 600  # characters of a claim or statement that are compared
-_MOST_CANDIDATES = 5  # statements without a ref that are compared with an item
-_LEAST_REASON, _REASON_SAID = 2, 0.6  # words of a reason, and the part of them that has to be said
+_MOST_STATEMENTS, _MOST_REFS = 4_000, 200  # in a summary, in a line
+_LONGEST = 600  # compared characters of a claim or statement
+_MOST_CANDIDATES = 5  # most statements without a ref that are compared with an item
+_LEAST_REASON, _REASON_SAID = (
+    2,
+    0.6,
+)  # fewest words of a reason that counts, and the part of them that a summary must contain
 _LETTERS = frozenset(ALIAS_LETTERS.values())
-_MARKS = " \t-*•#>|`(["  # before a ref that begins a line
-_LEADS = frozenset(":：|=—–-")  # behind a ref that begins a statement
+_MARKS = " \t-*•#>|`(["  # characters before a ref at the beginning of a line
+_LEADS = frozenset(":：|=—–-")  # characters after a ref at the beginning of a statement
 
 
 class _Statement(Record):
-    """One statement of a summary: its reading and place, the refs in it, and the ref that it begins with."""
+    """One statement of a summary: its reading, its place, the refs in it, and the ref at its beginning."""
 
     reading: Reading
     begin: int
@@ -42,7 +47,7 @@ class _Statement(Record):
     refs: frozenset[str]
 
     def says_past(self, claim: str) -> bool:
-        """Whether it says that something held once: superseded, no longer. The words of the claim do not count."""
+        """Return whether it reports something as past (superseded, no longer). The words of the claim do not count."""
         own = set(map(meaning, _words(claim)))
         words = {word for word in _words(self.reading.text) if meaning(word) not in own}
         return (bool(words & _PAST) and not words & {"not", "never"}) or "no longer" in self.reading.text.lower()
@@ -67,14 +72,15 @@ def _words(text: str) -> set[str]:
 
 
 def claim_of(item: LedgerItem) -> str:
-    """What an item says, in the words that a summary has to keep."""
+    """Return the text of an item that a summary has to keep."""
     text = str(item.body.get(MAIN_FIELDS[item.kind]) or "").strip()
     return (text.splitlines() or [""])[0][:_LONGEST] if item.kind == EVIDENCE else text[:_LONGEST]
 
 
 def judge(items: Sequence[LedgerItem], summary: str) -> Survival:
-    """What a summary kept of some items. A superseded item that it tells as current is stale, and the item that
-    superseded it is distorted.
+    """Return the verdict for each item.
+
+    If the summary states a superseded item as current, that item is stale and its successor is distorted.
     """
     told = _Summary(summary, items)
     found = {item.alias: told.judge(item) for item in items if item.status != _SUPERSEDED}
@@ -100,7 +106,7 @@ def judge(items: Sequence[LedgerItem], summary: str) -> Survival:
 
 
 class _Summary:
-    """A summary, read once: its statements by their places, and which words stand in which."""
+    """A summary, parsed once: its statements by position, and an index from words to statements."""
 
     def __init__(self, summary: str, items: Iterable[LedgerItem]) -> None:
         self._refs = frozenset(item.alias for item in items)
@@ -111,7 +117,7 @@ class _Summary:
                 self._where.setdefault(key, []).append(begin)
 
     def judge(self, item: LedgerItem) -> Judged:
-        """The verdict on one item."""
+        """Return the verdict on one item."""
         claim = read(claim_of(item))
         best = Judged(item.alias, MISSING)
         for said in self.at.values():
@@ -126,13 +132,15 @@ class _Summary:
         return best.replace(verdict=BARE) if is_bare else best
 
     def _gives_reason(self, item: LedgerItem) -> bool:
-        """Whether the reason of a decision is said too, wherever; one in a word or two says little by itself."""
+        """Return whether the summary contains a decision's reason in any place. A reason of one or two words is not
+        required.
+        """
         reason = read(str(item.body.get("rationale") or "")[:_LONGEST] if item.kind == DECISION else "")
         keys = [key for key, term in reason.terms.items() if term.weight >= 1]
         return len(keys) < _LEAST_REASON or sum(key in self._where for key in keys) >= _REASON_SAID * len(keys)
 
     def _unnamed(self, item: LedgerItem, claim: Reading) -> Judged:
-        """The verdict by the statements that share most words with the claim and name no item."""
+        """Return the verdict by the statements without a ref that share most words with the claim."""
         common = max(8, len(self.at) // 4)
         shared: dict[int, float] = {}
         for key, term in claim.terms.items():
@@ -153,7 +161,7 @@ class _Summary:
 
 
 def _is_told_done(item: LedgerItem, said: _Statement) -> bool:
-    """Whether a statement under its ref says that what is open or in force is not so any more."""
+    """Return whether a statement under its ref wrongly reports an open or active item as closed."""
     if len(said.refs) > 1 or item.status == _SUPERSEDED:
         return False
     words = _words(said.reading.text)
@@ -162,9 +170,9 @@ def _is_told_done(item: LedgerItem, said: _Statement) -> bool:
 
 
 def _statements(summary: str, known: frozenset[str]) -> Iterator[_Statement]:
-    """The statements of a summary in order, without the refs that are known."""
+    """Yield the statements of a summary in order, without the known refs in their text."""
     begin = count = 0
-    heading = ""  # a ref that stands alone in its line leads the next one
+    heading = ""  # a ref alone in its line belongs to the next line
     for line in summary.splitlines(keepends=True):
         refs = _refs(line)[:_MOST_REFS]
         leads = [(start, ref) for start, end, ref in refs if _is_lead(line, start, end)]
@@ -182,7 +190,9 @@ def _statements(summary: str, known: frozenset[str]) -> Iterator[_Statement]:
 
 
 def _is_lead(line: str, start: int, end: int) -> bool:
-    """Whether what follows a ref is what the item says: `D3: …`, `**D3** (irreversible): …`, `| D3 | …`, `(D3) …`."""
+    """Return whether the text after a ref states the item: `D3: …`, `**D3** (irreversible): …`, `| D3 | …`, `(D3)
+    …`.
+    """
     after = line[end : end + 80].lstrip(" *`)]")
     if after.startswith("("):
         after = after.partition(")")[2].lstrip(" *")
@@ -190,7 +200,7 @@ def _is_lead(line: str, start: int, end: int) -> bool:
 
 
 def _refs(line: str) -> list[tuple[int, int, str]]:
-    """The refs of items in a line, with their places."""
+    """Return the item refs in a line, with their positions."""
     found = []
     for start, letter in enumerate(line):
         if letter.upper() in _LETTERS and line[start + 1 : start + 2].isdigit():
@@ -203,7 +213,7 @@ def _refs(line: str) -> list[tuple[int, int, str]]:
 
 
 def _sentences(line: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The places of the sentences of a part of a line."""
+    """Yield the positions of the sentences in a part of a line."""
     for at in range(start, stop):
         if line[at] in "。！？；" or (line[at] in ".!?;" and line[at + 1 : at + 2].isspace()):
             yield start, at + 1
@@ -213,7 +223,7 @@ def _sentences(line: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def named_in(working_set: WorkingSet, summary: str) -> tuple[Named, ...]:
-    """How much of a working set a summary names: files, identifiers, commands, references, errors."""
+    """Return how much of a working set a summary names: files, identifiers, commands, references, errors."""
     words = {word for word, _ in working_set.words}.union(word for file in working_set.files for word, _ in file.words)
     told = {
         "files": [file.path.rsplit("/", 1)[-1] for file in working_set.files],
@@ -230,8 +240,9 @@ NEW, KNOWN, CONTRARY = "new", "known", "contrary"
 
 
 def told_before(text: str, items: Iterable[LedgerItem]) -> str:
-    """Whether a reported text is new, repeats an item in whatever state, or contradicts one. A text under the ref of a
-    known item is not new.
+    """Return whether a reported text is new, repeats an item in any status, or contradicts one.
+
+    A text with the ref of a known item is not new.
     """
     alias, said, verdicts = alias_in_front(text), read(text), set()
     for item in items:
@@ -244,7 +255,7 @@ def told_before(text: str, items: Iterable[LedgerItem]) -> str:
 
 
 def says(words: str, claim: str) -> bool:
-    """Whether the words say the claim, word for word or in other words."""
+    """Return whether the words state the claim, literally or in other words."""
     return _folded(claim) == _folded(words) or compare(read(claim), read(words), BESIDE) == KEPT
 
 

@@ -1,8 +1,8 @@
-"""Read a statement for a comparison: its words, names and quantities, and which of them it denies.
+"""Parse a statement for a comparison: its words, names and quantities, and the ones that it denies.
 
-A word counts as the stem of the commonest word of its meaning, a name as it is written. A quantity counts as its value
-in the unit of its dimension: `0.5 s` is `500 ms`. Chinese and Japanese text has no spaces and counts as pairs of
-characters.
+A word is represented by the stem of the commonest word with its meaning, a name by its spelling. A quantity is
+represented by its value in the unit of its dimension: `0.5 s` is `500 ms`. Chinese and Japanese text has no spaces, so
+it is split into pairs of characters.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 
 WORD, NAME, NUMBER, SENSE = "word", "name", "number", "sense"
 _PARTICLES = frozenset("为是的了在和与")
-_FIRST_IDEOGRAPH = "\u30a0"  # behind the Japanese syllables that only bind words
+_FIRST_IDEOGRAPH = "\u30a0"  # after the Japanese syllables that only connect words
 
 
 class Term:
-    """One term: its kind, the key by which it is compared, its weight, and whether the statement denies it or puts it
-    last. A sense has no weight, and keeps the word as it was written.
+    """One term: its kind, the key for comparisons, its weight, and whether the statement denies it or puts it last.
+
+    A sense has no weight and keeps the written word.
     """
 
     __slots__ = ("is_denied", "is_given_up", "is_last", "key", "kind", "weight", "written")
@@ -55,7 +56,7 @@ class Term:
 
     @property
     def worth(self) -> float:
-        """How much it matters: little where it is only named to be rejected."""
+        """Return the weight, reduced for a term that is named only to be rejected."""
         return self.weight * (0.3 if self.is_given_up else 1.0)
 
 
@@ -64,7 +65,7 @@ _BREAKS = ",;:|—–()（），；：、。"
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """The words of a text; an empty one ends a clause."""
+    """Yield the words of a text. An empty word ends a clause."""
     for old, new in (("’", "'"), ("n't", " not"), ("->", " to "), ("→", " to "), ("**", ""), ("=", " ")):
         text = text.replace(old, new)
     if not text.isascii():
@@ -84,7 +85,9 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _parts(word: str) -> list[str]:
-    """A word, or those that a hyphen or a slash joins: `read-only`, `and/or`, `30-second`. Names stay whole."""
+    """Return a word, or the words that a hyphen or slash joins: `read-only`, `and/or`, `30-second`. Names stay
+    whole.
+    """
     if word in WHOLE or word[0] == "-":
         return [word]
     if "-" in word and (word.replace("-", "").isalpha() or (word[0].isdigit() and word.partition("-")[2].isalpha())):
@@ -94,7 +97,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _terms(text: str, without: frozenset[str]) -> list[Term]:
-    """The terms of a text in order, without some words."""
+    """Return the terms of a text in order, without some words."""
     tokens = [token for token in _tokens(text) if token.upper() not in without]
     lowered = [token.lower() for token in tokens]
     for at in range(len(tokens) - 1, 0, -1):
@@ -127,14 +130,14 @@ def _terms(text: str, without: frozenset[str]) -> list[Term]:
 
 
 def _quantity(token: str, following: str) -> tuple[Term, int] | None:
-    """The quantity that a word in small letters is, with the unit behind it, and how many words it takes."""
+    """Return the quantity in a lower-case word and the unit after it, with the number of words used, or None."""
     bare = token.lstrip("$€£¥≈+#v")
     length = len(bare) - len(bare.lstrip("0123456789.,:-"))
     number, suffix = bare[:length].rstrip(".,:-").replace(",", ""), bare[length:]
     if token in NUMERALS:
         number, suffix = NUMERALS[token], ""
     if not number.lstrip("-")[:1].isdigit() or (suffix and suffix not in UNITS):
-        return None  # a word, or a name: `404s`, `2fa`
+        return None  # a word or a name: `404s`, `2fa`
     begins = (following[:length] for length in (2, 1) if following and is_cjk(following[0]))
     unit = suffix or next((unit for unit in (following, *begins) if unit in UNITS), "")
     if unit and number.lstrip("-").replace(".", "", 1).isdigit():
@@ -154,7 +157,9 @@ def _word(token: str, *, is_first: bool) -> Term:
 
 
 def _cjk_terms(run: str) -> Iterator[Term]:
-    """What turns a run of Chinese, Japanese or Korean round or binds it by itself; the rest as pairs of characters."""
+    """Yield the negating and binding senses in a run of Chinese, Japanese or Korean, then the rest as pairs of
+    characters.
+    """
     for written, sense in CJK_SENSES.items():
         for _ in range(run.count(written)):
             yield Term(SENSE, sense)
@@ -166,7 +171,7 @@ def _cjk_terms(run: str) -> Iterator[Term]:
 
 
 class Reading:
-    """A statement, or those of its clauses that speak of a claim: its terms by their keys, its senses."""
+    """A parsed statement, or some of its clauses: its terms by key, and its senses."""
 
     def __init__(self, text: str, clauses: Iterable[list[Term]]) -> None:
         self.text, self.clauses = text, list(clauses)
@@ -179,15 +184,15 @@ class Reading:
                 self.terms[term.key] = term
 
     def denials(self, key: str) -> set[bool]:
-        """Whether a thing is denied; both where it is said twice."""
+        """Return whether a term is denied. The set has both values if the term occurs both ways."""
         return {term.is_denied for term in self.sequence if term.key == key}
 
     def sides(self, key: str) -> set[bool]:
-        """Whether a thing is denied or comes last; both where it is said twice."""
+        """Return whether a term is denied or last. The set has both values if the term occurs both ways."""
         return {term.is_denied or term.is_last for term in self.sequence if term.key == key}
 
     def about(self, keys: set[str]) -> Reading:
-        """The clauses that speak of some of the keys, and a limit (`unless …`) that directly follows one."""
+        """Return the clauses with any of the keys, and a limit (`unless …`) directly after such a clause."""
         chosen: list[list[Term]] = []
         was_chosen = False
         for clause in self.clauses:
@@ -198,7 +203,7 @@ class Reading:
 
 
 def read(text: str, without: frozenset[str] = frozenset()) -> Reading:
-    """The reading of a statement, without some words (refs of items)."""
+    """Return the reading of a statement, without some words (refs of items)."""
     clauses: list[list[Term]] = [[]]
     terms = _terms(text, without)
     for at, term in enumerate(terms):
@@ -217,7 +222,7 @@ _REPLACE = meaning("replace")
 
 
 def _sign(clause: list[Term]) -> None:
-    """Mark what a clause denies, by an odd number of negations or for something else, and what it puts last."""
+    """Mark the terms that a clause denies (odd number of negations, or rejected for something else) or puts last."""
     at = {term.key: place for place, term in reversed(list(enumerate(clause)))}
     end, none = len(clause), range(0)
     over, to, by, replace = (at.get(sense, -1) for sense in (OVER, TO, BY, _REPLACE))

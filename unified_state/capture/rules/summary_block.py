@@ -1,8 +1,8 @@
-"""The block with which a summary reports what is new: its form, and how it is read.
+"""The block in which a summary reports new items: its format and its parser.
 
-Its lines are `decision: …`, `constraint: …`, `question: …` and `next: …` between fences named `unified-state`.
-Other text can imitate a block. Only the last complete block outside of quotations counts, with a limited number of
-lines of a limited length. A model wrote what is read here.
+Its lines are `decision: …`, `constraint: …`, `question: …` and `next: …` between fences named `unified-state`. Other
+text can imitate a block. So only the last complete block outside of quotations counts, with limits on the number and
+the length of its lines. The content was written by a model.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _LETTERS = "".join(ALIAS_LETTERS.values())
 
 
 class Reported(Record):
-    """One line of the block: what kind of thing is new, and the words that say it."""
+    """One line of the block: the kind of the new item and its text."""
 
     kind: str
     text: str
 
 
 def read_block(summary: str) -> tuple[Reported, ...]:
-    """Return what the block of a summary reports, and nothing where it has no block."""
+    """Return the items that the block of a summary reports, none without a block."""
     reported: dict[tuple[str, str], Reported] = {}
     for line in _last_block(summary.splitlines()):
         found = _reported(line)
@@ -50,14 +50,14 @@ def read_block(summary: str) -> tuple[Reported, ...]:
 
 
 def alias_in_front(text: str) -> str:
-    """The ref that a text begins with (`D7: …`, `(D7) …`), or nothing."""
+    """Return the ref at the beginning of a text (`D7: …`, `(D7) …`), or ""."""
     word = text.lstrip("([*`").split(None, 1)[0] if text.strip("([*` ") else ""
     word = word.rstrip(":)]*`.,").upper()
     return word if word[:1] in _LETTERS and word[1:].isascii() and word[1:].isdigit() else ""
 
 
 def _last_block(lines: list[str]) -> list[str]:
-    """The lines of the last whole block of ours. A fence inside another one is text, as in Markdown."""
+    """Return the lines of our last complete block. A fence inside another block is text, as in Markdown."""
     block: list[str] = []
     fence, begin, is_ours = "", 0, False
     for number, line in enumerate(lines):
@@ -69,18 +69,18 @@ def _last_block(lines: list[str]) -> list[str]:
                 block = lines[begin:number]
             fence = ""
     rest = [line for line in lines[begin:] if line.strip()] if fence and is_ours else []
-    return rest if rest and all(map(_kind_and_text, rest)) else block  # the last fence may have been cut off
+    return rest if rest and all(map(_kind_and_text, rest)) else block  # the last fence may be cut off
 
 
 def _fence(line: str) -> tuple[str, str]:
-    """The fence that a line is and what stands behind it. A quoted line (`> …`) is none."""
+    """Return the fence in a line and the text after it, or two empty strings. A quoted line (`> …`) is not a fence."""
     line = line.strip()
     mark = line[: len(line) - len(line.lstrip(line[:1]))] if line[:1] in {"`", "~"} else ""
     return (mark, line[len(mark) :].strip()) if len(mark) >= _SHORTEST_FENCE else ("", "")
 
 
 def _kind_and_text(line: str) -> tuple[str, str] | None:
-    """The kind of a line and what it says: `- **Decision**: …` is a decision too."""
+    """Return the kind and the text of a line, or None. `- **Decision**: …` is a decision too."""
     name, colon, text = line.replace("\uff1a", ":", 1).partition(":")
     name = name.strip(" \t-*•_`").lower()
     kind = _KINDS.get(name) if colon and len(name) <= _LONGEST_KIND else None

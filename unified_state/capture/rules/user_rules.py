@@ -1,7 +1,7 @@
-"""Rules that the user states and corrections that they make, in a prompt or with a refusal: proposed constraints.
+"""Rules and corrections that the user states in a prompt or with a refusal. They become proposed constraints.
 
-Precision comes first: a rule that is missed can be recorded by hand, one that was never meant only annoys. What is
-found is never shown as a fact before the user has accepted it.
+Precision has priority: a missed rule can be recorded by hand, and a false one annoys. A found rule is not shown as a
+fact before the user accepts it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STANDING_RULE, CORRECTION = "standing rule", "correction"
-# Without one of these there is nothing to look for.
+# Words of which a prompt must contain one. Others are not searched.
 _TELLTALES = (
     "always", "never", "n't", "do not", "dont ", "from now on", "in future", "in the future", "going forward",
     "every time", "whenever", "no,", "no ", "nope", "stop", "i said", "i told",
 )  # fmt: skip
-_LONGEST_PROMPT, _LONGEST_PARAGRAPH = 1_000, 400  # characters; what is longer was pasted
+_LONGEST_PROMPT, _LONGEST_PARAGRAPH = 1_000, 400  # characters; longer text was pasted
 _SHORTEST, _LONGEST = 12, 300  # characters of a sentence
-_MOST = 3  # of one prompt
+_MOST = 3  # most rules in one prompt
 _POLITE = (
     "please ", "pls ", "ok ", "ok, ", "okay ", "okay, ", "also ", "also, ", "and ", "but ", "so ", "just ", "again ",
     "remember ", "remember: ", "note ", "note: ", "yes, ", "yes ", "yeah ", "yeah, ",
@@ -57,7 +57,7 @@ _CODE = ("{", "}", "=>", "->", "==", "();", "://", "│", "\t", "|", "```")
 
 
 def rules_said(prompt: str) -> Iterator[Fact]:
-    """The rules and corrections in the user's own words."""
+    """Yield the rules and corrections in the user's own words."""
     lowered = prompt.lower()
     if not any(word in lowered for word in _TELLTALES):
         return
@@ -71,7 +71,7 @@ def rules_said(prompt: str) -> Iterator[Fact]:
 
 
 def _rule_of(sentence: str, *, is_first: bool) -> str:
-    """The rule by which a sentence states something that binds; empty where none says so."""
+    """Return the name of the rule that makes a sentence binding, or ""."""
     words = _without_courtesy(sentence)
     if words.endswith("?") or words.startswith((*_QUESTIONS, *_ASKING, *_SAYINGS)):
         return ""
@@ -93,7 +93,7 @@ def _without_courtesy(sentence: str) -> str:
 
 
 def _sentences(prompt: str) -> Iterator[str]:
-    """The sentences that are the user's own, of a long prompt those at its beginning and its end."""
+    """Yield the user's own sentences. A long prompt is read only at its beginning and its end."""
     paragraphs = [part.strip() for passage in own_passages(prompt) for part in passage.split("\n\n") if part.strip()]
     if len(prompt) > _LONGEST_PROMPT:
         paragraphs = [paragraphs[0], paragraphs[-1]] if len(paragraphs) > 1 else []

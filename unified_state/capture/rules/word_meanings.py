@@ -1,7 +1,7 @@
-"""What words mean, as far as a comparison needs it: which mean the same, which the contrary, what small words do.
+"""Meanings of words for a comparison: synonyms, contraries, and the senses of small words.
 
-The tables hold the usual words, most of them English. Of other languages they hold the words that negate or bind. A
-word that is in no table is compared as it is written.
+The tables have common words, mostly English. For other languages they have the words that negate or bind. A word
+outside the tables is compared as written.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 BREAK = "break"  # ends a clause
 NOT, MUST, SHOULD, CAN, MAY, ALL, SOME, ONLY = "not", "must", "should", "can", "may", "all", "some", "only"
 LIMIT, AT_LEAST, AT_MOST = "if", "at-least", "at-most"
-BEFORE, AFTER = "before", "after"  # which of two things comes last
-OVER, FROM, TO, BY, PREFER = "over", "from", "to", "by", "prefer"  # which of two things is given up
-LIGHT = "light"  # says nothing by itself
+BEFORE, AFTER = "before", "after"  # the later of two things
+OVER, FROM, TO, BY, PREFER = "over", "from", "to", "by", "prefer"  # mark the rejected one of two things
+LIGHT = "light"  # without meaning of its own
 
 
 def _senses(table: str) -> dict[str, str]:
-    """The sense of each word of a table of `sense: words;`; in a phrase `_` stands for a space."""
+    """Return the sense of each word of a table `sense: words;`. In a phrase `_` represents a space."""
     senses: dict[str, str] = {}
     for group in table.split(";"):
         sense, _, words = group.partition(":")
@@ -73,7 +73,7 @@ at-most: 至多 最多 以下 以内 최대;
 over: 而不是 而非 代わりに;
 before: 之前 以前 の前;
 after: 之后 以后 の後;
-""")  # a longer one before what it holds
+""")  # longer phrases before their parts
 
 _UNITS = """
 time .001 ms msec millisecond milliseconds 毫秒 ミリ秒; time 1 s sec secs second seconds 秒 초;
@@ -99,7 +99,7 @@ _SHORTEST_STEM = 3
 
 
 def _stem(word: str) -> str:
-    """A word without its ending: `storing`, `stored` and `stores` are one."""
+    """Return a word without its ending: `storing`, `stored` and `stores` are equal."""
     if word.endswith("ies"):
         return word[:-3] + "y"
     for suffix in _SUFFIXES if not word.endswith("ss") else ():
@@ -111,12 +111,12 @@ def _stem(word: str) -> str:
 
 
 def _same(table: str) -> dict[str, str]:
-    """Each word of a table, and its stem, with the stem of the first word of its group."""
+    """Map each word of a table, and its stem, to the stem of the first word of its group."""
     groups = map(str.split, table.split(";"))
     return {form: _stem(group[0]) for group in groups for word in group for form in (word, _stem(word))}
 
 
-# Groups of words that mean the same. The verbs of the first table say little by themselves.
+# Groups of synonyms. The verbs of the first table have little weight.
 _WEAK = _same("""
 use used using adopt choose chose chosen pick employ utilize leverage select rely apply go touch contact; keep kept
 retain preserve stay remain maintain continue hold; store save persist; run execute launch invoke; set define specify
@@ -140,11 +140,11 @@ WEAK = set(_WEAK.values())
 
 
 def meaning(word: str) -> str:
-    """The key by which a word in small letters is compared: the stem of the commonest word that means the same."""
+    """Return the comparison key of a lower-case word: the stem of the commonest word with the same meaning."""
     return _SAME.get(word) or _SAME.get(_stem(word), _stem(word))
 
 
-# Words of which a statement says the contrary when one stands for the other, beside those with a prefix.
+# Pairs of contraries, in addition to words with a negating prefix.
 _CONTRARY = """
 enable/disable allow/deny allow/block allow/refuse permit/deny accept/reject accept/refuse approve/reject
 include/exclude add/remove keep/remove keep/discard keep/replace keep/abandon increase/decrease increase/reduce
@@ -158,13 +158,13 @@ _PREFIXES = ("un", "in", "im", "ir", "dis", "de", "non", "a")
 
 
 def is_contrary(one: str, other: str) -> bool:
-    """Whether two words, as they are compared, say the contrary of each other."""
+    """Return whether two words, given by their keys, are contraries."""
     short, long = sorted((one, other), key=len)
     return frozenset((one, other)) in _CONTRARIES or any(long == prefix + short for prefix in _PREFIXES)
 
 
 WHOLE = {word for pair in _CONTRARY.split() for word in pair.split("/") if "-" in word}
-# Other verbs with which an instruction begins.
+# Other verbs at the beginning of an instruction.
 _VERBS = """
 abort answer archive ask assign assume batch block bump bundle cache call catch close compile compress copy deny
 describe disable document drain enable encrypt escalate expect export expose extract favor favour format group hash
@@ -177,4 +177,4 @@ VERBS = {meaning(word) for word in _VERBS.split()}.union(_SAME.values())
 _COMPOUNDS = """
 shutdown timeout startup setup cleanup login logout rollback rollout fallback backup lookup checkout filename codebase
 """
-COMPOUNDS = frozenset(_COMPOUNDS.split())  # which many write in two words
+COMPOUNDS = frozenset(_COMPOUNDS.split())  # often written as two words
