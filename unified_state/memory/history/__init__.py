@@ -1,1 +1,1 @@
-"""The portable history: what every store takes, keeps and gives back."""
+"""The portable history: the records that every store can store and return."""

@@ -1,5 +1,5 @@
-"""Records of another store go into the archive: steps turn by turn, and of sessions, items and compactions the newer
-version.
+"""Inserts records of another store into the archive: steps turn by turn, and the newer version of sessions, items and
+compactions.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     )
 
 
-_PLAIN = ("uuid", "tool", "tool_use_id", "agent")  # columns of text, which cannot hold half an emoji
+_PLAIN = ("uuid", "tool", "tool_use_id", "agent")  # columns of text, which cannot store a lone surrogate
 _HIGHEST_ALIAS = 1_000_000  # a larger number was not given by a counter
-# Of a session the earliest and the latest times count, of all other fields the last value.
+# The earliest and the latest times of a session are used, and the last value of every other field.
 _CHOICE = {"started_at": "min({0}, {1})", "seen_at": "max({0}, {1})", "ended_at": "max({0}, {1})"}
 _LEARN = "UPDATE session SET {} WHERE session_id = ?1".format(
     ", ".join(
@@ -53,7 +53,7 @@ _LEARN = "UPDATE session SET {} WHERE session_id = ?1".format(
 
 
 def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
-    """Keep steps, within the caller's transaction. Return how many their sessions did not have."""
+    """Insert steps, within the caller's transaction, and return the number of steps that are new to their sessions."""
     added = 0
     for (session_id, agent), run in groupby(steps, lambda step: (step.session_id, step.agent)):
         session = ensure_session(archive, session_id)
@@ -72,7 +72,7 @@ def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
 
 
 def _put_in_place(archive: Archive, masked: StoredStep) -> None:
-    """Let a masked step take the place of the version that was masked before, or never."""
+    """Replace a stored step by a version that was masked later."""
     known = "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL"
     for (number,) in archive.rows(known, uuid_key(masked.uuid), masked.block):
         step = find_step(archive, number)
@@ -88,13 +88,13 @@ def _carry_step(archive: Archive, number: int, step: StoredStep) -> None:
 
 
 def ensure_session(archive: Archive, session_id: str) -> int:
-    """Return the number of a session, which is made if no record told of it."""
+    """Return the number of a session, which is inserted if it has no row."""
     archive.run("INSERT OR IGNORE INTO session (session_id) VALUES (?)", session_id)
     return int(archive.row("SELECT id FROM session WHERE session_id = ?", session_id)[0])
 
 
 def keep_session(archive: Archive, session: StoredSession) -> bool:
-    """Add what a record tells to what is known of a session. Return False: a session is never new."""
+    """Merge the fields of a record into a session. Return False, because a session never counts as new."""
     number = ensure_session(archive, session.session_id)
     archive.run(_LEARN, *(getattr(session, name) for name in ARCHIVE_COLUMNS[StoredSession]))
     if told := fields_beside(session, ARCHIVE_COLUMNS):
@@ -105,9 +105,7 @@ def keep_session(archive: Archive, session: StoredSession) -> bool:
 
 
 def keep_item(archive: Archive, item: StoredItem) -> bool:
-    """Put an item into the ledger, under an alias that nothing else has or had; or bring it up to date. Return whether
-    it is new.
-    """
+    """Insert an item under an unused alias, or update it, and return whether it is new."""
     if _is_buried(archive, ITEM, item.uuid):
         return False
     known = next((known for known in items_called(archive, item.uuid) if known.uuid == item.uuid), None)
@@ -128,7 +126,7 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
 
 
 def _free_alias(archive: Archive, item: StoredItem) -> str:
-    """Return the item's own alias, if nothing else has or had it; else the next one."""
+    """Return the item's own alias if no other item has or had it, else the next one."""
     letter, digits = ALIAS_LETTERS[item.kind], item.alias[1:]
     is_counted = digits.isascii() and digits.isdigit() and 0 < int(digits[:20]) <= _HIGHEST_ALIAS
     alias = item.alias if item.alias == f"{letter}{digits}" and is_counted else next_alias(archive, item.kind)
@@ -139,14 +137,14 @@ def _free_alias(archive: Archive, item: StoredItem) -> str:
 
 
 def keep_link(archive: Archive, link: StoredLink) -> bool:
-    """Keep a link between items, unless one of them was forgotten. Return whether it is new."""
+    """Insert a link between items, unless one of them was forgotten, and return whether it is new."""
     if _is_buried(archive, ITEM, link.from_uuid) or _is_buried(archive, ITEM, link.to_uuid):
         return False
     return archive.run("INSERT OR IGNORE INTO item_link VALUES (?, ?, ?, ?)", *link.as_dict().values()) > 0
 
 
 def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
-    """Keep a compaction, or the summary of one that has none yet. Return whether it is new."""
+    """Insert a compaction, or the summary of one that has none yet, and return whether it is new."""
     if _is_buried(archive, COMPACTION, compaction.boundary_uuid):
         return False
     summary = None if compaction.summary is None else pack(compaction.summary)
@@ -178,13 +176,13 @@ def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
 
 
 def bury(archive: Archive, tombstone: Tombstone) -> bool:
-    """Forget what a tombstone names, and keep the tombstone. Return whether it is new."""
+    """Forget the record that a tombstone names, store the tombstone, and return whether it is new."""
     known = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", tombstone.what, tombstone.key)
     if known is not None and known[0] >= tombstone.at:
         return False
     is_here = _FORGET[tombstone.what](archive, tombstone)
     waits = None if is_here else 1
-    # A trigger has written it with a time of its own.
+    # A trigger has inserted it with its own time.
     archive.run(
         "INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?, ?)", tombstone.what, tombstone.key, tombstone.at, waits
     )
@@ -198,7 +196,7 @@ def _forget_steps(archive: Archive, tombstone: Tombstone) -> bool:
 
 
 def _take_steps(archive: Archive, numbers: list[int]) -> bool:
-    """Forget steps, and their words in the items that were taken from them. Return whether there are any."""
+    """Forget steps and the quotes of them in items, and return whether there are any."""
     for number in numbers:
         drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
         forget_step(archive, number)

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import LedgerItem
 
-# The steps of a session by their positions: twice a step's number, or one more than that of the step behind which a
-# shortened output belongs, which was archived before its transcript entry. The archive is read in order, between the
-# session's first step and its last one. So a page costs the same at the end of a long session as at its beginning.
+# The steps of a session by their positions. A position is twice the step's number. A shortened output was archived
+# before its transcript entry, so its position is one more than that of the step it follows. The archive is read in
+# order, between the session's first and last step, so a page costs the same at the end of a long session as at its
+# start.
 _MET = "SELECT step FROM shortened WHERE place NOT NULL"
 _END = "(SELECT {0}((SELECT {0}(id) FROM step WHERE turn = turn.id)) FROM turn WHERE session = ?1)"
 _PLACES = f"""
@@ -61,15 +62,16 @@ def carried(archive: Archive, what: str, key: object) -> dict[str, Any]:
 
 
 def carry(archive: Archive, what: str, key: object, fields: dict[str, Any]) -> None:
-    """Keep the fields of a record that the archive has no column for, in place of those kept before."""
+    """Store the fields of a record that the archive has no column for, and replace those stored before."""
     archive.run("DELETE FROM carried WHERE what = ? AND key = ?", what, key)
     if fields:
         archive.run("INSERT INTO carried VALUES (?, ?, ?)", what, key, pack(dump_json(fields)))
 
 
 def note_masked(archive: Archive, what: str, key: int | str, now: int) -> None:
-    """Note that secrets in a record were masked now: in a step or a compaction, by number, or in an item, by UUID. Of
-    two versions stores keep the one masked later, so the time is behind the last one even if the clock went back.
+    """Record that secrets in a step or a compaction (by number) or an item (by UUID) were masked now.
+
+    Of two versions stores use the one masked later, so the time is after the last one even if the clock was set back.
     """
     if what == ITEM:
         archive.run("UPDATE item SET changed_at = ? WHERE uuid = ?", to_text(now), key)
@@ -97,7 +99,7 @@ def read_page(archive: Archive, session: int, session_id: str, after: int, limit
 
 
 def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None = None) -> dict[int, StoredStep]:
-    """Return steps by their numbers, in that order, as of a session, or of the one that had them first."""
+    """Return steps by their numbers, in that order, with the given session or the one that had them first."""
     placed = find_placed(archive, numbers)
     chosen = ", ".join(map(str, numbers))
     first = {
@@ -122,7 +124,7 @@ def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None 
 
 
 def as_stored(archive: Archive, items: Sequence[LedgerItem]) -> list[StoredItem]:
-    """Return items of the ledger as records, with the names they had elsewhere."""
+    """Return items of the ledger as records, with their former aliases."""
     boundaries = dict(archive.rows("SELECT id, boundary_uuid FROM compaction"))
     aliases: dict[str, list[str]] = {}
     for alias, uuid in archive.rows("SELECT alias, uuid FROM item_alias WHERE uuid != '' ORDER BY alias"):

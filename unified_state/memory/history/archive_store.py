@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
     from unified_state.model.history_records import HistoryQuery, HistoryRecord
 
-_SECONDS = 30.0  # for another writer
+_SECONDS = 30.0  # wait for another writer
 
 
 class SqliteStore:
-    """The archive at a path, which is created if there is none."""
+    """The archive at a path, which is created if it does not exist."""
 
     def __init__(self, path: str, *, archive: Archive | None = None) -> None:
         """Use an open archive, which closing the store leaves open; without one, open it."""
@@ -60,7 +60,7 @@ class SqliteStore:
         self._archive = archive or Archive(path, seconds=_SECONDS)
 
     def append(self, records: Iterable[HistoryRecord]) -> int:
-        """Keep records, all or none. Return how many are new."""
+        """Store records, all or none, and return the number of new ones."""
         given = list(records)  # read before the transaction: the source may be slow, or fail
         try:
             with self._archive.transaction():
@@ -119,7 +119,7 @@ class SqliteStore:
         return iter(read_compactions(self._archive))
 
     def tombstones(self) -> Iterator[Tombstone]:
-        """Return everything that was forgotten."""
+        """Return the tombstones of all forgotten records."""
         return (
             Tombstone(*row) for row in self._archive.rows("SELECT what, key, at FROM tombstone ORDER BY at, what, key")
         )
@@ -141,7 +141,7 @@ class SqliteStore:
         ]
 
     def counts(self) -> Counts:
-        """Return how much there is."""
+        """Return the number of sessions, steps, items and compactions."""
         return Counts(
             sessions=self._count("session"),
             steps=self._count("step WHERE kind NOT NULL"),

@@ -1,7 +1,7 @@
-"""A history file: everything a store holds of a project, as JSON Lines, to move it to another tier without loss.
+"""A history file: all records of a project as JSON Lines, to move them to another tier without loss.
 
 The header has format, version and project. The last line has the number of records and the SHA-256 of all lines before
-it, so a truncated or changed file is recognised before anything of it is used.
+it, so a truncated or changed file is detected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "unified-state history", 1
 _END = "end"
-_SURROGATES = "surrogatepass"  # a text may hold half an emoji, and has to come back with it
+_SURROGATES = "surrogatepass"  # a text may hold a lone surrogate, which must survive the round trip
 _LONGEST_LINE = 1 << 30
 _LONGEST_END = 1_000  # bytes of the last line
 _TARGET = "name a file in a folder of yours, on a disk with room"
@@ -46,11 +46,13 @@ def is_history(first_line: bytes) -> bool:
 def write_history(
     path: str, project: str, records: Iterable[HistoryRecord], seal: Callable[[str], str] | None = None
 ) -> int:
-    """Write a history file, whole or not at all, readable by its owner only. Return the number of records. Raises
-    StorageError. `seal` signs the SHA-256, so that its writer can verify the file later.
+    """Write a history file, readable only by its owner, and return the number of records.
+
+    The file is replaced atomically. `seal` signs the SHA-256, so that its writer can verify the file later. Raises
+    StorageError.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        message = f"{path} cannot be written: it is no file"  # a pipe, a device: one of that name would take its place
+        message = f"{path} cannot be written: it is no file"  # a pipe or a device, which os.replace would replace
         raise StorageError(message, _TARGET)
     target = os.path.realpath(path)
     temporary = temporary_name(target)
@@ -77,7 +79,7 @@ def write_history(
 
 def read_history(path: str) -> Iterator[Header | HistoryRecord]:
     """Yield the header of a history file, then its records. Raises ForeignFileError for an unreadable or damaged file,
-    NewerVersionError for one of a newer format.
+    and NewerVersionError for a newer format.
     """
     try:
         with open(path, "rb") as file:
@@ -96,8 +98,8 @@ def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
 
 
 def _lines(project: str, records: Iterable[HistoryRecord]) -> Iterator[bytes]:
-    """Yield the lines of the header and the records. Links and tombstones are sorted, so that the same history is the
-    same file from every tier.
+    """Yield the lines of the header and the records. Links and tombstones are sorted, so that every tier writes the
+    same file for the same history.
     """
     yield _line({"format": FORMAT, "version": VERSION, "project": project})
     last: list[StoredLink | Tombstone] = []

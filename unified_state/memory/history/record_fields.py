@@ -1,8 +1,8 @@
-"""The table of the fields of history's records: which tier keeps which of them in a column, and their form in a file.
+"""The table of the fields of history's records: the fields that each tier stores in a column, and their form in a file.
 
-A field that a tier has no column for travels as JSON, so a new field needs a column only where a tier looks for it.
-In a history file a record is a JSON object: a field has its name on disk, and is left out if it has its default value;
-`record` names the kind. Every object that is read is checked, whoever wrote it.
+A field without a column is stored as JSON, so a new field needs a column only where a tier queries it. In a history
+file a record is a JSON object. A field has its name on disk, and is omitted if it has its default value. `record` names
+the kind. Every object that is read is checked, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def fields_beside(record: Record, columns: dict[type[Record], tuple[str, ...]]) 
 
 
 def field_types(kind: type[Record]) -> dict[str, str]:
-    """Return the annotations of a record's fields, which are texts."""
+    """Return the annotations of a record's fields, as text."""
     bases = [base.__dict__.get("__annotations__", {}) for base in reversed(kind.__mro__)]  # noqa: RUF063  # of each class alone
     return {name: annotation for base in bases for name, annotation in base.items()}
 
@@ -103,7 +103,7 @@ def to_object(record: HistoryRecord) -> dict[str, Any]:
 
 
 def to_record(told: Mapping[str, Any]) -> HistoryRecord:
-    """Return the record of a JSON object. Raises ValueError, which says what is wrong with it."""
+    """Return the record of a JSON object. Raises ValueError with the reason if the object is invalid."""
     name = told.get(RECORD)
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
@@ -129,8 +129,9 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
 
 
 def checked_record(kind: type[R], fields: dict[str, Any], newer: dict[str, Any]) -> R:
-    """Return the record of some fields, by their Python names; `newer` are those that this version does not know.
-    Raises ValueError, which says what is wrong: a field with a value of another type is never used.
+    """Return the record of some fields, by their Python names. `newer` are the fields that this version does not know.
+
+    Raises ValueError with the reason. A field with a value of another type is never used.
     """
     types, known = field_types(kind), dict(fields)
     for name, value in fields.items():

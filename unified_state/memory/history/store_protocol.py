@@ -1,7 +1,6 @@
-"""The protocol of a store of history. Its docstrings are the contract; `tests.contracts` checks
-it.
+"""The protocol of a history store. Its docstrings are the contract, which `tests.contracts` checks.
 
-A store is opened for one project. What it holds of others can neither be read, nor found, nor changed through it.
+A store is opened for one project. Records of other projects cannot be read, found or changed through it.
 """
 
 from __future__ import annotations
@@ -29,78 +28,86 @@ if TYPE_CHECKING:
 
 
 class HistoryStore(Protocol):
-    """One project's history. `with open_store(…) as store: …`; several processes may have it open at once.
+    """One project's history. Use it as `with open_store(…) as store: …`. Several processes may have it open at once.
 
-    Every failure is an error of `unified_state.errors`, with what and where as its message, and what to do as its hint.
+    Every failure is an error of `unified_state.errors`, whose message has the problem and its place, and whose hint has
+    the remedy.
     """
 
     def append(self, records: Iterable[HistoryRecord]) -> int:
-        """Keep records, all of them or, if anything fails, none; the number of steps, items, links, compactions and
-        tombstones that are new, or are new to a session. When it returns they survive a crash of this process.
+        """Store records, all of them or none, and return the number of new ones.
 
-        What is there already stays as it is and does not count, so that a batch can be sent again; but of a session,
-        an item, a compaction and a step the newer version stays: an item by `changed_at`, a compaction by having a
-        summary, a session with what was learned last of each field; and of a step and a compaction the one that was
-        masked later, which takes the place of the other one wherever that stands. A session that a step or a compaction
-        names, and nobody told of, is made. An item whose alias another one has gets another alias, and is found by
-        both. What a tombstone names leaves, and what comes again later is not kept.
+        New steps, items, links, compactions and tombstones count, and so does a step that is new to a session. When the
+        method returns, the records survive a crash of this process. A stored record stays unchanged and does not count,
+        so a batch can be sent again.
+
+        The newer version of a session, an item, a compaction or a step replaces the older one: an item by `changed_at`,
+        a compaction if only the newer one has a summary, each field of a session by the last known value. Of two
+        versions of a step or a compaction the one that was masked later replaces the other one everywhere.
+
+        A session that a step or a compaction names is created if it has no record. An item whose alias is taken gets
+        another alias, and is found by both. A tombstone deletes its record, and a later copy of that record is not
+        stored.
         """
 
     def sessions(self) -> Iterator[StoredSession]:
-        """All sessions, in the order in which they were first heard of."""
+        """Return all sessions, in the order in which they were first seen."""
 
     def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
-        """A page of the steps of a session, in the order in which they were appended; each with its position, a number
-        of this store's that only grows. `after` is the last position of the page before.
+        """Return a page of the steps of a session, in the order in which they were appended, each with its position.
+
+        Positions are numbers of this store that only grow. `after` is the last position of the previous page.
         """
 
     def find_steps(self, uuid: str) -> list[StoredStep]:
-        """The steps of a transcript entry, by block, as of the session that had them first."""
+        """Return the steps of a transcript entry, by block, with the session that had them first."""
 
     def items(self) -> Iterator[StoredItem]:
-        """All items, whatever their status, in the order in which they were first appended."""
+        """Return all items in every status, in the order in which they were first appended."""
 
     def find_items(self, ref: str) -> list[StoredItem]:
-        """The item with that UUID, or all that have or had that alias, the one that has it now first."""
+        """Return the item with that UUID, or all items that have or had that alias, the current owner first."""
 
     def links(self) -> Iterator[StoredLink]:
-        """All links between items."""
+        """Return all links between items."""
 
     def compactions(self) -> Iterator[StoredCompaction]:
-        """All compactions, in the order in which they were first appended."""
+        """Return all compactions, in the order in which they were first appended."""
 
     def tombstones(self) -> Iterator[Tombstone]:
-        """Everything that was forgotten."""
+        """Return the tombstones of all forgotten records."""
 
     def search(self, query: HistoryQuery) -> list[HistoryHit]:
-        """The steps that match best, the best first; at least those that hold all words of the query are found."""
+        """Return the best matching steps, best first. At least the steps with all words of the query are found."""
 
     def counts(self) -> Counts:
-        """How much there is."""
+        """Return the number of sessions, steps, items and compactions."""
 
     def close(self) -> None:
-        """Let go of files and connections. A closed store is not used again."""
+        """Close files and connections. A closed store is not used again."""
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the store."""
 
     def __exit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close the store."""
 
 
 class VectorStore(Protocol):
-    """Where a store keeps vectors of its steps."""
+    """The vectors of a store's steps."""
 
     @property
     def can_be_kept(self) -> bool:
-        """Whether it can; else none is kept."""
+        """Whether the store can hold vectors. If not, `add` stores none."""
 
     def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
-        """Keep vectors of a model, each with the uuid and the block of its step; how many are new. What is there
-        already stays, and a step that is not there gets none. They leave with their steps, and where the step has one
-        of another version of the model now: a model is told as its name, a space, and its version.
+        """Store vectors of a model, each with the uuid and the block of its step, and return the number of new ones.
+
+        A stored vector stays unchanged, and a step that is not in the store gets none. Vectors are deleted with their
+        steps, and when a vector of another version of the model is added. `model` is its name, a space, and its
+        version.
         """
 
 
@@ -112,24 +119,28 @@ class KeepsVectors(Protocol):
 
 
 class MarkStore(Protocol):
-    """How far the archives are that are replicated to a store: for each a number that its owner alone raises."""
+    """The replication positions of the archives that are replicated to a store: a number for each, raised only by its
+    owner.
+    """
 
     def read(self, archive: str) -> int:
-        """The number of an archive; 0 for one that is not known."""
+        """Return the number of an archive; 0 for an unknown one."""
 
     def keep(self, archive: str, mark: int) -> None:
-        """Keep a number, unless a larger one is known."""
+        """Store a number, unless a larger one is stored."""
 
 
 @runtime_checkable
 class KeepsMarks(Protocol):
-    """A store that can be restored from a backup, and so can lose what it was told."""
+    """A store that can be restored from a backup, and so can lose acknowledged records."""
 
     marks: MarkStore
 
 
 def everything(store: HistoryStore) -> Iterator[HistoryRecord]:
-    """All that a store holds, in an order in which another one can take it: what an item comes from is there first."""
+    """Yield all records of a store, in an order in which another store can append them: each after those it
+    refers to.
+    """
     for session in store.sessions():
         yield session
         position = 0

@@ -1,1 +1,1 @@
-"""The journal: a history as JSON lines that stands in where no archive can be used, and merges back."""
+"""The journal: a history as JSON lines, used where no archive can be used and merged into it later."""

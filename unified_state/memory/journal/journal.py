@@ -1,7 +1,8 @@
-"""The journal: a history as lines of JSON, to which each commit appends its own.
+"""The journal: a history as lines of JSON, to which each commit appends its lines.
 
-A commit ends with a commit line. Lines behind the last commit line, left by a killed process or a full disk, were never
-acknowledged: readers skip them, and the next commit cuts them off. A damaged line is skipped, every other line counts.
+A commit ends with a commit line. Lines after the last commit line, left by a killed process or a full disk, were never
+acknowledged: readers skip them, and the next commit removes them. Readers also skip a damaged line, but no other line.
+
 The lock file is beside the folder, since the folder may be renamed while the lock is held.
 """
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 HISTORY, EVENTS = "history.jsonl", "events.jsonl"
 _COMMIT = "commit"
 _SURROGATES = "surrogatepass"
-_LINES_OF_A_COMMIT = 1000  # of a journal that is written anew
+_LINES_OF_A_COMMIT = 1000  # of a journal that is rewritten
 
 
 class Journal:
@@ -58,7 +59,7 @@ class Journal:
             self._lock.__exit__(None, None, None)
 
     def mark(self) -> str | None:
-        """Return a text that changes whenever the file does; None where there is no file."""
+        """Return a text that changes whenever the file does; None if there is no file."""
         try:
             found = os.stat(self.path)
         except FileNotFoundError:
@@ -72,7 +73,7 @@ class Journal:
         return os.path.getsize(self.path) if os.path.exists(self.path) else 0
 
     def commits(self) -> Iterator[list[dict[str, Any]]]:
-        """Yield the lines of each commit, in order. Raises StorageError where the file cannot be read."""
+        """Yield the lines of each commit, in order. Raises StorageError if the file cannot be read."""
         self.end = self.damaged = 0
         try:
             with open(self.path, "rb") as file:
@@ -95,19 +96,19 @@ class Journal:
                 commit, self.end, damaged_before = [], position, self.damaged
             else:
                 commit.append(told)
-        if self.damaged > damaged_before:  # an editor or the disk changed the line that ended the commit
+        if self.damaged > damaged_before:  # an editor or the disk damaged the commit line
             yield commit
             self.end = position
 
     def append(self, lines: Iterable[dict[str, Any]], *, durable: bool) -> None:
-        """Append a commit; the caller holds the lock. Raises StorageError and leaves the file as it was."""
+        """Append a commit. The caller holds the lock. Raises StorageError and leaves the file unchanged."""
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
         except OSError as error:
             raise self._unwritable(error) from error
         try:
             size = os.fstat(descriptor).st_size
-            is_open = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"  # as an editor may leave it
+            is_open = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"  # an editor may remove the last newline
             content = b"".join(map(_line, (*lines, {_COMMIT: True})))
             try:
                 _write(descriptor, b"\n" + content if is_open else content)
@@ -124,7 +125,7 @@ class Journal:
             os.close(descriptor)
 
     def cut(self, end: int) -> None:
-        """Cut off everything behind a position; the caller holds the lock."""
+        """Truncate the file at a position. The caller holds the lock."""
         if self.size() > end:
             try:
                 os.truncate(self.path, end)
@@ -132,7 +133,7 @@ class Journal:
                 raise self._unwritable(error) from error
 
     def rewrite(self, lines: Iterable[dict[str, Any]]) -> None:
-        """Replace the content of the file atomically; the caller holds the lock."""
+        """Replace the content of the file atomically. The caller holds the lock."""
         temporary = temporary_name(self.path)
         try:
             with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
@@ -173,7 +174,7 @@ def _told(line: bytes) -> dict[str, Any] | None:
 
 
 def _write(descriptor: int, content: bytes) -> None:
-    """Write all bytes: one write on a nearly full file system may write only some."""
+    """Write all bytes. On a nearly full file system one write may store only some of them."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -1,8 +1,8 @@
 """The folders of journals, and whether one waits to be merged.
 
 With `tier = "json"` the journal in a project's folder is its history. Otherwise a journal holds the records that the
-archive could not take, until they are merged. It is in the same folder, or beside the state file where that folder
-cannot be written.
+archive could not store, until they are merged. It is in the same folder, or beside the state file if that folder is
+read-only.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 FORMER = "store.json"  # marks the files of builds that had no journal
 DAMAGED = ".damaged-"  # in the name of a merged folder that has unreadable lines
 MERGED = ".merged-"  # in the name of a merged folder that is about to be removed
-_PROBE = b"\0" * 8192  # more than a full disk takes
+_PROBE = b"\0" * 8192  # more than fits on a full disk
 
 
 def waiting_journals(place: Place, *, is_tier: bool) -> list[str]:
-    """Return the folders that have something to merge or to remove. With `is_tier` the usual journal is the history."""
+    """Return the folders that have records to merge or files to remove. With `is_tier` the usual journal is the
+    history.
+    """
     usual = journal_folder(place)
     found = [usual] if _waits(usual, is_history=is_tier) else []
     if os.path.isdir(beside_state_file(place)):
@@ -43,13 +45,13 @@ def remove_journals(place: Place) -> None:
 
 
 def writable_journal(place: Place) -> str:
-    """Return the folder where a journal can be written now; the usual one where none can."""
+    """Return a folder in which a journal can be written now; the usual one if there is none."""
     usual = journal_folder(place)
     return usual if _takes(usual) else _folder_beside(place) or usual
 
 
 def merged_folders(folder: str) -> list[str]:
-    """Return the renamed folders of a journal that is merged and was not removed yet."""
+    """Return the renamed folders of a journal that is merged and not removed yet."""
     parent, name = os.path.split(folder)
     return [os.path.join(parent, one) for one in _names(parent) if one.startswith(f"{name}{MERGED}")]
 
@@ -68,9 +70,9 @@ def _names(folder: str) -> list[str]:
 
 
 def _folder_beside(place: Place) -> str | None:
-    """Return the folder beside the state file; None where the masking key cannot be read.
+    """Return the folder beside the state file; None if the masking key cannot be read.
 
-    Its name has a keyed HMAC tag, so that a journal that came with a cloned repository is not taken for the user's.
+    Its name has a keyed HMAC tag, so that a journal in a cloned repository is not mistaken for the user's own.
     """
     from unified_state.memory.secrets.masker import Masker
 
@@ -82,7 +84,7 @@ def _folder_beside(place: Place) -> str | None:
 
 
 def _takes(folder: str) -> bool:
-    """Try to write there: permissions do not tell of a full disk."""
+    """Return whether a test file can be written there. Permissions alone do not show a full disk."""
     probe = os.path.join(folder, f"probe-{os.getpid()}")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -1,8 +1,8 @@
 """Rows of an archive as lines of a journal, and back.
 
-`{"item": {…}}` is the present state of a row, `{"gone": "note", "key": [5]}` a deleted row. Triggers note which rows
-change, so no writer has to know of the journal. Compressed texts are written as plain text. A replay rebuilds the
-full-text index; everything else is restored exactly, with the numbers that refs name.
+`{"item": {…}}` is the current state of a row, `{"gone": "note", "key": [5]}` a deleted row. Triggers record which rows
+change, so no writer depends on the journal. Compressed texts are written as plain text. A replay rebuilds the full-text
+index. All other tables are restored exactly, with the numbers that refs name.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 GONE, _KEY = "gone", "key"
 _TEXT, _BYTES = "text", "bytes"
-_INDEXED = 5000  # steps, which takes a second: a hook may wait for it
-_MOST_KEYS = 4  # columns of a key
+_INDEXED = 5000  # steps; they take a second, for which a hook may wait
+_MOST_KEYS = 4  # columns of a primary key
 _OTHERS = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'step_text*' AND name NOT GLOB 'journal_*'"
 
 _CHANGED = "CREATE TABLE journal_changed (what TEXT NOT NULL, k1, k2, k3, k4)"

@@ -1,11 +1,11 @@
-"""An archive whose truth is a journal of lines: SQLite holds a replay of it that may be lost at any moment.
+"""An archive that stores its data in a journal of lines. SQLite holds a replay of the journal that may be lost.
 
 A transaction holds the journal's lock. Its lines are in the journal before SQLite commits, so an acknowledged change is
-always in the journal. Where the two differ (after a kill, or an edit by hand) the journal counts and is replayed again.
-A rewrite removes forgotten content from the journal; where a process was killed before it, the next one rewrites.
+always in the journal. Where the two differ (after a kill, or an edit by hand) the journal is replayed again. A rewrite
+removes forgotten content from the journal. If a process was killed before its rewrite, the next process rewrites.
 
-The first line of a journal holds the version of the tables of its rows. Rows of an older version are loaded into
-tables of that version and migrated like an archive.
+The first line of a journal holds the version of the tables of its rows. Rows of an older version are loaded into tables
+of that version and migrated like an archive.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from unified_state.memory.journal.journal_rows import Line, Tables
 
 _FORMAT, _VERSION = "journal", 1
-_TABLES, _WHOLE = "archive", "whole"  # the version of the tables; how many of the lines were written at once
-_LEAVING = frozenset(("tombstone", "pruned"))  # with a row in one of these other rows lose what they held
-_SLACK = 1 << 22  # bytes that are no reason to write a journal anew
+# keys of the header: the version of the tables; the number of lines written at once
+_TABLES, _WHOLE = "archive", "whole"
+_LEAVING = frozenset(("tombstone", "pruned"))  # a line for one of these tables deletes the content of other rows
+_SLACK = 1 << 22  # bytes that a journal may grow before it is rewritten
 _LAST_CHANGE = "SELECT coalesce(max(rowid), 0) FROM journal_changed"
 
 
@@ -62,7 +63,7 @@ class JournalledArchive(Archive):
         self._is_writable = True
         super().__init__("", seconds=seconds, mask=mask)
         self.folder = folder
-        (self._last_change,) = self.row(_LAST_CHANGE)  # earlier changes, which are not of this process
+        (self._last_change,) = self.row(_LAST_CHANGE)  # earlier changes, which other processes made
 
     @property
     def damaged(self) -> int:
@@ -90,14 +91,14 @@ class JournalledArchive(Archive):
         try:
             if (
                 error is None and self._is_writable and self.row(_LAST_CHANGE) > (self._last_change,)
-            ):  # by statements without a transaction
+            ):  # changed by statements without a transaction
                 with self.transaction():
                     pass
         finally:
             super().__exit__(kind, error, trace)
 
     def _has_more(self) -> bool:
-        """Whether statements without a transaction changed something here."""
+        """Return whether statements without a transaction changed rows."""
         return bool(self.row(_LAST_CHANGE) > (self._last_change,))
 
     def _open(self, seconds: float) -> Connection:
@@ -107,13 +108,13 @@ class JournalledArchive(Archive):
                 return self._prepared(seconds)
         except ArchiveUnavailableError:
             raise
-        except (StorageError, OSError):  # nothing can be written: it can still be read
+        except (StorageError, OSError):  # the folder is read-only: the journal can still be read
             self._is_writable = False
             self.path = find_scratch(self._folder, ARCHIVE_VERSION) or ":memory:"
             return self._prepared(seconds)
 
     def _prepared(self, seconds: float) -> Connection:
-        """Connect to a replay that is up to date."""
+        """Return a connection to a replay that is up to date."""
         connection = None
         try:
             self.connection = connection = connect_archive(self.path, seconds)
@@ -145,14 +146,14 @@ class JournalledArchive(Archive):
         return not self.row("SELECT 1 FROM sqlite_schema WHERE name = 'journal_state'")
 
     def _is_left_behind(self) -> bool:
-        """Whether the journal of this replay was removed."""
+        """Return whether the journal of this replay was removed."""
         return not self._is_new() and self.journal.mark() is None and self._state("mark") is not None
 
     def _is_current(self) -> bool:
         return not self._is_new() and self._state("mark") == self.journal.mark()
 
     def _is_due(self) -> bool:
-        """Whether the journal still has forgotten content, or is far larger than its rows."""
+        """Return whether a rewrite is due: the journal still has forgotten content, or is far larger than its rows."""
         if self._is_new():
             return False
         return bool(self._state("unclean")) or self.journal.size() > 4 * int(self._state("whole") or 0) + _SLACK
@@ -250,7 +251,7 @@ class _Journalled(Transaction):
             super().__exit__(None, None, None)
         except BaseException as error:
             super().__exit__(type(error), error, None)
-            if isinstance(error, DatabaseError) and before:  # the disk of the replay is full: nothing was recorded
+            if isinstance(error, DatabaseError) and before:  # the disk of the replay is full: undo the append
                 journal.cut(before)
             raise
 
@@ -267,7 +268,9 @@ class MemoryArchive(Archive):
 
 
 def drop_damaged(folder: str) -> None:
-    """Remove a damaged replay of the journal in a folder. A sound one stays: another process may just have made it."""
+    """Delete a damaged replay of the journal in a folder. An intact one stays, because another process may just have
+    made it.
+    """
     path = find_scratch(folder, ARCHIVE_VERSION)
     try:
         with Archive(path or "", read_only=True) as archive:
@@ -316,12 +319,14 @@ def write_journal(archive: Archive, journal: Journal, tables: Tables) -> None:
 
 
 def takes_away(lines: Iterable[Line]) -> bool:
-    """Whether these lines delete content, so that earlier lines with it must leave the journal."""
+    """Return whether these lines delete content, so that earlier lines with that content must leave the journal."""
     return any(_LEAVING & line.keys() for line in lines)
 
 
 class _Lines:
-    """The lines of a journal behind its header, and what is known of them."""
+    """The lines of a journal after its header, their number, and whether the journal may still have forgotten
+    content.
+    """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

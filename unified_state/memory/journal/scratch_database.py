@@ -1,7 +1,7 @@
-"""The scratch: a throw-away database that a journal is replayed into, on an in-memory file system where there is one.
+"""The scratch: a temporary database into which a journal is replayed, on an in-memory file system if there is one.
 
-It is in a private folder with a random name, which a note beside the journal holds. Its parent folder is writable for
-everybody, so the scratch is used only if its owner and mode are right. Losing it costs a replay.
+It is in a private folder with a random name, which a note beside the journal records. Every user may write to the
+parent folder, so the scratch is used only if its owner and mode are right. If it is lost, the journal is replayed.
 """
 
 from __future__ import annotations

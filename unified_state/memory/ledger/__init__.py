@@ -1,1 +1,1 @@
-"""The ledger: decisions, constraints, questions, evidence, attempts, and where they come from."""
+"""The ledger: decisions, constraints, questions, evidence and attempts, with their sources."""

@@ -1,5 +1,6 @@
-"""Validity: whether items still fit the files, the branch and the conversation. Bounded, without a git process; a file
-is read only where its size is the same and its time is not.
+"""Validity: whether items still fit the files, the branch and the conversation.
+
+The work is bounded and runs no git process. A file is read only if its size is unchanged and its time is not.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ _MOST_FILES = 64
 
 
 def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
-    """Return the validity of the items that are not simply valid, by UUID."""
+    """Return the validity of the items that have a problem, by UUID."""
     present = _Present(archive, repository)
-    validities = {item.uuid: present.validity(item) for item in reversed(items)}  # the newest may look at files first
+    # the newest first, since the number of files is limited
+    validities = {item.uuid: present.validity(item) for item in reversed(items)}
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
 
 
@@ -54,8 +56,9 @@ def standing(archive: Archive, repository: Repository) -> Standing:
 
 
 def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
-    """Return `known` with the validity of its items and the active items that are ahead of the work. A resumed session
-    sees HEAD itself, but cannot know that turns of its own were rewound.
+    """Return `known` with the validity of its items, and the active items that are ahead of the work.
+
+    A resumed session sees HEAD itself, but cannot know that some of its turns were rewound.
     """
     validities = read_validities(archive, repository, active)
     goes_on = known.reason in {"resume", "fork"}
@@ -116,7 +119,7 @@ class _Present:
         return None if row is None else row[0]
 
 
-_MOST_ITEMS, _MOST_STALE_FILES = 100, 5  # that are looked at
+_MOST_ITEMS, _MOST_STALE_FILES = 100, 5  # limits per check
 
 
 def count_stale(archive: Archive, worktree: str) -> int:

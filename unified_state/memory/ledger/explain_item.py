@@ -1,7 +1,6 @@
-"""Provenance: the source of an item with the turn around it, and whether that source still holds.
+"""Provenance: the source of an item with the turn around it, and whether that source is intact.
 
-`check_provenance` checks that every quote has the hash it was recorded with, and is in the archived entry it was taken
-from.
+`check_provenance` checks that every quote has its recorded hash, and is in the archived entry it was taken from.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def _faults(archive: Archive, item: LedgerItem) -> Iterator[Finding]:
     if item.quote is None or item.quote_hash is None:
         if item.quote is not None or item.quote_hash is not None:
             yield Finding(item.alias, "either its quote or the hash of it is missing")
-        return  # recorded before there were quotes
+        return  # recorded before quotes existed
     if item.quote == UNREADABLE or text_hash(item.quote) != item.quote_hash:
         yield Finding(item.alias, f"its quote was changed: the SHA-256 is not {item.quote_hash}")
         return
@@ -97,7 +96,7 @@ def _faults(archive: Archive, item: LedgerItem) -> Iterator[Finding]:
 
 
 def _turn(archive: Archive, item: LedgerItem) -> dict[str, Any] | None:
-    """Return the turn an item was recorded in: its prompt, and the step that says the item, if known."""
+    """Return the turn an item was recorded in: its prompt, and the step that states the item, if known."""
     number, source = _place(archive, item)
     if number is None:
         return None

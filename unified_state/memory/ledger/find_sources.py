@@ -1,9 +1,9 @@
-"""Sources: an item that a session recorded is linked to the archived words it came from.
+"""Sources: an item that a session recorded is linked to the archived text it came from.
 
 An agent records with a tool call, which is archived later, so an item is linked when the next steps of its session are
-archived. The user's own words come first: an item that a sentence of theirs says is `user_said`. Evidence whose text is
-in a tool's output is `observed`. A decision or constraint that was in a tool's output, a file or a web page before a
-person or the agent said it comes from that text, so it is only proposed.
+archived. The user's own words have priority: an item that a sentence of the user states is `user_said`. Evidence whose
+text is in a tool's output is `observed`. A decision or constraint may have been in a tool's output, a file or a web
+page before the user or the agent stated it. Then that text is its source, so it is only proposed.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from unified_state.model.step import Step
 
 
-_SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # neither the user nor the model
+_SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # steps written by neither the user nor the model
 _SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
-_LOOKS_BACK = 12 * 3_600_000  # milliseconds before an item in which its words are searched
+_LOOKS_BACK = 12 * 3_600_000  # milliseconds before an item that are searched for its source
 _MOST_ITEMS, _MOST_STEPS, _MOST_CHARACTERS = 20, 300, 200_000
-_LEAST_WORDS = 4  # of a text long enough to be recognised in a tool's output
+_LEAST_WORDS = 4  # of a text long enough to be recognized in a tool's output
 
 
 class Source(Record):
-    """The words that an item came from: their origin, the transcript entry, the quote."""
+    """The text that an item came from: its origin, the transcript entry, the quote."""
 
     origin: str
     uuid: str
@@ -53,7 +53,7 @@ class Source(Record):
 
 
 def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
-    """Link the items that a session recorded since then to their words, as far as these are archived."""
+    """Link the items that a session recorded since then to their sources, as far as these are archived."""
     for item in items_without_source(archive, session_id, since, _MOST_ITEMS):
         source = find_source(archive, session, item)
         if source is not None:
@@ -64,8 +64,8 @@ def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
 
 
 def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | None:
-    """Return the words in a session that an item came from, if they are archived. In a tool call they may be quoted for
-    the shell.
+    """Return the text in a session that an item came from, if it is archived. In a tool call it may be quoted for the
+    shell.
     """
     at = (to_milliseconds(item.created_at) or 0) + CLOCK_SLACK
     numbers = steps_before(archive, session, _SOURCES, at - _LOOKS_BACK, at, _MOST_STEPS)
@@ -103,8 +103,9 @@ def _first(steps: list[Step], said: str, kinds: tuple[str, ...]) -> Source | Non
 
 
 def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
-    """Return the item with its source. A decision or constraint from a tool's output becomes a proposal. The user's
-    words cover the rule, not the scope that an agent gave it, so a mode of `deny` becomes `ask`.
+    """Return the item with its source. A decision or constraint from a tool's output becomes a proposal.
+
+    The user's words cover the rule, but not the scope that an agent gave it, so a mode of `deny` becomes `ask`.
     """
     untrusted = source.origin == OBSERVED and item.kind in {DECISION, CONSTRAINT} and item.status == ACTIVE
     return item.replace(
@@ -117,7 +118,7 @@ def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
     )
 
 
-_CHARACTERS = 500  # of an entry that replace a quote whose borders the masks have hidden
+_CHARACTERS = 500  # of an entry; they replace a quote whose ends were masked
 
 
 def requote(archive: Archive, uuid: str, masker: Masker) -> None:

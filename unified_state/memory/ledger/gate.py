@@ -1,8 +1,8 @@
 """The gate: only the user, at a terminal, may weaken or confirm a rule.
 
-A rule is a constraint. Every command that lifts, replaces or forgets one, accepts or dismisses a proposed one, or ends
-all of them (uninstalling, linking another archive) passes this gate. No option answers for the user. An agent that
-hides all its traces and creates a terminal of its own still passes: it runs as the user.
+A rule is a constraint. The gate is checked by every command that lifts, replaces or forgets one, accepts or dismisses a
+proposed one, or ends all of them (uninstalling, linking another archive). No option skips the question. An agent that
+hides all its traces and creates its own terminal still passes, because it runs as the user.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def is_rule(item: LedgerItem | StoredItem) -> bool:
 
 
 def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: str) -> None:
-    """Pass the gate where any of the items is a rule. `verb` is the action: `lifts`, `forgets`."""
+    """Pass the gate if any of the items is a rule. `verb` is the action: `lifts`, `forgets`. Raises NotAtGateError."""
     rules = [item for item in items if is_rule(item)]
     if rules:
         refs = ", ".join(item.alias for item in rules)
@@ -56,8 +56,9 @@ def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: s
 
 
 def pass_gate(origin: str, deed: str, about: str = "") -> None:
-    """Ask the user at the terminal. `deed` is the action, as in `lifts C1`. Raises NotAtGateError where there is no
-    terminal, where an agent started this process, and where the user does not answer yes.
+    """Ask the user at the terminal. `deed` is the action, as in `lifts C1`.
+
+    Raises NotAtGateError without a terminal, if an agent started this process, and if the user does not answer yes.
     """
     if origin != USER_SAID or is_agents(environment()) or any(map(_is_agents, _ancestors())):
         message = f"only the user {deed}"
@@ -79,7 +80,7 @@ def _is_at_terminal() -> bool:
 
 
 def _answer(question: str) -> str:
-    """Return what the user types at the controlling terminal, whatever stdout and stderr are."""
+    """Return the user's answer at the controlling terminal, wherever stdout and stderr are redirected."""
     if sys.platform == "win32":
         sys.stderr.write(question)
         sys.stderr.flush()
@@ -92,7 +93,7 @@ def _answer(question: str) -> str:
         message = f"there is no terminal to ask at: {error.strerror}"
         raise NotAtGateError(message, _ASK_THEM) from error
     try:
-        termios.tcflush(terminal, termios.TCIFLUSH)  # input typed before the question is no answer to it
+        termios.tcflush(terminal, termios.TCIFLUSH)  # discard input typed before the question
         os.write(terminal, question.encode())
         return os.read(terminal, _LONGEST_ANSWER).decode("utf-8", "replace").strip().lower()
     finally:
@@ -100,7 +101,7 @@ def _answer(question: str) -> str:
 
 
 def _ancestors() -> Iterator[int]:
-    """Yield the ancestors of this process; nothing where the system has no /proc."""
+    """Yield the process ids of this process's ancestors; none on a system without /proc."""
     process = os.getppid()
     while process > 1:
         yield process
@@ -108,11 +109,11 @@ def _ancestors() -> Iterator[int]:
             with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
                 process = int(file.read().rpartition(")")[2].split()[1])
         except (OSError, ValueError, IndexError):
-            return  # it has ended, or there is no /proc
+            return  # the process has ended, or there is no /proc
 
 
 def _is_agents(process: int) -> bool:
-    """Return whether a process has an agent's environment variables; those of another user's process are unreadable."""
+    """Return whether a process has an agent's environment variables. Those of another user's process are unreadable."""
     try:
         with open(f"/proc/{process}/environ", "rb") as file:
             variables = file.read().split(b"\0")

@@ -1,7 +1,7 @@
-"""The ledger: every item that was ever recorded, with its status. Only the user's `forget` deletes one.
+"""The ledger: every item ever recorded, with its status. Only the user's `forget` deletes one.
 
-Aliases (`D7`) come from a counter that only grows, in the same transaction as the item, so that no process in any
-worktree is given an alias twice.
+Aliases (`D7`) come from a counter that only grows, in the same transaction as the item, so no two processes in any
+worktrees get the same alias.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
     "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
 )
-# How the fields are stored that are no plain values.
+# The encoding of the fields that are not plain values.
 _STORED: dict[str, Callable[[Any], Any]] = {
     "body": lambda body: pack(dump_json(body)),
     "files": lambda files: dump_json(list(files)) if files else None,
@@ -49,7 +49,7 @@ def next_alias(archive: Archive, kind: str) -> str:
 
 
 def raise_counter(archive: Archive, letter: str, least: int) -> None:
-    """Let new aliases begin above this number."""
+    """Make new aliases start above this number."""
     archive.run(
         "INSERT INTO counter VALUES (?, ?) ON CONFLICT (letter) DO UPDATE SET last = max(last, excluded.last)",
         letter,
@@ -74,7 +74,7 @@ def _values(item: LedgerItem) -> list[Any]:
 def update_item(archive: Archive, item: LedgerItem) -> None:
     """Update the columns of an item that may change."""
     later = archive.row("SELECT changed_at FROM item WHERE uuid = ? AND changed_at > ?", item.uuid, item.changed_at)
-    if later is not None:  # the clock went back; of two versions the later one counts
+    if later is not None:  # the clock was set back, and the later version would win
         from unified_state.model.history_records import time_behind
 
         item = item.replace(changed_at=time_behind(later[0], str(item.changed_at)))
@@ -124,7 +124,9 @@ def list_items(archive: Archive, kind: str | None = None, statuses: Iterable[str
 
 
 def searched_items(archive: Archive, kind: str | None) -> list[LedgerItem]:
-    """Return the items that a search covers: all of a kind, else all but captured evidence, whose steps are found."""
+    """Return the items that a search covers: all of a kind, or all but captured evidence, because its steps are
+    found.
+    """
     condition, values = ("kind = ?", (kind,)) if kind else ("(kind != 'evidence' OR rule IS NULL)", ())
     return selected_items(archive, f"WHERE {condition} ORDER BY id", *values)
 
@@ -135,8 +137,9 @@ def newest_items(archive: Archive, kind: str, limit: int) -> list[LedgerItem]:
 
 
 def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
-    """Return the items in some statuses, the oldest first, without captured evidence that has left the state file: a
-    long session has thousands.
+    """Return the items in some statuses, the oldest first.
+
+    Captured evidence that has left the state file is omitted, because a long session has thousands.
     """
     chosen = list(statuses)
     return selected_items(
@@ -211,7 +214,7 @@ def _item(row: Any) -> LedgerItem:
 
 
 def read_body(kind: str, text: str) -> dict[str, Any]:
-    """Return the body of an item; a placeholder for the fields that the disk has damaged."""
+    """Return the body of an item, with placeholders for fields that the disk has damaged."""
     unreadable = {MAIN_FIELDS[kind]: UNREADABLE, **OTHER_FIELDS[kind]}
     try:
         body = {**parse_json(text)}

@@ -45,8 +45,9 @@ LONGEST_TEXT = 1_000_000  # characters of one field
 
 
 class Author(Record):
-    """The author of an item, and the commit and branch at that moment. `quote` are the words of the entry `source_uuid`
-    that say the item; by default the item's own.
+    """The author of an item, and the commit and branch at that moment.
+
+    `quote` is the passage of the entry `source_uuid` that states the item; by default the item's own text.
     """
 
     origin: str
@@ -110,7 +111,7 @@ def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> L
 
 
 def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> dict[str, str]:
-    """Return the versions of the files that an item names. A bare file name counts where sessions worked with only one
+    """Return the versions of the files that an item names. A bare file name counts if sessions worked with only one
     file of that name.
     """
     if author.worktree is None:
@@ -164,8 +165,9 @@ def _of_kind(item: LedgerItem, kind: str) -> LedgerItem:
 
 
 def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
-    """Lift a constraint and return it; it leaves the state file and stays in the ledger. Where it is not the user who
-    lifts it, record a proposal to lift it and raise NotAtGateError.
+    """Lift a constraint and return it. It leaves the state file and stays in the ledger.
+
+    If the author is not the user, record a proposal to lift it and raise NotAtGateError.
     """
     constraint = _in_force(archive, ref)
     try:
@@ -232,7 +234,7 @@ def new_uuid(now: int) -> str:
 
 
 def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
-    """Accept a proposal as the user's word, and return it. The items that it changes are superseded by it."""
+    """Accept a proposal as the user's statement, and return it. It supersedes the items that it changes."""
     at = to_text(now)
     proposal = _proposal(archive, ref, origin)
     changed = _changed_by(archive, proposal)
@@ -242,7 +244,7 @@ def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
             status=ACTIVE, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None
         )
         update_item(archive, item)
-        set_source(archive, item)  # it is the user's word from now on
+        set_source(archive, item)  # from now on it is the user's statement
         for one in changed:
             older = find_item(archive, one.uuid)
             if older.status == ACTIVE:

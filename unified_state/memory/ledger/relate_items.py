@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from unified_state.memory.ledger.source_table import Link
     from unified_state.model.item import LedgerItem
 
-_MOST = 300  # of the newest items are compared
+_MOST = 300  # newest items that are compared
 _HINTS = (DUPLICATES, CONTRADICTS)
 _RULES = (DECISION, CONSTRAINT)  # a decision may contradict a constraint
 
@@ -53,7 +53,7 @@ def _hint(ref: str, link: Link) -> str:
 
 
 def _relation(kind: str, said: str, statement: Statement, other_kind: str, other: str) -> str | None:
-    if kind == EVIDENCE:  # errors are much alike, and each is worth its line
+    if kind == EVIDENCE:  # errors are similar to each other, and each is worth its line
         return DUPLICATES if said == other else None
     relation = statement_relation(statement, read_statement(other))
     if relation == DUPLICATES:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 class Link(Record):
-    """A relation of an item to another: `supersedes`, `duplicates`, `contradicts`, `changes`. `is_from` is true where
-    the item itself does that to the other.
+    """A relation of an item to another: `supersedes`, `duplicates`, `contradicts`, `changes`.
+
+    `is_from` says that the item is the subject of the relation, for example the one that supersedes the other.
     """
 
     relation: str
@@ -50,8 +51,9 @@ def drop_quotes(archive: Archive, items: Iterable[LedgerItem]) -> None:
 
 
 def items_without_source(archive: Archive, session_id: str, since: str, limit: int) -> list[LedgerItem]:
-    """Return the items that a session recorded since then and that have no source entry, the newest first. The user's
-    own items need none; captured ones and those of summaries have another source.
+    """Return the items that a session recorded since then and that have no source entry, the newest first.
+
+    The user's own items need none. Captured ones and those of summaries have another source.
     """
     where = (
         "WHERE source_uuid IS NULL AND session_id = ? AND created_at >= ? "

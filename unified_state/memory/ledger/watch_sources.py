@@ -14,7 +14,7 @@ _POSSIBLE_SOURCES = (PROMPT, TOOL_CALL, TOOL_RESULT)
 
 
 class SourceKeeper:
-    """Collects the steps of one session as they are archived; `flush` links the items recorded meanwhile to them."""
+    """Collects the steps of one session as they are archived. `flush` links the items recorded since then to them."""
 
     def __init__(self, archive: Archive, session: int) -> None:
         self._archive = archive
@@ -27,7 +27,7 @@ class SourceKeeper:
             self._since = step.at
 
     def flush(self) -> None:
-        """Link the items whose source is archived now."""
+        """Link the items whose source is now archived."""
         if self._since is None:
             return
         since, self._since = to_text(self._since - CLOCK_SLACK), None

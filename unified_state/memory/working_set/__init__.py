@@ -1,1 +1,1 @@
-"""The working set of each session: files, names, commands, errors, by how much they matter now."""
+"""The working set of each session: files, names, commands and errors, weighted by their present importance."""

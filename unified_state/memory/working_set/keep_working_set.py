@@ -1,8 +1,8 @@
-"""The working set of a session, kept step by step as steps are archived.
+"""The working set of a session, updated with each archived step.
 
-A step costs a bounded amount of work, whatever the session has seen before: it looks at a bounded part of its text, and
-each row that it touches holds a bounded number of identifiers. Within a transaction sightings are only added up; what a
-row holds of before is read, and its levels are computed, once for all of them.
+The work per step is bounded, whatever the session has seen before: only a bounded part of the text is read, and each
+row holds a bounded number of identifiers. Within a transaction sightings are only summed up. The previous rows are read
+and the new levels computed once for all of them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from unified_state.memory.working_set.rules.sightings import Call, Sighting
     from unified_state.model.step import Step
 
-_MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row keeps
-_MOST_STEPS_AT_ONCE = 6_000  # weights grow by their step until they are written; a float holds that many doublings
-_BY_LEVEL = itemgetter(1, 0)  # of equals by name: the order of sets must not decide
+_MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row holds
+_MOST_STEPS_AT_ONCE = 6_000  # weights double with each step until they are written; a float holds that many doublings
+_BY_LEVEL = itemgetter(1, 0)  # equal levels are sorted by name, so that the order of a set has no effect
 
 
 class _Sum:
-    """What was seen of one row since it was written last: weights as they would be at one point in time."""
+    """The sightings of one row since the last write, with their weights scaled to one point in time."""
 
     def __init__(self) -> None:
         self.weight = 0.0
@@ -47,7 +47,7 @@ class _Sum:
         self.details: dict[str, Any] = {}
 
     def add(self, sighting: Sighting, growth: float) -> None:
-        """One more sighting, at a time at which weights have grown so much."""
+        """Add one sighting. `growth` is the factor by which weights have grown at its time."""
         weight = sighting.weight * growth
         self.weight += weight
         self.heat += sighting.heat * growth
@@ -58,7 +58,7 @@ class _Sum:
 
 
 class WorkingSetKeeper:
-    """Takes in the steps of one session, within one transaction; `flush` writes what changed."""
+    """Updates the working set of one session within one transaction. `flush` writes the changed rows."""
 
     def __init__(self, archive: Archive, session: int) -> None:
         self._archive = archive
@@ -70,7 +70,7 @@ class WorkingSetKeeper:
         self._sums: dict[tuple[str, str], _Sum] = {}
 
     def note(self, step: Step) -> None:
-        """Take in one step. Of a subagent's only what it did counts, not what it read or said."""
+        """Add the sightings of one step. For a subagent only tool calls count, not what it read or said."""
         call = self._call_of(step)
         if step.agent is not None and step.kind != TOOL_CALL:
             return
@@ -84,7 +84,7 @@ class WorkingSetKeeper:
             seen.add(sighting, self._growth)
 
     def flush(self) -> None:
-        """Write what changed."""
+        """Write the changed rows."""
         for (kind, name), seen in self._sums.items():
             before = read_entry(self._archive, self._session, kind, name)
             write_entry(self._archive, self._session, kind, _raised_entry(before, name, seen, self._base))
@@ -99,7 +99,7 @@ class WorkingSetKeeper:
         self._growth = growth(self._clock - self._base)
 
     def _call_of(self, step: Step) -> Call | None:
-        """The tool call that a step is or answers."""
+        """Return the tool call of a step: the step itself, or the one that its result belongs to."""
         if step.kind == TOOL_CALL:
             call = read_call(step)
             if step.tool_use_id:
@@ -114,7 +114,7 @@ class WorkingSetKeeper:
 
 
 def _raised_entry(before: Entry | None, name: str, seen: _Sum, clock: int) -> Entry:
-    """The row with what was seen since."""
+    """Return a row with the sightings since the last write added."""
     words = before.words if before else {}
     for word, weight in seen.words.items():
         words[word] = raised(words.get(word), weight, clock)
@@ -128,8 +128,9 @@ def _raised_entry(before: Entry | None, name: str, seen: _Sum, clock: int) -> En
 
 
 def empty_working_sets(archive: Archive, steps: Iterable[int]) -> set[int]:
-    """Empty the working sets to which some steps belong, within the transaction in which those are forgotten or
-    masked; the sessions whose sets have to be made anew.
+    """Empty the working sets of the sessions that steps belong to, and return those sessions for a rebuild.
+
+    Call it in the transaction in which the steps are forgotten or masked.
     """
     sessions = {session for step in steps for session in sessions_of_step(archive, step)}
     for session in sessions:
@@ -138,8 +139,8 @@ def empty_working_sets(archive: Archive, steps: Iterable[int]) -> set[int]:
 
 
 def rebuild_working_sets(archive: Archive, sessions: Iterable[int], last: int | None = None) -> None:
-    """Make the working sets of some sessions anew from the steps that they hold, or from so many of the last: what lies
-    thousands of steps back weighs nothing.
+    """Rebuild the working sets of sessions from their steps, or from only the `last` ones. A step thousands of steps
+    back has no weight.
     """
     for session in sorted(sessions):
         with archive.transaction(durable=False):

@@ -1,7 +1,7 @@
 """The working sets of the sessions: one row for each file, command, reference and error, ordered by its level.
 
-A level is a logarithm that stays as it is while nothing happens (see `lib.decay`): an index gives the weightiest
-rows without looking at the rest.
+A level is a logarithm that stays constant between sightings (see `lib.decay`), so an index finds the top rows without a
+scan of the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Entry(Record):
-    """One row: how much it weighs, the levels of the identifiers in it, and what is remembered beside them."""
+    """One row: its name and level, the levels of the identifiers in it, and further details."""
 
     name: str
     level: float
@@ -41,7 +41,7 @@ class Entry(Record):
 
 
 def files_named(archive: Archive, name: str) -> list[str]:
-    """The paths of up to two files of that name, in whatever folder, that any session worked with."""
+    """Return the paths of up to two files of that name, in any folder, that any session worked with."""
     rows = archive.rows(
         "SELECT DISTINCT name FROM working_set WHERE kind = 'file' AND substr(name, -length(?1)) = ?1 LIMIT 2",
         f"/{name}",
@@ -50,17 +50,17 @@ def files_named(archive: Archive, name: str) -> list[str]:
 
 
 def read_clock(archive: Archive, session: int) -> int:
-    """How many steps of its own the session has taken."""
+    """Return the number of steps that the session itself has taken."""
     return int(archive.row("SELECT clock FROM session WHERE id = ?", session)[0])
 
 
 def move_clock(archive: Archive, session: int, clock: int) -> None:
-    """Remember how many steps the session has taken."""
+    """Set the number of steps that the session has taken."""
     archive.run("UPDATE session SET clock = ? WHERE id = ?", clock, session)
 
 
 def read_entry(archive: Archive, session: int, kind: str, name: str) -> Entry | None:
-    """One row of a working set."""
+    """Return one row of a working set, or None."""
     row = archive.row(
         "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? AND name = ?", session, kind, name
     )
@@ -68,7 +68,7 @@ def read_entry(archive: Archive, session: int, kind: str, name: str) -> Entry | 
 
 
 def write_entry(archive: Archive, session: int, kind: str, entry: Entry) -> None:
-    """Put a row in place of the one of its name."""
+    """Insert or replace a row."""
     archive.run(
         "INSERT OR REPLACE INTO working_set VALUES (?, ?, ?, ?, ?)",
         session,
@@ -80,7 +80,7 @@ def write_entry(archive: Archive, session: int, kind: str, entry: Entry) -> None
 
 
 def top_entries(archive: Archive, session: int, kind: str, limit: int) -> list[Entry]:
-    """The weightiest rows of a kind."""
+    """Return the rows of a kind with the highest levels."""
     rows = archive.rows(
         "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? ORDER BY level DESC, name LIMIT ?",
         session,
@@ -99,18 +99,18 @@ def clear_working_set(archive: Archive, session: int) -> None:
 def _entry(row: Any) -> Entry:
     try:
         words, details = parse_json(unpack(row[2]))
-    except (ValueError, TypeError):  # its bytes were changed on the disk; the name and the level are still good
+    except (ValueError, TypeError):  # the disk changed its bytes; the name and the level are still good
         words, details = {}, {}
     return Entry(row[0], row[1], words, details)
 
 
 _TOP_FILES, _TOP_COMMANDS, _TOP_PROGRAMS, _TOP_REFERENCES, _TOP_ERRORS = 60, 20, 20, 40, 6
 _LEAST_SCORE = 0.02
-_BY_LEVEL = itemgetter(1, 0)  # of equals by name: the order of sets must not decide
+_BY_LEVEL = itemgetter(1, 0)  # equal levels are sorted by name, so that the order of a set has no effect
 
 
 def read_working_set(archive: Archive, session: int) -> WorkingSet:
-    """The top of a session's working set, with scores as of now."""
+    """Return the top of a session's working set, with the current scores."""
     clock = read_clock(archive, session)
     loose = read_entry(archive, session, FILE, NO_FILE)
     files = [entry for entry in top_entries(archive, session, FILE, _TOP_FILES) if entry.name != NO_FILE]

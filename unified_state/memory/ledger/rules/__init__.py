@@ -1,1 +1,1 @@
-"""Pure rules of the ledger: who binds, what contradicts, how items read."""
+"""Pure rules of the ledger: binding items, contradictions, the text of items."""

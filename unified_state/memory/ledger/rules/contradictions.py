@@ -1,8 +1,8 @@
-"""Whether two statements say the same or the opposite, by their words alone. Precision counts more than recall.
+"""Whether two statements say the same or the opposite, judged by their words alone. Precision is preferred to recall.
 
-Nothing is merged because of it. Two statements are alike if they have the same content words; they are opposite
-if only a negation, a number with a unit, or the thing that is chosen for the same purpose differs. A condition that
-only one of them has (`unless`, `when`) makes them incomparable.
+The result never merges items. Two statements are alike if they have the same content words. They are opposite if only a
+negation, a number with a unit, or the thing chosen for the same purpose differs. A condition that only one of them has
+(`unless`, `when`) makes them incomparable.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NUMBER_VERBS = {
     "is", "=", "to", "at", "of", "most", "least", "under", "below", "above", "max", "maximum", "min", "minimum",
     "port", "limit",
 }  # fmt: skip
-_MOST_EXTRA = 0.2  # of the content words that only one of two equal statements may have
+_MOST_EXTRA = 0.2  # share of the content words that only one of two equal statements may have
 _LEAST_SHARED, _LONGEST_VALUE, _LONGEST_STATEMENT = 2, 3, 60
 
 
@@ -63,7 +63,7 @@ def relation(new: str, old: str) -> str | None:
     return statement_relation(read_statement(new), read_statement(old))
 
 
-@lru_cache(maxsize=1_000)  # a program that records much compares with the same items again and again
+@lru_cache(maxsize=1_000)  # a program that records many items compares with the same ones again and again
 def read_statement(text: str) -> Statement:
     """Return the comparable parts of a text."""
     words = tuple(_words(text))[:_LONGEST_STATEMENT]
@@ -82,7 +82,7 @@ def read_statement(text: str) -> Statement:
 
 
 def statement_relation(new: Statement, old: Statement) -> str | None:
-    """Return the relation of two statements that are read already."""
+    """Return the relation of two parsed statements."""
     if {*new.words} & _CONDITIONS != {*old.words} & _CONDITIONS or max(new.negations, old.negations) > 1:
         return None
     if new.negations != old.negations:
@@ -112,14 +112,14 @@ def _stem(word: str) -> str:
 
 
 def _same_content(new: frozenset[str], old: frozenset[str]) -> bool:
-    """Whether the content is the same; one of the two may have a little more, but not both."""
+    """Return whether the content words are the same. One of the two may have a few more, but not both."""
     extra = new ^ old
     one_sided = new <= old or old <= new
     return len(new & old) >= _LEAST_SHARED and one_sided and len(extra) <= _MOST_EXTRA * len(new | old)
 
 
 def _swapped(new: Statement, old: Statement) -> bool:
-    """Whether the same words stand in another order round a word that orders them: X over Y, Y over X."""
+    """Return whether the same words are in another order around an ordering word: X over Y, Y over X."""
     if new.content != old.content or not {*new.words} & {*old.words} & _ORDERED:
         return False
     return _in_order(new) != _in_order(old)
@@ -130,13 +130,13 @@ def _in_order(statement: Statement) -> list[str]:
 
 
 def _chooses_otherwise(new: Statement, old: Statement) -> bool:
-    """Whether both choose something for the same purpose, and not the same thing."""
+    """Return whether both choose a different thing for the same purpose."""
     (value, purpose), (older_value, older_purpose) = _choice(new.words), _choice(old.words)
     return bool(value and older_value and purpose and purpose == older_purpose and not value & older_value)
 
 
 def _choice(words: tuple[str, ...]) -> tuple[set[str], set[str]]:
-    """The thing and the purpose of `use THING for PURPOSE`."""
+    """Return the thing and the purpose of `use THING for PURPOSE`."""
     start = next((at for at, word in enumerate(words) if word in _CHOICES), None)
     middle = next((at for at, word in enumerate(words) if word in _PURPOSES and start is not None and at > start), None)
     if start is None or middle is None or not 0 < middle - start - 1 <= _LONGEST_VALUE:
@@ -148,8 +148,8 @@ def _choice(words: tuple[str, ...]) -> tuple[set[str], set[str]]:
 
 
 def _measures_otherwise(new: Statement, old: Statement) -> bool:
-    """Whether both give a measure to the same thing, and another number: not names with a number, such as `issue
-    12`.
+    """Return whether both give a different measure for the same thing. A name with a number, such as `issue 12`, is no
+    measure.
     """
     return len(new.numbers) == len(old.numbers) == 1 and _is_measure(new) and _is_measure(old)
 

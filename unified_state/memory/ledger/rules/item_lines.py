@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
 _MOST_NAMES, _MOST_REFS = 4, 12
 _SOURCE_CHARACTERS, _SCOPE_CHARACTERS = 100, 100
-# Tags that mean something to the client or to a model must not come from recorded text.
+# Tags with a meaning for the client or a model, which recorded text must not contain.
 _TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
 
 
@@ -76,8 +76,10 @@ def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
 
 
 def harmless(text: str) -> str:
-    """Return the text on one line. Tags that the client or a model could take for its own are made visible as text, and
-    half an emoji is removed, because the API would refuse the conversation for it.
+    """Return the text on one line, safe to show to a model.
+
+    Tags that the client or a model could interpret are made visible as text. Lone surrogates are removed, because the
+    API would refuse the conversation.
     """
     line = well_formed(one_line(text))
     if "<" in line:
@@ -92,7 +94,7 @@ def _sentence(text: str) -> str:
 
 
 def validity_text(validity: Validity) -> str:
-    """Return the problems with an item's validity; empty where it is valid."""
+    """Return the problems with an item's validity; "" if it is valid."""
     parts = [
         f"superseded by {validity.superseded_by}" if validity.superseded_by else "",
         f"files changed since: {_names(validity.changed)}" if validity.changed else "",

@@ -1,4 +1,4 @@
-"""Items in short: the entry of the state file for an item, and whether it binds or is enforced."""
+"""Short forms of items: the entry of the state file for an item, and whether it is binding or enforced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from unified_state.model.item import Entry, LedgerItem
 
-EVIDENCE_CHARACTERS = 500  # the whole content stays in the ledger
+EVIDENCE_CHARACTERS = 500  # the ledger has the whole content
 _TEXT_CHARACTERS = 600
 _KEY_DECISIONS, _DECISION_CHARACTERS = 5, 100
 _VERBATIM = ("content", "outcome")  # fields with the text of an output
@@ -65,7 +65,7 @@ def short_form(item: LedgerItem) -> Entry:
 
 
 def scope_in(body: dict[str, Any]) -> Scope | None:
-    """Return the scope in the body of a constraint; None where it is not enforced."""
+    """Return the scope in the body of a constraint; None if it is not enforced."""
     scope = body.get("scope")
     return Scope.from_disk(scope) if isinstance(scope, dict) and body.get("mode") in MODES else None
 
@@ -80,12 +80,12 @@ def _text(body: dict[str, Any], name: str) -> str:
 
 
 def is_binding(item: LedgerItem) -> bool:
-    """Return whether an item is a blocking constraint in the user's own words."""
+    """Return whether an item is a blocking constraint stated by the user."""
     return item.kind == CONSTRAINT and bool(item.body.get("blocking")) and item.origin == USER_SAID
 
 
 def enforced_mode(item: LedgerItem) -> str:
-    """Return the mode in which a constraint is enforced: the given one, but at most `ask` unless the user said it."""
+    """Return the mode in which a constraint is enforced: the given one, but at most `ask` unless the user stated it."""
     mode: str = item.body["mode"]
     return mode if item.origin == USER_SAID else min(mode, ASK, key=MODES.index)
 

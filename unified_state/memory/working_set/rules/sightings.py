@@ -1,9 +1,8 @@
-"""What a step shows of the working set: files with the identifiers seen in them, commands and how they ended,
-references, errors.
+"""The sightings in a step: files with the identifiers in them, commands with their outcome, references, errors.
 
-Each step gives a few sightings of a bounded size, each with a weight: what the agent itself wrote (tool inputs, its own
-words) counts three times what it only read. Of long results only the beginning is looked at; on real sessions the first
-6,000 characters tell as much as all.
+Each step gives a few sightings of bounded size. Text that the agent wrote (tool inputs, its own words) has three times
+the weight of text that it only read. Only the start of a long result is read. On real sessions the first 6,000
+characters were as informative as the whole.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ HEAT, HEAT_OF_READING = 1.0, 0.15
 _LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 5_000, 1_000, 6_000  # characters
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 300, 160
 _SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
-_LONGEST_PATH = 1_000  # characters; what is longer is no path
-_MOST_FILES = 40  # of one search
-_END_CHARACTERS = 6_000  # of an output, in which its failures stand
+_LONGEST_PATH = 1_000  # characters; a longer text is no path
+_MOST_FILES = 40  # files of one search
+_END_CHARACTERS = 6_000  # characters at the end of an output that are searched for failures
 
 
 class Sighting(Record):
-    """One thing seen in a step. `details` is what is remembered of it beside its weight (how a command ended)."""
+    """One thing seen in a step. `details` are further facts, such as the outcome of a command."""
 
     kind: str
     name: str
     weight: float
     words: frozenset[str] | set[str] = frozenset()
     details: Mapping[str, Any] = {}
-    heat: float = 0.0  # how much of an edit it is
+    heat: float = 0.0  # its share of an edit, from 0 to 1
 
-    def __init__(  # an archive makes a hundred thousand of these; the general way takes four times as long
+    def __init__(  # a long import creates a hundred thousand of these; Record's own __init__ takes four times as long
         self,
         kind: str,
         name: str,
@@ -57,14 +56,14 @@ class Sighting(Record):
 
 
 class Call(Record):
-    """The tool call that a result answers."""
+    """The tool call that a result belongs to."""
 
     tool: str
     fields: dict[str, Any]
 
 
 def read_call(step: Step) -> Call:
-    """The tool and the input of a tool call."""
+    """Return the tool and the input of a tool call."""
     try:
         fields = parse_json(step.text)
     except (ValueError, RecursionError):
@@ -73,8 +72,9 @@ def read_call(step: Step) -> Call:
 
 
 def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
-    """What a step shows; `call` is the tool call that it is or answers, `root` the folder to which paths are
-    relative.
+    """Yield the sightings in a step.
+
+    `call` is the tool call of the step or of its result. `root` is the folder to which paths are relative.
     """
     match step.kind:
         case kind if kind == TOOL_CALL and call is not None:
@@ -88,7 +88,7 @@ def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
 
 
 def _beginning(text: str, limit: int) -> str:
-    """The text up to a limit, without the word that it cuts."""
+    """Return the text up to a limit, without a partial word at its end."""
     return text if len(text) <= limit else text[:limit].rsplit(None, 1)[0]
 
 
@@ -128,19 +128,19 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
 
 
 def _path_of(call: Call) -> str:
-    """The file that a call is about; empty where there is none, or where it is too long for one."""
+    """Return the file of a call; "" if it has none or the path is too long."""
     path = call.fields.get("file_path") or call.fields.get("notebook_path")
     return path if isinstance(path, str) and len(path) <= _LONGEST_PATH else ""
 
 
 def _command_of(call: Call) -> str:
-    """The command that a call runs in a shell, as it is remembered; empty where there is none."""
+    """Return the shell command of a call, shortened; "" if it has none."""
     command = call.fields.get("command")
     return cut(command.strip(), _COMMAND_CHARACTERS) if isinstance(command, str) else ""
 
 
 def _of_words(text: str, weight: float, root: str, *, with_files: bool = True) -> Iterator[Sighting]:
-    """The identifiers, files and references that somebody wrote."""
+    """Yield the identifiers, files and references in a text."""
     words, paths, references = words_of(with_slashes(text, root))
     for path in paths if with_files else ():
         yield Sighting(FILE, relative_path(path, root), weight)
@@ -152,7 +152,10 @@ def _of_words(text: str, weight: float, root: str, *, with_files: bool = True) -
 
 
 def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
-    """The lines of a search by file (`path:12:line`); all of one file where only that was searched."""
+    """Yield the files in a search result (`path:12:line`) with the identifiers in their lines.
+
+    If only one file was searched, all lines belong to it.
+    """
     by_file: dict[str, list[str]] = {}
     searched = call.fields.get("path")
     if isinstance(searched, str) and is_file(searched):
@@ -168,8 +171,9 @@ def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
 
 
 def _found_in(line: str, before: str) -> str:
-    """The file that a line of a search names: `path:12:line`, as context `path-12-line`, or the path alone. `before` is
-    that of the line before it.
+    """Return the file in a line of a search: `path:12:line`, as context `path-12-line`, or the path alone.
+
+    `before` is the file of the previous line. Return "" if the line has none.
     """
     if before and line.startswith(before) and line[len(before) : len(before) + 1] in {":", "-"}:
         return before
@@ -185,7 +189,7 @@ def _found_in(line: str, before: str) -> str:
 
 
 def _end_of(text: str) -> str:
-    """The last lines of an output; a progress bar that wrote over its line is several."""
+    """Return the last lines of an output. A progress bar that overwrites its line gives several lines."""
     return text[-_END_CHARACTERS:].replace("\r", "\n").strip()
 
 
