@@ -1,1 +1,1 @@
-"""The context window: how full it is, and what keeps it lean."""
+"""The context window: how full it is, and shorter tool outputs that keep it small."""

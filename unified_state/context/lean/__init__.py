@@ -1,1 +1,1 @@
-"""Lean context: long tool outputs reach the model in a short form, the whole is archived."""
+"""Lean context: the model reads long tool outputs in a short form, and the whole output is archived."""

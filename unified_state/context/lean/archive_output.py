@@ -1,8 +1,7 @@
-"""The second half of lean context: an output that has a short form is archived whole, durably, and only then is the
-client answered with the short form.
+"""Archive a long output durably, and then answer the client with its short form.
 
-It exists nowhere else afterwards, since the transcript has the short form. Where it cannot be archived for certain it
-goes on as it is.
+The archive has the only complete copy, because the transcript gets the short form. If the output cannot be archived for
+certain, it passes unchanged.
 """
 
 from __future__ import annotations
@@ -40,8 +39,10 @@ _HOW_TO = (
 def archive_and_shorten(
     workspace: Workspace, event: HookEvent, whole: str, short: Shortened, *, level: int, now: int, program: str
 ) -> str:
-    """Archive an output, and return the answer that puts the short form in its place. Return "" where the output passes
-    unchanged: it was shown short before, or a masked secret of several lines would shift its line numbers.
+    """Archive an output, and return the answer that replaces it by the short form.
+
+    Returns "" if the output passes unchanged: it was shortened before, or a masked secret of several lines would shift
+    its line numbers.
     """
     kept = workspace.masker.text(whole)
     if kept is not whole and kept.count("\n") != whole.count("\n"):
@@ -76,8 +77,10 @@ def _answer(event: HookEvent, text: str, told: str) -> str:
 
 
 def _digest(event: HookEvent, text: str) -> int:
-    """A number for the call and its output; that of another would only be given whole. What a model says of a command
-    is no part of it: it says something else each time.
+    """Return a checksum of the call and its output.
+
+    After a collision an output would only be shown in full. The model's description of a command is not included,
+    because it varies between equal calls.
     """
     given = {name: value for name, value in event.extra["tool_input"].items() if name != "description"}
     call = f"{event.text('tool_name')}\n{dump_json(given)}\n".encode("utf-8", "surrogatepass")

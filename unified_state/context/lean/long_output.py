@@ -1,7 +1,7 @@
 """Decide whether a long tool output is shortened before the model reads it.
 
-Most outputs pass unchanged, for hardly more than the cost of reading them: neither settings nor archive are opened for
-those. In doubt an output passes unchanged.
+Most outputs pass unchanged, and their check costs little more than reading them: neither settings nor archive are
+opened. If in doubt an output passes unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOCK_SECONDS = 2.0
 
 
 class LongOutput:
-    """An output that may be shortened, of the call that gave it."""
+    """An output that may be shortened, with its tool call."""
 
     def __init__(self, event: HookEvent, call: Call, text: str) -> None:
         self.event = event
@@ -33,7 +33,7 @@ class LongOutput:
         self.text = text
 
     def short_form(self, level: int) -> Shortened | None:
-        """Return the short form at a level; None where the output passes unchanged."""
+        """Return the short form at a level, or None if the output passes unchanged."""
         if is_short(len(self.text), level):
             return None
         from unified_state.context.lean.rules.shorten import short_form  # most outputs need no rule
@@ -42,19 +42,19 @@ class LongOutput:
 
 
 def long_output(event: HookEvent) -> LongOutput | None:
-    """The output of a tool call if it may be shortened, told without reading a file."""
+    """Return the output of a tool call if it may be shortened, or None. No file is read."""
     tool, given = event.text("tool_name"), event.extra.get("tool_input")
     if not event.text("tool_use_id") or not event.session_id or not isinstance(given, dict):
         return None
     if event.agent_id and tool != _SHELL:
-        return None  # a subagent that may have no way to recall
+        return None  # a subagent may not be able to recall
     text = text_of(tool, event.extra.get("tool_response"))
     call = None if text is None else call_to_shorten(tool, given, text, TIGHT)
     return None if text is None or call is None else LongOutput(event, call, text)
 
 
 class Leaning:
-    """The place, settings and environment of the hook; `report` gets each problem."""
+    """Place, settings and environment of the hook. `report` receives each problem."""
 
     def __init__(
         self, place: Place, settings: Settings, environ: Mapping[str, str], now: int, report: Callable[[str], None]
@@ -66,7 +66,7 @@ class Leaning:
         self.report = report
 
     def level(self, chosen: int, session_id: str) -> int:
-        """The level in force: what was chosen, or tighter as the context fills up."""
+        """Return the level in force: the chosen level, or a tighter one as the context fills up."""
         if chosen == TIGHT or not (self.settings.lean_adapts and self.settings.context_autopilot):
             return chosen
         from unified_state.context.lean.rules.levels import level_in_force
@@ -76,7 +76,7 @@ class Leaning:
 
 
 def answer_to(output: LongOutput, chosen: int, leaning: Leaning) -> str:
-    """Return the answer to the client; "" where the output passes unchanged."""
+    """Return the answer to the client, or "" if the output passes unchanged."""
     level = leaning.level(chosen, output.event.session_id)
     short = output.short_form(level)
     if short is None:
@@ -88,7 +88,7 @@ def answer_to(output: LongOutput, chosen: int, leaning: Leaning) -> str:
 
     program, session_id = own_program(leaning.environ), output.event.session_id
     if program is None:
-        return ""  # there is no way to recall it
+        return ""  # nothing could recall it
     workspace = Workspace(
         leaning.place, leaning.settings, report=leaning.report, session_id=session_id, seconds=_LOCK_SECONDS
     )

@@ -1,7 +1,7 @@
-"""Archive the texts that `prune_messages` cuts from a program's conversation, under refs that `recall` knows.
+"""Archive the texts that `prune_messages` cuts from a program's conversation, with refs for `recall`.
 
-Invariant: a ref is given only for a text that is durably archived (masked secrets aside), and the same text always has
-the same ref in a session.
+Invariant: a ref is returned only for a text that is durably archived (except masked secrets). In a session the same
+text always has the same ref.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
 
-# A program may put other words in the user's place, so they become a notice, which has no authority.
+# A program may put any text in the user's place. So such a text becomes a notice, which has no authority.
 _KINDS = {TOOL: TOOL_RESULT, ASSISTANT: TEXT}
 
 
 class MessageArchive:
-    """Keeps what `prune_messages` cuts, and gives it back.
+    """Archive the texts that `prune_messages` cuts, and recall them.
 
     >>> archive = MessageArchive()
     >>> messages = prune_messages(messages, archive.keep)
@@ -46,15 +46,17 @@ class MessageArchive:
         *,
         workspace: Workspace | None = None,
     ) -> None:
-        """The archive of the repository that `project_dir` (default: the current folder) lies in.
+        """Open the archive of the repository of `project_dir` (default: the current folder).
 
-        `session_id` names the conversation; searches tell it. `workspace` is for callers that have one.
+        `session_id` names the conversation, and searches show it. `workspace` is for callers that already have one.
         """
         self._workspace = workspace or program_workspace(project_dir, session_id)
         self._refs: dict[str, str] = {}
 
     def keep(self, texts: Sequence[CutText]) -> list[str]:
-        """Archive texts; their refs. The ref of a text that the user had forgotten is empty: it is not kept again."""
+        """Archive texts and return their refs. A text that the user had forgotten is not archived again, and its ref is
+        empty.
+        """
         keys = [sha256(found.text.encode("utf-8", "surrogatepass")).hexdigest() for found in texts]
         new = {key: found for key, found in zip(keys, texts, strict=True) if key not in self._refs}
         if new:
@@ -63,9 +65,7 @@ class MessageArchive:
         return [self._refs[key] for key in keys]
 
     def recall(self, ref: str) -> str:
-        """The text of a step, whole; of anything else that has a ref all that is known, as JSON. Raises
-        NotFoundError.
-        """
+        """Return the whole text of a step, or the known data of any other ref as JSON. Raises NotFoundError."""
         found = recall_and_note(self._workspace, ref, current_time())
         text = found.get("result", found.get("text"))
         return text if isinstance(text, str) else dump_json(found)

@@ -1,9 +1,9 @@
-"""Prune a conversation of the Messages API: cut old texts to their beginning and a marker that names a ref.
+"""Prune a conversation of the Messages API: cut old texts to their beginning and a marker with a ref.
 
-Invariants: `keep` gets every text whole before it is cut. No block is added, dropped or moved, so every call keeps its
-result. Only plain `text` blocks and tool results change; thinking, calls, images, documents and cited text pass as they
-are. The cut depends on the conversation's beginning alone, so with `step_tokens` the part that was sent before stays as
-it was sent.
+Invariants: `keep` receives every whole text before it is cut. No block is added, dropped or moved, so every call keeps
+its result. Only plain `text` blocks and tool results change. Thinking, calls, images, documents and cited text stay
+unchanged. The cut depends only on the beginning of the conversation. So with `step_tokens` the part that was already
+sent stays unchanged.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     Keep = Callable[[Sequence["CutText"]], Sequence[str]]
 
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
-_MESSAGE_TOKENS = 4  # its role and its frame
-_MEDIUM_TOKENS = 1_600  # an image at the size that the API scales it to; of a document it is a guess
+_MESSAGE_TOKENS = 4  # for its role and frame
+_MEDIUM_TOKENS = 1_600  # an image at the API's scaled size; an estimate for a document
 _WEIGHTLESS = {"type", "cache_control", "signature"}
 
 
 class CutText(Record):
-    """A text that may be cut. `said_by` is user, assistant or tool; a tool's output names the call it answers."""
+    """A text that may be cut. `said_by` is user, assistant or tool. A tool's output names its call."""
 
     text: str
     said_by: str
@@ -39,7 +39,7 @@ class CutText(Record):
 
 
 def map_texts(message: Any, change: Change) -> Any:
-    """The message with each text that may be cut as `change` gives it; the same object if nothing changes."""
+    """Return the message with `change` applied to each text that may be cut, or the same object if nothing changes."""
     role = field(message, "role")
     if role not in {USER, ASSISTANT} or not isinstance(message, Mapping):
         return message
@@ -49,13 +49,13 @@ def map_texts(message: Any, change: Change) -> Any:
 
 
 def answers_a_call(message: Any) -> bool:
-    """Whether a message holds a tool's result."""
+    """Return whether a message contains a tool's result."""
     content = field(message, "content")
     return isinstance(content, list | tuple) and any(field(block, "type") == "tool_result" for block in content)
 
 
 def message_tokens(message: Any) -> int:
-    """Estimate the tokens of a message, rather too many than too few."""
+    """Return an estimate of the tokens of a message, which is rather too high than too low."""
     tokens, left = _MESSAGE_TOKENS, [field(message, "content")]
     while left:
         value = left.pop()
@@ -74,7 +74,7 @@ def message_tokens(message: Any) -> int:
 
 
 def field(value: Any, name: str) -> Any:
-    """A field of a message or block, which may be an object of the API's own library."""
+    """Return a field of a message or block, which may be an object of the API's library."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
@@ -105,7 +105,7 @@ def _tool_result(block: Any, change: Change) -> Any:
     return block if changed is content else {**block, "content": changed}
 
 
-KEEP_TURNS, START_TOKENS, CHARACTERS = 4, 20_000, 80  # the seed's
+KEEP_TURNS, START_TOKENS, CHARACTERS = 4, 20_000, 80  # defaults of the seed system
 MARKER = "[earlier context pruned: {characters} characters, recall {ref}]"
 LONGEST_REF = 40
 _REF, _COUNT = "{ref}", "{characters}"
@@ -123,20 +123,20 @@ def prune_messages(
     marker: str = MARKER,
     step_tokens: int | None = None,
 ) -> list[Message]:
-    """The messages with their old texts cut, once they have more than `start_tokens` tokens; the list that is given
-    stays as it is.
+    """Return the messages with old texts cut, if they have more than `start_tokens` tokens. The given list does not
+    change.
 
-    Texts of the user, the assistant and tools keep their first `characters` characters and get the `marker`. The last
-    `keep_turns` turns stay whole, and so do the prompt that is being answered and the last answer; a turn is a user
-    message, also one with a tool's results, and its answer. Blocks that are more than text are never touched.
+    Texts of the user, the assistant and tools keep their first `characters` characters, followed by the `marker`. The
+    last `keep_turns` turns stay whole, and so do the prompt that is being answered and the last answer. A turn is a
+    user message (or a message with a tool's results) and its answer. Blocks other than text never change.
 
-    `keep` is given the texts before they are cut, and gives a ref for each, at most 40 characters:
-    `MessageArchive.keep` archives them, so that `recall` gives them back. A text for which it gives an empty ref stays
-    whole. None says that you keep the messages yourself: the refs are then the first 16 digits of each text's SHA-256.
+    `keep` receives the texts before they are cut and returns a ref of at most 40 characters for each.
+    `MessageArchive.keep` archives them, so that `recall` returns them. A text with an empty ref stays whole. Pass None
+    if you store the messages yourself. The refs are then the first 16 digits of each text's SHA-256.
 
-    Without `step_tokens` the cut moves with every turn, and all behind it is new to the prompt cache each time. With it
-    the cut stays where it is until moving it saves so many tokens: in between, what was sent is never changed. Call it
-    with the whole list or with what it gave and what came since, each time with the same options.
+    Without `step_tokens` the cut moves with every turn, and the prompt cache misses everything after it. With
+    `step_tokens` the cut moves only when that saves this many tokens, and text that was sent stays unchanged until
+    then. Call it with the whole list, or with its last result and the new messages, each time with the same options.
     """
     _check(keep_turns, start_tokens, characters, marker, step_tokens)
     form = _Form(characters, marker)
@@ -152,7 +152,7 @@ def prune_messages(
 
 
 class _Weight(Record):
-    """The tokens of a message, and how many fewer it has when it is cut."""
+    """The tokens of a message, and the tokens that its cut saves."""
 
     tokens: int
     saving: int
@@ -165,12 +165,12 @@ class _Cut(Record):
     prompt: int = -1
 
     def takes(self, position: int) -> bool:
-        """Whether the message at a position is cut."""
+        """Return whether the message at a position is cut."""
         return position < self.before and position != self.prompt
 
 
 class _Form:
-    """The form of a cut text. Only a text that is longer than any such form is cut, so no text is cut twice."""
+    """The form of a cut text. Only a text longer than every such form is cut, so no text is cut twice."""
 
     def __init__(self, characters: int, marker: str) -> None:
         self._characters = characters
@@ -178,13 +178,13 @@ class _Form:
         self._longest = characters + 1 + len(self._marked("x" * LONGEST_REF, "x" * _LONGEST_COUNT))
 
     def weigh(self, message: Any) -> _Weight:
-        """The tokens of a message, and how many fewer they are when it is cut, whatever the refs."""
+        """Return the tokens of a message, and the tokens that its cut saves with any refs."""
         texts = [found.text for found in self.long_texts(message)]
         savings = [estimate_tokens(text) - estimate_tokens(self._of(text, "x" * LONGEST_REF)) for text in texts]
         return _Weight(message_tokens(message), sum(max(0, saving) for saving in savings))
 
     def long_texts(self, message: Any) -> list[CutText]:
-        """The texts of a message that are worth cutting."""
+        """Return the texts of a message that are long enough to be cut."""
         found: list[CutText] = []
 
         def collect(text: CutText) -> str:
@@ -196,9 +196,7 @@ class _Form:
         return found
 
     def prune(self, message: Any, refs: Iterator[str]) -> Any:
-        """The message with its long texts cut, each with the next ref; one whose ref is empty was not kept, and
-        stays.
-        """
+        """Return the message with its long texts cut, each with the next ref. A text with an empty ref stays whole."""
 
         def shorten(text: CutText) -> str:
             ref = next(refs) if self._is_long(text.text) else ""
@@ -230,7 +228,7 @@ def _check(keep_turns: int, start_tokens: int, characters: int, marker: str, ste
 
 
 def _possible_cuts(messages: Sequence[Any], keep_turns: int) -> Iterator[_Cut]:
-    """After each message, the cut that leaves the last turns whole. It only ever moves forward."""
+    """Yield, after each message, the cut that leaves the last turns whole. It only moves forward."""
     turns: list[int] = []
     answer, prompt, before = 0, -1, None
     for position, message in enumerate(messages):
@@ -247,7 +245,7 @@ def _possible_cuts(messages: Sequence[Any], keep_turns: int) -> Iterator[_Cut]:
 
 
 def _in_steps(weights: Sequence[_Weight], cuts: Sequence[_Cut], start_tokens: int, step_tokens: int) -> _Cut:
-    """Return the cut after all messages, as if pruned after each of them."""
+    """Return the cut that results from pruning after each message in turn."""
     tokens = list(accumulate(weight.tokens for weight in weights))
     savings = list(accumulate((weight.saving for weight in weights), initial=0))
 

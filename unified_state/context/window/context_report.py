@@ -1,4 +1,4 @@
-"""Report a session's context, for people and programs. Changes nothing."""
+"""Report a session's context, for people and programs. It changes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Cut(Record):
-    """A compaction: when, how large the conversation was, and who asked for it."""
+    """A compaction: its time, the size of the conversation before it, and its trigger."""
 
     ref: str
     at: int
@@ -29,8 +29,10 @@ class Cut(Record):
 
 
 class ContextReport(Record):
-    """One session's context. Without a `reading` nothing has been answered since it began or was compacted. By so many
-    levels as `pressure` says long outputs are shortened tighter than was chosen.
+    """The context of one session.
+
+    `reading` is None if there is no answer since the session began or was compacted. `pressure` is the number of levels
+    by which outputs are shortened more than chosen.
     """
 
     session_id: str
@@ -44,7 +46,7 @@ class ContextReport(Record):
 
 
 def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextReport | None:
-    """The context of the workspace's session, or of the one that was last active; None where no session is known."""
+    """Return the context of the workspace's session, or of the last active one. Returns None if no session is known."""
 
     def action(archive: Archive) -> ContextReport | None:
         session_id = workspace.session_id or _newest(archive)
@@ -69,7 +71,7 @@ def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextR
 
 
 def _newest(archive: Archive) -> str | None:
-    """The client's session that was last active."""
+    """Return the client's session that was last active."""
     row = archive.row(
         "SELECT session_id FROM session WHERE id IN (SELECT session FROM transcript) ORDER BY seen_at DESC LIMIT 1"
     )

@@ -1,4 +1,4 @@
-"""The tables of contexts: the history of each session, its last phase, and the line for its next prompt."""
+"""The context tables: the history of each session, its last phase, and the line for its next prompt."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
 MOST_POINTS = 50
-_MOST_SEEN = 5  # compactions that say where the client compacts: it may be set otherwise now
+_MOST_SEEN = 5  # recent compactions that show the client's limit, which may have changed since
 
 
 def keep_point(archive: Archive, session: int, point: Point) -> None:
-    """Add to a session's history, where a turn has one point, and drop what is older than its last points."""
+    """Add a point to a session's history, one for each turn, and delete points beyond the limit."""
     archive.run("INSERT OR REPLACE INTO context_point VALUES (?, ?, ?, ?)", session, point.at, point.turn, point.tokens)
     archive.run(
         "DELETE FROM context_point WHERE session = ? AND turn NOT IN "
@@ -25,7 +25,7 @@ def keep_point(archive: Archive, session: int, point: Point) -> None:
 
 
 def history(archive: Archive, session: int) -> list[Point]:
-    """The history of a session, the oldest point first."""
+    """Return the history of a session, the oldest point first."""
     rows = archive.rows("SELECT at, turn, tokens FROM context_point WHERE session = ? ORDER BY turn", session)
     return [Point(*row) for row in rows]
 
@@ -58,7 +58,7 @@ def watched_context(archive: Archive, session: int) -> Watched | None:
 
 
 def newest_cut(archive: Archive, session: int) -> tuple[int, int]:
-    """The newest compaction of a session that was done, and when; zeros where there was none."""
+    """Return the number and the time of a session's newest finished compaction, or zeros."""
     row = archive.row(
         "SELECT id, boundary_at FROM compaction WHERE session = ? AND boundary_at NOT NULL ORDER BY id DESC LIMIT 1",
         session,
@@ -67,7 +67,7 @@ def newest_cut(archive: Archive, session: int) -> tuple[int, int]:
 
 
 def done_compactions(archive: Archive, session: int) -> list[tuple[int, int, int | None, str | None]]:
-    """The compactions of a session that were done: number, time, size before, trigger; the oldest first."""
+    """Return the finished compactions of a session: number, time, size before, trigger. The oldest is first."""
     return archive.rows(
         "SELECT id, boundary_at, pre_tokens, trigger FROM compaction "
         "WHERE session = ? AND boundary_at NOT NULL ORDER BY id",
@@ -76,7 +76,7 @@ def done_compactions(archive: Archive, session: int) -> list[tuple[int, int, int
 
 
 def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
-    """Return the sizes at which the client compacted by itself: in this session, else with this window."""
+    """Return the sizes at which the client compacted automatically: in this session, or else with this window."""
     newest = "ORDER BY id DESC LIMIT ?"
     own = archive.rows(
         "SELECT pre_tokens FROM compaction WHERE session = ? AND trigger = 'auto' AND pre_tokens BETWEEN 1 AND ? "
@@ -96,7 +96,7 @@ def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
 
 
 def turn_starts(archive: Archive, session: int) -> tuple[int, list[int]]:
-    """When each of the newest turns of a session began, and how many there were before them."""
+    """Return the number of turns before the newest ones of a session, and the start times of those."""
     own = "FROM turn WHERE session = ? AND agent IS NULL "
     newest = archive.rows(f"SELECT at {own} ORDER BY id DESC LIMIT ?", session, MOST_POINTS)
     count: int = archive.row(f"SELECT count(*) {own}", session)[0]
@@ -104,13 +104,13 @@ def turn_starts(archive: Archive, session: int) -> tuple[int, list[int]]:
 
 
 def transcript_of(archive: Archive, session: int) -> str:
-    """The path of a session's own transcript; empty where none is known."""
+    """Return the path of a session's own transcript, or "" if it is unknown."""
     row = archive.row("SELECT path FROM transcript WHERE session = ? AND agent IS NULL LIMIT 1", session)
     return "" if row is None else str(row[0])
 
 
 def take_line(archive: Archive, session: int) -> str:
-    """Return the line for the prompt, once; "" if the conversation was compacted meanwhile."""
+    """Return the line for the prompt once, or "" if the conversation was compacted after it was written."""
     line, cycle = archive.row("SELECT line, cycle FROM context WHERE session = ?", session) or (None, 0)
     if line is None:
         return ""

@@ -1,6 +1,6 @@
-"""The small file that says how many levels tighter a session's outputs are shortened while its context is full.
+"""The pressure file: the number of levels by which a session's outputs are shortened more while its context is full.
 
-The Stop hook writes it, the hook behind each tool call reads it. Without pressure there is no file.
+The Stop hook writes it, and the hook after each tool call reads it. Without pressure there is no file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def keep_pressure(folder: str, session_id: str, pressure: int) -> None:
 
 
 def read_pressure(folder: str, session_id: str) -> int:
-    """Return how many levels tighter; 0 without a file."""
+    """Return the number of levels, or 0 without a file."""
     try:
         with open(session_file(folder, _FOLDER, session_id), encoding="ascii", errors="replace") as file:
             text = file.read(_MOST)

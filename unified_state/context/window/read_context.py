@@ -1,8 +1,8 @@
 """Measure how full a session's context is, from the client's status line or from the transcript.
 
-The status line keeps the client's last figures in a small file for each session. A transcript is read from its end, up
-to a message that is known already or a compaction: an older message says nothing of the
-conversation after a compaction. The newer of both sources counts.
+The status line stores the client's last figures in a small file for each session. A transcript is read backwards up to
+a known message or a compaction, because an older message does not describe the conversation after a compaction. The
+newer of both sources counts.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 
-_MOST_READINGS = 1_000  # messages of one stop, or of a session that was not watched before
+_MOST_READINGS = 1_000  # in one stop, or in a session without history
 
 
 def new_readings(archive: Archive, session: int, folder: str, session_id: str, transcript_path: str) -> list[Reading]:
-    """The last measurement of each message since the history of the session ends, or since the conversation was last
-    cut; the newest last. The client knows the window better than we do.
+    """Return the last measurement of each new message, the newest last.
+
+    New messages are later than the session's history and its last compaction. The window comes from the client if
+    known, because the client knows it better than we do.
     """
     _, cut_at = newest_cut(archive, session)
     points = history(archive, session)
@@ -48,7 +50,7 @@ def new_readings(archive: Archive, session: int, folder: str, session_id: str, t
 
 
 def points_of(archive: Archive, session: int, readings: Sequence[Reading]) -> list[Point]:
-    """The last reading of each of the newest turns."""
+    """Return the last reading of each of the newest turns."""
     before, starts = turn_starts(archive, session)
     points = {}
     for reading in readings:
@@ -75,13 +77,13 @@ def watched_now(
 
 
 _PIECE = 1 << 18
-_MOST = 1 << 24  # bytes that are looked through
+_MOST = 1 << 24  # bytes that are searched
 _USAGE, _BOUNDARY = b'"usage"', b'"compact_boundary"'
-_SYNTHETIC = "<synthetic>"  # the model of messages that the client wrote itself
+_SYNTHETIC = "<synthetic>"  # model name in messages that the client wrote itself
 
 
 def usages(path: str, since: int) -> Iterator[Reading]:
-    """The usages of the main conversation later than a time, as far as it was not compacted; the newest first."""
+    """Yield the usages of the main conversation after a time, back to the last compaction, the newest first."""
     try:
         for line in _lines_from_the_end(path):
             if _BOUNDARY in line and any(entry.get("subtype") == "compact_boundary" for entry in parse_entries(line)):
@@ -127,7 +129,7 @@ _MOST_BYTES = 1_000
 
 
 def keep_usage(folder: str, session_id: str, reading: Reading) -> None:
-    """Write down what the client said, if it is new."""
+    """Save the client's figures if they are new."""
     known = read_usage(folder, session_id)
     if known is not None and (known.tokens, known.window) == (reading.tokens, reading.window):
         return
@@ -136,7 +138,7 @@ def keep_usage(folder: str, session_id: str, reading: Reading) -> None:
 
 
 def read_usage(folder: str, session_id: str) -> Reading | None:
-    """Return the client's last figures of a session; None where our status line is not installed."""
+    """Return the client's last figures of a session, or None if our status line is not installed."""
     try:
         with open(session_file(folder, _USAGE_FOLDER, session_id), encoding="utf-8") as file:
             tokens, window, at = parse_json(file.read(_MOST_BYTES))

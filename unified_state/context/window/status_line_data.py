@@ -1,6 +1,6 @@
-"""Collect what the status line shows of a session.
+"""Collect the data of the status line of a session.
 
-It never waits for a writer and changes no record. It leaves out what cannot be read now.
+It hardly waits for a writer, changes no record, and omits data that cannot be read now.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from unified_state.model.context_usage import Reading
     from unified_state.settings import Settings
 
-_PATIENCE = 0.02  # seconds for a writer to finish; the next refresh is near
+_PATIENCE = 0.02  # seconds to wait for a writer; the next refresh is soon
 
 
 def glance_at(
     place: Place, settings: Settings, session_id: str, reading: Reading | None, now: int, environ: Mapping[str, str]
 ) -> Glance:
-    """Everything that is known at this moment."""
+    """Return all figures that can be read now."""
     glance = Glance(problem=_problem(place.folder, now))
     if reading is not None:
         limit = compaction_limit(reading.window, [], environ)
@@ -50,10 +50,10 @@ def glance_at(
         with Archive(path, seconds=_PATIENCE, read_only=True) as archive:
             glance = glance.replace(**_recorded(archive, place.state_path, now))
             if reading is not None:
-                session = session_number(archive, session_id) or 0  # of one that is new the others tell
+                session = session_number(archive, session_id) or 0  # a new session uses the limits of others
                 glance = glance.replace(**_ahead(archive, session, reading, settings, environ))
     except UnifiedStateError:
-        return glance  # a writer is at work, or it is damaged: the hooks find that out, and tell it
+        return glance  # the archive is locked or damaged; the hooks find and report damage
     return glance
 
 
@@ -61,7 +61,7 @@ def _archive_path(place: Place, settings: Settings) -> str | None:
     if settings.tier != "json":
         return place.archive_path
     from unified_state.memory.archive.archive import ARCHIVE_VERSION
-    from unified_state.memory.journal.scratch_database import find_scratch  # few choose it
+    from unified_state.memory.journal.scratch_database import find_scratch  # few users choose it
 
     return find_scratch(journal_folder(place), ARCHIVE_VERSION)
 
@@ -70,7 +70,7 @@ def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:
     """Return the counts of items, and the time of the last save."""
     users = archive.rows(
         "SELECT body FROM item WHERE kind = 'constraint' AND status = 'active' AND origin = ?", USER_SAID
-    )  # as everywhere, only the user's own word blocks
+    )  # as everywhere, only the user's own constraints block
     saved = archive.row("SELECT at FROM saved WHERE state_path = ?", state_path)
     saved_at = to_milliseconds(saved[0]) if saved else None
     return {
@@ -87,7 +87,7 @@ def _ahead(
     watched = watched_now(archive, session, reading, settings, environ)
     _, cut_at = newest_cut(archive, session)
     points = [point for point in history(archive, session) if point.at >= cut_at]
-    if points and reading.tokens != points[-1].tokens:  # the turn that is under way
+    if points and reading.tokens != points[-1].tokens:  # the current turn
         points.append(Point(reading.at, points[-1].turn + 1, reading.tokens))
     trend = trend_of(points, watched.limit.tokens)
     return {
@@ -103,10 +103,10 @@ def _is_blocking(body: str) -> bool:
     try:
         return bool(parse_json(body).get("blocking"))
     except (ValueError, AttributeError):
-        return False  # damaged on the disk
+        return False  # damaged file
 
 
 def _problem(folder: str, now: int) -> str | None:
-    """Return the hook that failed in its last run, and when."""
+    """Return the hook that failed in its last run, and the time."""
     newest = newest_problem(folder)
     return None if newest is None else f"{newest.event} failed {age_text(now - newest.at)}"

@@ -1,7 +1,6 @@
-"""Find the text in a tool's answer, and replace it.
+"""Find and replace the text in a tool's answer.
 
-The client takes a replacement only in the tool's own shape. Of an answer whose shape is not one of these nothing is
-known, and it stays as it is.
+The client accepts a replacement only in the tool's own format. An answer in an unknown format stays unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def text_of(tool: str, answer: Any) -> str | None:
-    """The text that the model would read of an answer; None where it is not known for certain."""
+    """Return the text of an answer that the model would read, or None if it is not certain."""
     path = _path(tool, answer)
     if path is None:
         return None
@@ -26,7 +25,7 @@ def text_of(tool: str, answer: Any) -> str | None:
 
 
 def with_text(tool: str, answer: Any, text: str) -> Any:
-    """The same answer with another text. Call it only where `text_of` found one."""
+    """Return the answer with another text. Call it only if `text_of` found a text."""
     path = _path(tool, answer)
     assert path is not None  # noqa: S101  # the caller was given its text
     is_list = isinstance(_at(answer, path), list)
@@ -41,7 +40,7 @@ def _path(tool: str, answer: Any) -> Path | None:
 
 
 def _shell(answer: Any) -> Path | None:
-    """The client writes a very long output to a file and shows little of it."""
+    """Return the path of the text, unless the client wrote a very long output to a file and shows little of it."""
     is_plain = not any(answer.get(name) for name in ("isImage", "interrupted", "persistedOutputPath"))
     return _text(answer, ("stdout",)) if is_plain else None
 
@@ -55,7 +54,7 @@ def _text(answer: Any, path: Path) -> Path | None:
 
 
 def _longest(answer: Any, path: Path) -> Path | None:
-    """The longest text of a list of content blocks that are all texts, of which none imitates a short form."""
+    """Return the path of the longest text in a list of text blocks, or None if any of them imitates a short form."""
     blocks = _at(answer, path)
     texts = [block["text"] for block in blocks if _is_text(block)] if isinstance(blocks, list) else []
     if not texts or len(texts) < len(blocks) or any(map(holds_marks, texts)):
@@ -69,7 +68,7 @@ def _is_text(block: Any) -> bool:
 
 
 def _names(answer: Any) -> Path | None:
-    """A list of file names, which the model reads one on each line."""
+    """Return the path of a list of file names, which the model reads as one name on each line."""
     names = answer.get("filenames")
     is_plain = isinstance(names, list) and all(isinstance(name, str) and "\n" not in name for name in names)
     return ("filenames",) if is_plain else None

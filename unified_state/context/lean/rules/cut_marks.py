@@ -1,6 +1,6 @@
-"""The words of ours in a short form: the marks of the cuts, and the handle of the whole.
+"""Our texts in a short form: the marks of the cuts, and the handle of the whole output.
 
-An output that holds such marks already is never shortened, so in a short form every mark is ours.
+An output that already contains such marks is never shortened, so every mark in a short form is ours.
 """
 
 from __future__ import annotations
@@ -9,36 +9,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.model.step import Shortened
 
-MARK = "[\u2026 "  # every mark begins with it
-_HANDLE = "; recall S"  # every handle holds it
-_RECALLED = "--- S"  # what `recall` prints of a step begins with it and the step's number
-_NEXT_LINES = 60  # of a cut that the handle proposes to look at
+MARK = "[\u2026 "  # beginning of every mark
+_HANDLE = "; recall S"  # part of every handle
+_RECALLED = "--- S"  # beginning of a step that `recall` prints, before the step's number
+_NEXT_LINES = 60  # of a cut, in the range that the handle proposes
 
 
 def holds_marks(text: str) -> bool:
-    """Whether an output holds what could be taken for a mark or a handle of ours."""
+    """Return whether an output contains text that looks like our mark or handle."""
     return MARK in text or _HANDLE in text
 
 
 def is_recalled(text: str) -> bool:
-    """Whether `recall` printed it, whatever the command was that ran it."""
+    """Return whether `recall` printed the text, for any command line that ran it."""
     return text.startswith(_RECALLED) and text[len(_RECALLED) : len(_RECALLED) + 1].isdigit()
 
 
 def lines_mark(count: int, labels: dict[str, int]) -> str:
-    """In place of whole lines: `[… 212 lines: 200 passed]`."""
+    """Return the mark that replaces whole lines: `[… 212 lines: 200 passed]`."""
     told = ", ".join(f"{number:,} {label}" for label, number in labels.items())
     return f"{MARK}{_counted(count, 'line')}{': ' if told else ''}{told}]"
 
 
 def characters_mark(count: int) -> str:
-    """In place of a part of a line: `[… 1,200 characters]`."""
+    """Return the mark that replaces a part of a line: `[… 1,200 characters]`."""
     return f"{MARK}{_counted(count, 'character')}]"
 
 
 def with_handle(short: Shortened, ref: str) -> str:
-    """The short form below a line that says how much it shows and how to see the rest, and one that tells what the
-    whole looks like, where that is known. `ref` names the archived whole, such as `S1234`.
+    """Return the short form with its header.
+
+    The header states how much is shown and how to see the rest, and describes the whole if a description is known.
+    `ref` names the archived output, such as `S1234`.
     """
     shown = f"shown {short.lines_shown:,}" + (f" and parts of {len(short.parts):,}" if short.parts else "")
     ways = "" if short.lines == 1 else f" --lines {_worth_a_look(short)} |"
@@ -47,12 +49,12 @@ def with_handle(short: Shortened, ref: str) -> str:
 
 
 def repeat_handle(ref: str, lines: int) -> str:
-    """Return the text in place of an output that the context holds already, word for word."""
+    """Return the text that replaces an output which the context already contains unchanged."""
     return f"[{ref}: {_counted(lines, 'line')}, the same as before, which stands above; recall {ref}]"
 
 
 def _worth_a_look(short: Shortened) -> str:
-    """The beginning of the longest cut."""
+    """Return the range of lines at the beginning of the longest cut."""
     ends = [0, *(last for _, last in short.shown)]
     begins = [*(first for first, _ in short.shown), short.lines + 1]
     length, first = max((begin - end - 1, -end) for end, begin in zip(ends, begins, strict=True))

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from unified_state.context.lean.rules.tool_call import Call
 
 
-_LONGEST_SHAPE, _SHAPES_SHARE = 500, 0.1  # characters; and of the output
+_LONGEST_SHAPE, _SHAPES_SHARE = 500, 0.1  # in characters, and as a part of the output
 _LOOKED_AT_JSON, _BEGINNING_PIECES = 40, 5
 _LEAST_JSON = 0.6
 _NOISE = ('url"', "_url", "node_id", "avatar", "gravatar", '_links"', '"href"', '"sha"', "reactions")
 
 
 def _is_json(_call: Call, view: View) -> bool:
-    """Whether an output begins as JSON does, and goes on so."""
+    """Return whether an output begins as JSON and continues as JSON."""
     start = "".join(view.pieces[:_BEGINNING_PIECES]).lstrip()[:2]
     if not start.startswith(("{", "[")) or start[1:2] not in {'"', "{", "[", "\n", "\r", " ", "\u007d", "]"}:
         return False
@@ -32,7 +32,7 @@ def _is_json(_call: Call, view: View) -> bool:
 
 
 def _rank_json(view: View) -> Ranking:
-    """The beginning, then what brings names that are new; addresses and the like last."""
+    """Rank the beginning first, then units with new names. Addresses and similar values are last."""
     pieces = view.pieces
     order = newest_first(pieces, range(len(pieces)))
     order.sort(key=lambda number: any(word in pieces[number] for word in _NOISE))
@@ -40,20 +40,22 @@ def _rank_json(view: View) -> Ranking:
     return Ranking({0}, order, about=f"JSON: {shape}" if shape else "")
 
 
-_READ_WHOLE, _BEGINNING_READ = 300_000, 100_000  # characters; 10 ms a megabyte
-_ELEMENTS, _VALUES = 50, 200  # that are looked at: of each list, and at each place
-_DEPTHS = (6, 4, 3, 2, 1)  # how deep the shape is told, as far as there is room
+_READ_WHOLE, _BEGINNING_READ = 300_000, 100_000  # in characters; parsing takes 10 ms a megabyte
+_ELEMENTS, _VALUES = 50, 200  # most elements read of each list, and most values compared at each place
+_DEPTHS = (6, 4, 3, 2, 1)  # depths of the described structure, the deepest that fits
 _NAMES, _LONGEST_NAME = 25, 40
 _IN_NAMES = frozenset("_-.$/@#")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_OPEN = "\u2026open"  # the last element of a list that was broken off
+_OPEN = "\u2026open"  # last element of a truncated list
 _CLOSING = {"[": f',"{_OPEN}"]', "{": "}"}
 
 
 def shape_of(text: str, most: int) -> str:
-    """Return the names and types of a text that begins as JSON, `400 x {id: number, labels: 0-3 x text, note?: null}`,
-    in at most so many characters; "" where that is not possible. Of a text that is too long or broken off, return those
-    of its beginning.
+    """Return the names and types of a text that begins as JSON, such as `400 x {id: number, labels: 0-3 x text, note?:
+    null}`.
+
+    The result has at most `most` characters, or is "" if that is impossible. Of a text that is too long or truncated,
+    the beginning is described.
     """
     for json in _readings(text):
         try:
@@ -65,7 +67,7 @@ def shape_of(text: str, most: int) -> str:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Yield the text as JSON, then its beginning. Objects one behind the other become a list."""
+    """Yield the text as JSON, then its beginning. Consecutive objects become a list."""
     is_whole = len(text) <= _READ_WHOLE
     text = (text.strip() if is_whole else text[:_BEGINNING_READ].lstrip()).replace("\r\n", "\n")
     if text.startswith("{") and "}\n{" in text:
@@ -76,9 +78,9 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _closed(text: str) -> str:
-    """Return a text that was broken off, up to its last comma, with all that is open there closed."""
+    """Return a truncated text up to its last comma, with all open brackets closed."""
     pieces = text.replace("\\\\", "  ").replace('\\"', "  ").split('"')
-    pieces[1::2] = [" " * len(piece) for piece in pieces[1::2]]  # what stands in quotes
+    pieces[1::2] = [" " * len(piece) for piece in pieces[1::2]]  # blank out quoted text
     bare = '"'.join(pieces)
     end = max(0, bare.rfind(","))
     opened: list[str] = []
@@ -91,7 +93,7 @@ def _closed(text: str) -> str:
 
 
 def _shape(values: list[Any], depth: int) -> str:
-    """Return what the values at one place have in common."""
+    """Return a description of the common structure of the values at one place."""
     by_type: dict[str, list[Any]] = {}
     for value in values[:_VALUES]:
         by_type.setdefault(_TYPES.get(type(value), "number"), []).append(value)
@@ -125,14 +127,14 @@ _TYPES = {dict: "object", list: "list", str: "text", bool: "boolean", type(None)
 
 
 def _readable(name: str) -> str:
-    """Return a name without signs that look like a mark of ours."""
+    """Return a name without characters that look like our marks."""
     plain = "".join(sign if sign.isalnum() or sign in _IN_NAMES else "?" for sign in name[:_LONGEST_NAME])
     return plain + ("\u2026" if len(name) > _LONGEST_NAME else "")
 
 
 _DIGITS = str.maketrans("", "", "0123456789")
 _LEVELS = ("INFO", "DEBUG", "WARN", "ERROR", "TRACE", "info", "debug", "warn", "error", '"level"', '"time"', '"ts"')
-_HEAD = 60  # characters in which time and level stand
+_HEAD = 60  # characters that may contain time and level
 _LOOKED_AT = 60
 _LEAST_SHARE = 0.6
 _TIME_DIGITS = 5
@@ -141,13 +143,13 @@ _FIRST, _LAST = 2, 5
 
 
 def _is_log(_call: Call, view: View) -> bool:
-    """Whether most lines of an output begin with a time or a level."""
+    """Return whether most lines of an output begin with a time or a level."""
     lines = [piece for piece in view.pieces[:_LOOKED_AT] if piece.strip()]
     return len(lines) > _FIRST and sum(map(_is_logged, lines)) >= _LEAST_SHARE * len(lines)
 
 
 def _rank_log(view: View) -> Ranking:
-    """The ends, then what is like no line before it; no repeats."""
+    """Rank both ends first, then lines unlike earlier ones. Repeated lines are labelled."""
     pieces = view.pieces
     count = len(pieces)
     known: set[str] = set()
@@ -163,7 +165,7 @@ def _rank_log(view: View) -> Ranking:
 
 
 def _likeness(piece: str) -> str:
-    """A line without its numbers: in that two repeats of an event differ."""
+    """Return a line without its numbers, in which repetitions of an event differ."""
     return piece.translate(_DIGITS)[:_LONGEST_LIKENESS]
 
 
@@ -175,25 +177,25 @@ def _is_logged(line: str) -> bool:
 
 
 _TOOLS = frozenset(("Task", "Agent"))
-_AGENTS_OUTPUT = "<task_type>local_agent</task_type>"  # in what TaskOutput gives
+_AGENTS_OUTPUT = "<task_type>local_agent</task_type>"  # marks a subagent in the answer of TaskOutput
 _BEGINNING = 500
 _TOOL_CALL = "[Tool: "
 
 
 def _is_report(call: Call, view: View) -> bool:
-    """Whether it is what a subagent reports, or did so far."""
+    """Return whether the output is a subagent's report, complete or so far."""
     return call.tool in _TOOLS or (call.tool == "TaskOutput" and _AGENTS_OUTPUT in view.text[:_BEGINNING])
 
 
 def _rank_report(view: View) -> Ranking:
-    """The report's lines, from both ends; none of its tool calls."""
+    """Rank the lines of the report from both ends. Its tool calls are labelled."""
     pieces = view.pieces
     calls = {number: "of tool calls" for number, piece in enumerate(pieces) if piece.startswith(_TOOL_CALL)}
     return Ranking(set(), [number for number in ends_first(len(pieces)) if number not in calls], calls)
 
 
 def _rank_other(view: View) -> Ranking:
-    """Both ends inwards, the head before the tail: lists begin with the newest or the best, `git log` as a search."""
+    """Rank both ends inwards, the head first: lists such as `git log` or a search begin with the newest or the best."""
     return Ranking(set(), ends_first(len(view.pieces), head=3))
 
 

@@ -1,7 +1,7 @@
-"""The levels of lean context: which outputs each one shortens, and how much of them it shows.
+"""The levels of lean context: the outputs that each level shortens, and how much of them it shows.
 
-What is shown grows as the square root of the length, by a factor that each kind names for each level. Never shortened:
-short outputs, the contents of files, the user's answers, recalled texts, and texts with marks like ours.
+The shown part grows with the square root of the length, by a factor for each kind and level. Some outputs are never
+shortened: short ones, the contents of files, the user's answers, recalled texts, and texts with marks like ours.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _MOST = (30_000, 16_000, 8_000)
 
 
 def is_short(characters: int, level: int) -> bool:
-    """Whether an output of this length is left alone."""
+    """Return whether an output of this length is too short to be shortened."""
     return characters < _LEAST[level - 1]
 
 
 def budget(characters: int, scales: tuple[int, int, int], level: int) -> int:
-    """Return how many characters of such an output are shown, beside what is never cut."""
+    """Return the number of characters that are shown of such an output, in addition to its mandatory units."""
     return min(int(scales[level - 1] * characters**0.5), _MOST[level - 1])
 
 
 _SHARES = (60, 80)  # percent of the way to the next compaction
-_TURNS = (8, 3)  # left to it at the present growth
-_HOLD = 10  # percent by which the share has to fall below a threshold
-_HOLD_TURNS = 2  # times as many turns have to be left
+_TURNS = (8, 3)  # turns left until then at the present growth
+_HOLD = 10  # percent below a threshold at which the pressure falls again
+_HOLD_TURNS = 2  # factor on the turns left for the same purpose
 
 
 def pressure_of(percent: float, turns_left: int | None, before: int) -> int:
-    """Return by how many levels outputs are shortened tighter: 0, 1 or 2. `before` is the last value."""
+    """Return the number of levels by which outputs are shortened more: 0, 1 or 2. `before` is the last value."""
     left = float("inf") if turns_left is None else turns_left
     risen = sum(
         percent >= share or (left <= turns and percent >= share / 2)
@@ -50,17 +50,17 @@ def pressure_of(percent: float, turns_left: int | None, before: int) -> int:
 
 
 def level_in_force(chosen: int, pressure: int) -> int:
-    """The level that is shortened at."""
+    """Return the level in force."""
     return min(chosen + pressure, LEVELS[-1])
 
 
-_ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's, or what is to be done
+_ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's answers, and lists of work
 _OWN = ("unified-state", "unified_state")
 _MODULE = "unified_state."  # `python -m unified_state.interfaces.cli.main`
 
 
 def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Call | None:
-    """The call whose output may be shortened; None where it stays as it is."""
+    """Return the call if its output may be shortened, or None if it stays unchanged."""
     if is_short(len(output), level) or tool in _ANSWERS or any(name in tool for name in _OWN):
         return None
     from unified_state.context.lean.rules.cut_marks import (
@@ -78,5 +78,5 @@ def call_to_shorten(tool: str, given: dict[str, Any], output: str, level: int) -
 
 
 def _runs_ours(words: tuple[str, ...]) -> bool:
-    """Whether a command runs ours, also behind `sudo`, `uv run` or `time`."""
+    """Return whether a command runs our program, also through `sudo`, `uv run` or `time`."""
     return any(word.rsplit("/", 1)[-1] in _OWN or word.startswith(_MODULE) for word in words)

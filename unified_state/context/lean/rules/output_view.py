@@ -1,7 +1,7 @@
-"""Take an output apart into units: a line, or a piece of a long line. A short form shows or cuts each unit.
+"""Split an output into units: a line, or a piece of a long line. A short form shows or cuts each unit.
 
-Both ends of an output are read closely. Between them only lines of trouble (errors, failures, warnings that matter) are
-units of their own, with the lines around them, so the cost of a rule does not grow with the output.
+Both ends of an output are split completely. Between them only lines of trouble (errors, failures, important warnings)
+and the lines around them become separate units. So the cost of a rule does not grow with the output.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_CLOSELY, _MANY_LINES = 48_000, 2_000  # characters and lines of either end
+_CLOSELY, _MANY_LINES = 48_000, 2_000  # length of each end that is split completely
 _LONG_LINE, _PIECE = 600, 200  # characters
-_SEPARATORS = (',"', ", ", "},", " ")  # where a long line is cut, the best first
+_SEPARATORS = (',"', ", ", "},", " ")  # separators at which a long line is split, the best first
 
 
 class View:
-    """The units of an output: unit `n` begins at `starts[n]`, is `sizes[n]` characters long, and reads as `pieces[n]`:
-    without colours, and its line ends as on any system. `blocks` holds the units that are not looked at, whose pieces
-    are empty here.
+    """The units of an output.
+
+    Unit `n` begins at `starts[n]`, has `sizes[n]` characters, and has the text `pieces[n]` without colours and with
+    Unix line ends. `blocks` are the units that are not read. Their pieces are empty here.
     """
 
     def __init__(self, text: str, *, has_troubles: bool) -> None:
@@ -52,7 +53,7 @@ class View:
         self.troubles = {self.unit_at(place) for place in places}
 
     def unit_at(self, place: int) -> int:
-        """Return the unit that holds a character of the output."""
+        """Return the unit that contains a character of the output."""
         return bisect_right(self.starts, place) - 1
 
     def _add_block(self, start: int, end: int) -> None:
@@ -83,7 +84,7 @@ def _cuts(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _end_of_head(text: str) -> int:
-    """Return the end of the lines that are read closely at the beginning, or of a part of a too long line."""
+    """Return the end of the part at the beginning that is split completely. A very long line may be divided."""
     lines = text[:_CLOSELY].split("\n", _MANY_LINES)
     if len(lines) > _MANY_LINES:
         return min(len(text), _CLOSELY) - len(lines[-1])
@@ -91,7 +92,7 @@ def _end_of_head(text: str) -> int:
 
 
 def _start_of_tail(text: str) -> int:
-    """Return the start of the lines that are read closely up to the end."""
+    """Return the start of the part at the end that is split completely."""
     start = max(0, len(text) - _CLOSELY)
     lines = text[start:].rsplit("\n", _MANY_LINES)
     if len(lines) > _MANY_LINES:
@@ -100,7 +101,7 @@ def _start_of_tail(text: str) -> int:
 
 
 def _context(text: str, place: int) -> tuple[int, int]:
-    """The line of a place with two before and three behind it; of long lines no more than a piece."""
+    """Return the range of a place's line with two lines before and three after it. A long line counts only in part."""
     start = end = place
     for _ in range(3):
         start = max(text.rfind("\n", max(0, start - _LONG_LINE), start), place - _LONG_LINE, 0)
@@ -115,7 +116,7 @@ _PARAMETERS = "0123456789;:?"
 
 
 def as_read(line: str) -> str:
-    """A line without its colours, with the line end of Unix; of a bar that was drawn again and again the last state."""
+    """Return a line without colours and with a Unix line end. Of a redrawn progress bar only the last state remains."""
     if _ESCAPE in line:
         begin, *others = line.split(_ESCAPE)
         line = begin + "".join(map(_without_sequence, others))
@@ -126,24 +127,24 @@ def as_read(line: str) -> str:
 
 
 def _without_sequence(text: str) -> str:
-    """Return the text behind an escape, without the rest of its sequence."""
+    """Return the text after an escape, without the rest of its sequence."""
     if text.startswith("["):
         return text[1:].lstrip(_PARAMETERS)[1:]
     return text[2:] if text.startswith("(") else text
 
 
-_WORDS = (  # in whatever case; to look for one takes half a millisecond a megabyte
+_WORDS = (  # matched in any case; each search takes half a millisecond a megabyte
     b"error", b"fail", b"panic", b"fatal", b"critical", b"exception", b"traceback", b"not ok", b"assertion", b"denied",
     b"refused", b"segmentation", b"undefined", b"unresolved", b"not found", b"no such", b"backoff",
     b"oomkilled", b"unhealthy",
 )  # fmt: skip
-_SPELLINGS: dict[str | bytes, tuple[str, ...]] = {  # of words that say nothing when they are spelled otherwise
+_SPELLINGS: dict[str | bytes, tuple[str, ...]] = {  # words that count only in these spellings
     b"fail": ("FAIL", "failed", "Failed", "failure", "Failure"),
     b"critical": ("CRITICAL",),
     b"traceback": ("Traceback",),
 }
 _SIGNS = ("\u2717", "\u2718", "\u2716", "\u25cf")
-MOST = 2_000  # an output with more lines of trouble is left alone
+MOST = 2_000  # an output with more lines of trouble is not shortened
 _NO_TROUBLE = (
     "0 errors",
     "no errors",
@@ -160,9 +161,11 @@ _NO_TROUBLE = (
 
 
 def trouble_places(text: str) -> list[int]:
-    """A place in each line that tells of trouble, in order; of an output that is full of them some more than `MOST`."""
+    """Return one position in each line of trouble, in order. An output with very many may return somewhat more than
+    `MOST`.
+    """
     places: dict[int, int] = {}  # by the end of the line
-    folded = text.encode("ascii", "replace").lower()  # a byte for each character, so that places are the same
+    folded = text.encode("ascii", "replace").lower()  # one byte for each character, so positions stay equal
     for word in _WORDS:
         _note_lines(text, folded.find, word, places)
     for sign in () if text.isascii() else _SIGNS:
@@ -171,7 +174,7 @@ def trouble_places(text: str) -> list[int]:
 
 
 def _note_lines(text: str, find: Callable[[Any, int], int], trace: str | bytes, places: dict[int, int]) -> None:
-    """Note the first place of a trace in each line."""
+    """Record the first position of a trace in each line."""
     spellings = _SPELLINGS.get(trace)
     place = find(trace, 0)
     while place >= 0 and len(places) <= MOST:

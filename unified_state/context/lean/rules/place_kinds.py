@@ -1,4 +1,4 @@
-"""Search results, listings, diffs and generated files: output that names places in files."""
+"""Search results, listings, diffs and generated files: outputs that name places in files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from unified_state.context.lean.rules.tool_call import Call
 
 
-_MOST_FILES = 25  # whose first matches are never cut
+_MOST_FILES = 25  # files whose first match is always shown
 _SEARCH_PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))
 _BETWEEN = ("--\n", "\n")
 _LOOKED_AT = 60
@@ -19,19 +19,19 @@ _LONGEST_PLACE = 300
 
 
 def _are_results(call: Call, view: View) -> bool:
-    """Whether most lines of an output name a place: `a.go:12: …`, `12: …`."""
+    """Return whether most lines of an output name a place: `a.go:12: …`, `12: …`."""
     if call.tool != "Grep" and not call.runs(_SEARCH_PROGRAMS):
         return False
     lines = [piece for piece in view.pieces[:_LOOKED_AT] if piece not in _BETWEEN]
     results = [place(line) is not None for line in lines]
-    begun = sum(is_result and not results[at] for at, is_result in enumerate(results[1:]))  # below the name of a file
+    begun = sum(
+        is_result and not results[at] for at, is_result in enumerate(results[1:])
+    )  # below a heading with the file's name
     return sum(results) + begun >= _LEAST_RESULTS * len(lines)
 
 
 def _rank_results(view: View) -> Ranking:
-    """The first match of each file, those of generated files only where there is room; then the lines, matches or not,
-    that bring new names.
-    """
+    """Rank the first match of each file, generated files last. Then rank lines with new names."""
     places, headings = _places(view.pieces)
     matches = [number for number, found in enumerate(places) if found and found[1]]
     firsts: dict[str, int] = {}
@@ -47,7 +47,7 @@ def _rank_results(view: View) -> Ranking:
 
 
 def _places(pieces: list[str]) -> tuple[list[tuple[str, bool] | None], dict[str, int]]:
-    """The place that each line names, and where the files stand that are named once, above their matches."""
+    """Return the place that each line names, and the lines of file names that are headings above their matches."""
     found: list[tuple[str, bool] | None] = []
     headings: dict[str, int] = {}
     heading, before = "", ""
@@ -63,8 +63,8 @@ def _places(pieces: list[str]) -> tuple[list[tuple[str, bool] | None], dict[str,
 
 
 def place(line: str) -> tuple[str, bool] | None:
-    """The file that a line of results names, empty where it gives the line number alone, and whether it is a match;
-    None where it is no such line.
+    """Return the file in a line of results ("" if it has only a line number) and whether the line is a match, or
+    None.
     """
     head = line[:_LONGEST_PLACE]
     for sign, is_match in ((":", True), ("-", False)):
@@ -88,7 +88,7 @@ _LONGEST_NAME = 240
 
 
 def _is_listing(call: Call, view: View) -> bool:
-    """Whether an output lists files: by its tool or command, or as most lines are one path."""
+    """Return whether an output lists files, by its tool or command, or because most lines are one path."""
     lines = view.pieces[:_LOOKED_AT_PATHS]
     if call.tool in {"Glob", "LS"} or (call.runs(_LISTING_PROGRAMS) and call.only_prints):
         return True
@@ -96,7 +96,7 @@ def _is_listing(call: Call, view: View) -> bool:
 
 
 def _rank_listing(view: View) -> Ranking:
-    """The first names, then the first of each folder, then the others."""
+    """Rank the first names, then the first of each folder, then the others."""
     folders: set[str] = set()
     firsts: list[int] = []
     for number, piece in enumerate(view.pieces):
@@ -121,23 +121,25 @@ def _is_path(line: str) -> bool:
 _HEADS = ("diff --git ", "diff --cc ", "Index: ")
 _LOOKED_AT_FOR_HUNKS = 120
 _SMALL_HUNK = 1_500  # characters
-_AROUND = 3  # lines that git shows around a change
+_AROUND = 3  # lines of context that git shows around a change
 
 
 def _is_diff(_call: Call, view: View) -> bool:
-    """Whether there are hunks."""
+    """Return whether the output contains hunks."""
     return any(piece.startswith("@@ ") for piece in view.pieces[:_LOOKED_AT_FOR_HUNKS])
 
 
 def _rank_diff(view: View) -> Ranking:
-    """Heads of files; what is said of a commit; where each hunk is; small hunks whole, the smallest first; then
-    changes, from both ends; the rest likewise.
+    """Rank the parts of a diff.
+
+    The order is: file headers, commit messages, places of hunks, small hunks (the smallest first), changes from both
+    ends, the rest.
     """
     heads: set[int] = set()
     told: list[int] = []
     places: list[int] = []
     hunks: list[list[int]] = []
-    changes: dict[int, bool] = {}  # and whether a program made them
+    changes: dict[int, bool] = {}  # and whether a program generated the file
     hunk: list[int] = []
     is_told, is_made = True, False
     for number, piece in enumerate(view.pieces):
@@ -166,8 +168,9 @@ def _rank_diff(view: View) -> Ranking:
 
 
 def _small(hunks: list[list[int]], changes: dict[int, bool], view: View) -> list[int]:
-    """The units of small hunks, which change what was there before: the changes and a few lines around each. An agent
-    takes those up as often as the changes themselves; a large hunk is mostly something new.
+    """Return the units of small hunks that change existing text: the changes and a few lines around each.
+
+    Agents use those lines as often as the changes themselves. A large hunk is mostly new text.
     """
     near = {at for number in changes for at in range(number - _AROUND, number + _AROUND + 1)}
     found: list[tuple[int, list[int]]] = []
@@ -191,7 +194,7 @@ _SAMPLE = 4_000
 
 
 def _is_encoded(_call: Call, view: View) -> bool:
-    """Whether it is all but without blanks: encoded data, a bundle."""
+    """Return whether an output has almost no blanks: encoded data, or a bundle."""
     sample = view.text[:_SAMPLE]
     if len(view.text) < _LEAST_CHARACTERS or not sample.isascii():
         return False
@@ -199,12 +202,12 @@ def _is_encoded(_call: Call, view: View) -> bool:
 
 
 def _rank_encoded(view: View) -> Ranking:
-    """The beginning, and a little of the end."""
+    """Rank the beginning, and a little of the end."""
     return Ranking(set(), ends_first(len(view.pieces), head=3, tail=1))
 
 
 def is_generated(path: str) -> bool:
-    """Whether a file's path says that a program wrote it."""
+    """Return whether a file's path shows that a program generated it."""
     return path.endswith(_ENDINGS) or any(folder in path for folder in _FOLDERS)
 
 

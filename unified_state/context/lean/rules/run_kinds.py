@@ -21,27 +21,31 @@ _PASSED = ("--- PASS", "\u2713", "\u2714", "\u221a", "ok ", "PASS ", "PASSED ", 
 _PASSED_ENDS = ("... ok", " PASSED")
 _NOT_RUN = "--- SKIP"
 _NOT_RUN_ENDS = ("... ignored", "[no test files]", " SKIPPED")
-_TIMED = ("]", " sec")  # how lines end that tell how far it is, or how long it took
+_TIMED = ("]", " sec")  # ends of lines with progress or duration
 _STARTED = ("=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "[ RUN      ]")
-_SAYS_NOTHING = ("=== RUN", "=== PAUSE", "=== CONT")  # of a failure: its own line names the test
+_SAYS_NOTHING = (
+    "=== RUN",
+    "=== PAUSE",
+    "=== CONT",
+)  # carry no information about a failure, whose own line names the test
 _FAILED = (
     "--- FAIL", "FAILED ", "FAIL ", "FAIL\t", "Failed ", "\u2717", "\u2718", "\u2716", "\u2715", "\u00d7", "\u25cf",
     "not ok",
 )  # fmt: skip
 _FAILED_ENDS = (" FAILED", "... FAIL", "... ERROR")
-_FAILED_OF_CTEST = "***"  # and what follows, up to the next
+_FAILED_OF_CTEST = "***"  # marks the rest of the output up to the next test
 _REPORTS = ("= FAILURES =", "= ERRORS =", "= short test summary")
-_REPORTS_WHOLE = ("failures:", "Failures:")  # of cargo, of rspec
-_REPORTS_OF_UNITTEST = ("FAIL: ", "ERROR: ")  # below a line
-_REPORTS_OF_MOCHA = ("passing", "failing")  # behind how many
-_BEGIN_REPORTS = frozenset("=fFE0123456789")  # the first characters of those lines
+_REPORTS_WHOLE = ("failures:", "Failures:")  # complete lines of cargo and rspec
+_REPORTS_OF_UNITTEST = ("FAIL: ", "ERROR: ")  # followed by an underline
+_REPORTS_OF_MOCHA = ("passing", "failing")  # after a number
+_BEGIN_REPORTS = frozenset("=fFE0123456789")  # first characters of those lines
 _SAID_BY_A_TEST = "_test.go:"
 _FEW_MARKERS, _LOOKED_AT = 3, 400
 _SUMMARY = 4  # last lines
 
 
 def _is_test_run(call: Call, view: View) -> bool:
-    """Whether an output is a test run's: by its command, or by its lines."""
+    """Return whether an output is a test run, by its command or by its lines."""
     if call.runs(_TEST_PROGRAMS):
         return True
     markers = ("--- PASS", "--- FAIL", "=== RUN", "\u2713", "\u2714")
@@ -50,7 +54,7 @@ def _is_test_run(call: Call, view: View) -> bool:
 
 
 def _rank_test_run(view: View) -> Ranking:
-    """Failures, what else is no pass, and the summary."""
+    """Rank failures, then other outcomes that are not passes, then the summary."""
     pieces = view.pieces
     count = len(pieces)
     outcomes = _Outcomes(pieces)
@@ -66,7 +70,7 @@ class _Outcomes:
         self.failed: set[int] = set()
         self.passed: dict[int, str] = {}
         self._pieces = pieces
-        self._said: dict[str, list[int]] = {}  # by test: what it said so far
+        self._said: dict[str, list[int]] = {}  # output so far, by test
         self._running = self._before = ""
         self._in_failure = self._is_flush = self._in_report = False
         for number, piece in enumerate(pieces):
@@ -99,7 +103,7 @@ class _Outcomes:
         self._running, self._in_failure, self._is_flush = "", True, False
 
     def _hear(self, number: int, line: str) -> None:
-        """Something that is no outcome: what a test says, or a failure's own words."""
+        """Add a line that is not an outcome: output of a test, or the message of a failure."""
         if self._in_failure and line and (self._is_flush or self._pieces[number][:1].isspace()):
             self.failed.add(number)
         elif self._running:
@@ -107,19 +111,19 @@ class _Outcomes:
         elif line.endswith(" sec") and _FAILED_OF_CTEST in line:
             self.failed.add(number)
             self._in_failure = self._is_flush = True
-        elif _SAID_BY_A_TEST in line:  # whose name was cut off before we saw it
+        elif _SAID_BY_A_TEST in line:  # a test whose name was cut off earlier
             self.failed.add(number)
 
 
 def _outcome(line: str) -> str:
-    """Return the label of a line with an outcome that is no failure; "" for other lines."""
+    """Return the label of a line with an outcome other than failure, or "" for other lines."""
     if line.startswith(_PASSED) or line.endswith(_PASSED_ENDS) or (line.endswith(_TIMED) and _has_passed(line)):
         return "passed"
     return "not run" if line.startswith(_NOT_RUN) or line.endswith(_NOT_RUN_ENDS) else ""
 
 
 def _begins_reports(line: str, before: str) -> bool:
-    """Whether the reports of failures begin with a line; `=== RUN   TestA/failures:_b` begins none."""
+    """Return whether a line begins the reports of failures. `=== RUN   TestA/failures:_b` does not."""
     if line.startswith(_REPORTS_OF_UNITTEST):
         return bool(before) and not before.strip("=")
     number, _, rest = line.partition(" ")
@@ -129,18 +133,20 @@ def _begins_reports(line: str, before: str) -> bool:
 
 
 def _named(line: str) -> str:
-    """The test that a line of `go test -v` names: `--- FAIL: TestA/b (0.01s)`, `=== RUN   TestA/b`."""
+    """Return the test that a line of `go test -v` names: `--- FAIL: TestA/b (0.01s)`, `=== RUN   TestA/b`."""
     words = line.split(None, 3)
     return words[2] if len(words) > 2 else ""  # noqa: PLR2004  # a marker of two words, and the name
 
 
 def _is_numbered(line: str) -> bool:
-    """`2) closes the pool`, as mocha, playwright and mix name what failed."""
+    """Return whether a line is a numbered failure such as `2) closes the pool` (mocha, playwright, mix)."""
     return line[:1].isdigit() and line.partition(") ")[0].isdigit()
 
 
 def _has_passed(line: str) -> bool:
-    """`tests/test_a.py ......  [ 12%]`, `tests/test_a.py::test_b PASSED  [ 12%]`, `Passed Pool.Opens [3 ms]`,
+    """Return whether a line with a time reports a pass.
+
+    Examples: `tests/test_a.py ......  [ 12%]`, `tests/test_a.py::test_b PASSED  [ 12%]`, `Passed Pool.Opens [3 ms]`,
     `1/9 Test #1: pool ...   Passed  0.01 sec`.
     """
     if not line.endswith("%]"):
@@ -160,18 +166,18 @@ _BUILD_PROGRAMS = frozenset((
     "mise run",
 ))  # fmt: skip
 _WARNING = ("warning", "WARN", "Warning")
-_MOST_FINDINGS = 200  # that are never cut: no one fixes more at once
+_MOST_FINDINGS = 200  # always shown; an agent never fixes more at once
 _NO_FINDING = (*_WARNING, "note:", "info:", "In file included from")
 
 
 def _is_build(call: Call, _view: View) -> bool:
-    """Whether an output is a build's: by its command."""
+    """Return whether an output is a build, by its command."""
     return call.runs(_BUILD_PROGRAMS)
 
 
 def _rank_build(view: View) -> Ranking:
-    """Findings at a place in a file, also those that a linter does not call errors; warnings; then the end before the
-    beginning.
+    """Rank findings with a place in a file (also those that a linter does not call errors), then warnings, then the end
+    before the beginning.
     """
     warnings = [number for number, piece in enumerate(view.pieces) if any(word in piece for word in _WARNING)]
     findings = [number for number, piece in enumerate(view.pieces) if _is_finding(piece)]
@@ -179,7 +185,7 @@ def _rank_build(view: View) -> Ranking:
 
 
 def _is_finding(line: str) -> bool:
-    """`src/a.py:12:5: F401 …`, `a.go:3: …`."""
+    """Return whether a line names a place: `src/a.py:12:5: F401 …`, `a.go:3: …`."""
     file, is_found = (":" in line and place(line)) or ("", False)
     return is_found and "." in file and " " not in file and not any(word in line for word in _NO_FINDING)
 

@@ -1,6 +1,6 @@
-"""Kinds of output, how they rank an output's units, and the short form written from the units that fit the budget.
+"""Kinds of output, their rankings of an output's units, and the short form made of the units that fit the budget.
 
-A short form holds each shown piece as it was, and a mark for each gap that counts what is cut.
+A short form has each shown piece unchanged, and for each gap a mark that counts the cut units.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from unified_state.context.lean.rules.tool_call import Call
 
 
-_BEFORE, _BEHIND = 2, 4  # units around a trouble
-_COST_OF_GAP = 25  # characters of a mark
+_BEFORE, _BEHIND = 2, 4  # units before and after a line of trouble
+_COST_OF_GAP = 25  # in characters, for the mark
 
 
 class Ranking(Record):
-    """`must` is shown whatever it costs, `order` as far as the budget goes, the most wanted first. `labels` tell what
-    units are that need not be seen: a mark counts them. `about` is what is told of the whole
-    beside it.
+    """The ranking of an output's units.
+
+    `must` units are always shown. `order` units are shown as far as the budget allows, the most important first.
+    `labels` describe unimportant units, which a mark counts. `about` is a description of the whole output that is shown
+    with the short form.
     """
 
     must: set[int]
@@ -34,8 +36,8 @@ class Ranking(Record):
 
 
 class Kind(Record):
-    """A kind of output. `fits` says whether an output is one, `rank` which units matter. `scales` say how much of it is
-    shown, by level.
+    """A kind of output. `fits` recognises it, `rank` orders its units, and `scales` set how much is shown at each
+    level.
     """
 
     name: str
@@ -51,12 +53,12 @@ def with_troubles(view: View, ranking: Ranking) -> Ranking:
 
 
 def around(numbers: Iterable[int], count: int) -> set[int]:
-    """The units with those around them."""
+    """Return the units and their neighbours."""
     return {at for number in numbers for at in range(max(0, number - _BEFORE), min(count, number + _BEHIND + 1))}
 
 
 def ends_first(count: int, head: int = 1, tail: int = 1) -> list[int]:
-    """All units, from both ends inwards: so many of the head, so many of the tail, and so on."""
+    """Return all units from both ends inwards, alternating between `head` units and `tail` units."""
     order: list[int] = []
     first, last = 0, count
     while first < last:
@@ -70,7 +72,7 @@ def ends_first(count: int, head: int = 1, tail: int = 1) -> list[int]:
 
 
 def pick(view: View, ranking: Ranking, budget: int) -> set[int]:
-    """The units that are shown."""
+    """Return the units that are shown."""
     shown = ranking.must - view.blocks
     room = budget - sum(view.sizes[number] for number in shown)
     for number in ranking.order:
@@ -86,16 +88,16 @@ def pick(view: View, ranking: Ranking, budget: int) -> set[int]:
 
 
 _SEPARATOR = "\x00"
-_WORDS = "".join(  # what stands for each character of ASCII; others stay
+_WORDS = "".join(  # replacement of each ASCII character; others stay
     sign if sign.isalnum() or sign in {"_", _SEPARATOR} else " " for sign in map(chr, range(128))
 )
 _SHORTEST = 8  # characters of a name
-_COST = 25  # characters that any unit costs beside its own
-_MOST_NAMES = 8  # of a line that count: a line is no better for being long
+_COST = 25  # in characters, in addition to the unit's own
+_MOST_NAMES = 8  # names counted in one line, so that long lines have no advantage
 
 
 def new_names(pieces: Sequence[str], order: Iterable[int]) -> dict[int, int]:
-    """For each unit, in this order, how many names it brings."""
+    """Return the number of new names in each unit, in this order."""
     words = _SEPARATOR.join([piece.replace(_SEPARATOR, " ") for piece in pieces]).translate(_WORDS).split(_SEPARATOR)
     known: set[str] = set()
     brought: dict[int, int] = {}
@@ -107,16 +109,16 @@ def new_names(pieces: Sequence[str], order: Iterable[int]) -> dict[int, int]:
 
 
 def newest_first(pieces: Sequence[str], order: Sequence[int]) -> list[int]:
-    """The units, those first that bring many new names in few characters; else in the order given."""
+    """Return the units by the number of new names for their length. Equal units keep their order."""
     brought = new_names(pieces, order)
     return sorted(order, key=lambda number: -brought[number] / (len(pieces[number]) + _COST))
 
 
-_SMALL_GAP = 30  # characters; a mark would be no shorter
+_SMALL_GAP = 30  # in characters; a mark is not shorter
 
 
 def write(kind: str, view: View, shown: set[int], ranking: Ranking) -> Shortened:
-    """The short form that shows these units."""
+    """Return the short form that shows these units."""
     writer = _Writer(view, ranking.labels)
     count = len(view.pieces)
     number = 0
@@ -134,8 +136,9 @@ def write(kind: str, view: View, shown: set[int], ranking: Ranking) -> Shortened
 
 
 class _Writer:
-    """Writes stretches of a text, from its beginning to its end, and counts its lines on the way: once, for that takes
-    longer than all the rest.
+    """Write ranges of a text from its beginning to its end.
+
+    It counts the lines only once, because counting takes longer than everything else.
     """
 
     def __init__(self, view: View, labels: dict[int, str]) -> None:
@@ -143,19 +146,20 @@ class _Writer:
         self._starts = view.starts
         self._labels = labels
         self._written: list[str] = []
-        self._line = 1  # in which the next stretch begins
-        self._next_whole = 1  # the first line of which nothing was cut so far
+        self._line = 1  # line in which the next range begins
+        self._next_whole = 1  # first line after the last cut
         self._shown: list[tuple[int, int]] = []
         self._parts: dict[int, None] = {}
 
     def show(self, start: int, stop: int) -> None:
-        """A stretch as it is."""
+        """Add a range unchanged."""
         self._written.append(self._text[start:stop])
         self._line += self._text.count("\n", start, stop)
 
     def cut(self, start: int, stop: int, units: range) -> None:
-        """Marks for a stretch: for the rest of the line in which it begins, for whole lines, and for the beginning of
-        the line in which it ends.
+        """Add the marks for a range.
+
+        There are up to three: the rest of its first line, whole lines, and the beginning of its last line.
         """
         text = self._text
         breaks = text.count("\n", start, stop)
@@ -176,14 +180,14 @@ class _Writer:
             self._written.append(characters_mark(stop - last))
 
     def short_form(self, kind: str, about: str) -> Shortened:
-        """Return the short form, and the lines that it shows."""
+        """Return the short form and its shown lines."""
         text = self._text
         lines = self._line - text.endswith("\n")
         shown = [*self._shown, (self._next_whole, lines)] if self._next_whole <= lines else self._shown
         return Shortened(kind, "".join(self._written), tuple(shown), tuple(self._parts), lines, len(text), about)
 
     def _note_cut(self, start: int, stop: int, breaks: int) -> None:
-        """Note which lines a cut with so many line ends leaves whole, and of which it takes a part."""
+        """Record the lines that a cut with this many line ends leaves whole, and the lines that it cuts in part."""
         first, self._line = self._line, self._line + breaks
         last = self._line - (self._text[stop - 1] == "\n")
         if not self._begins_line(start):
@@ -201,7 +205,7 @@ class _Writer:
         return place == len(self._text) or self._text[place - 1] == "\n"
 
     def _counts(self, units: range, start: int, stop: int) -> dict[str, int]:
-        """Count the lines between by their labels; a line in pieces has the label of its first piece."""
+        """Count the cut lines by their labels. A line in pieces has the label of its first piece."""
         counts: dict[str, int] = {}
         for unit in units:
             label = self._labels.get(unit)

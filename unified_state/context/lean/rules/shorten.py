@@ -1,6 +1,6 @@
-"""The one entry: the short form of a tool output, or none where it goes to the model as it is.
+"""The entry point: the short form of a tool output, or None if the model gets the output unchanged.
 
-Whatever the output holds, no rule raises, takes more than linear time, or shows what is not in it.
+For every output, no rule raises, takes more than linear time, or shows text that is not in the output.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from unified_state.context.lean.rules.tool_call import Call
     from unified_state.model.step import Shortened
 
-# The first kind that fits an output says what of it is shown.
+# Ordered by priority. The first kind that fits an output ranks its units.
 _KINDS = (REPORT, TEST_RUN, BUILD, DIFF, LOG, JSON, SEARCH_RESULTS, LISTING, GENERATED, OTHER)
-_LARGEST_SHARE = 0.85  # of the output; a short form that saves less is not worth its marks
+_LARGEST_SHARE = 0.85  # of the output; a longer short form is not worthwhile
 
 
 def shorten(tool: str, given: dict[str, Any], output: str, level: int) -> Shortened | None:
-    """The short form of what a call gave, at a level from 1 to 3; None where it stays as it is."""
+    """Return the short form of a call's output at a level from 1 to 3, or None if it stays unchanged."""
     call = call_to_shorten(tool, given, output, level)
     return None if call is None else short_form(call, output, level)
 
 
 def short_form(call: Call, output: str, level: int) -> Shortened | None:
-    """The same of a call that is known to be one whose output may be shortened."""
+    """Return the short form for a call whose output may be shortened, or None."""
     view = View(output, has_troubles=not call.only_prints)
     if view.is_all_trouble:
         return None

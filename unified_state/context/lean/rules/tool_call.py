@@ -1,7 +1,7 @@
-"""Read a tool call: which commands it runs, and whether its output is the content of files.
+"""Parse a tool call: the commands that it runs, and whether its output is the content of files.
 
-An agent edits what it reads in a file, so nothing of it is cut. In doubt a command shows a file: one `cat notes.txt`
-among others is enough.
+An agent edits the text that it reads from a file, so file contents are never cut. If in doubt a command shows a file.
+One `cat notes.txt` among other commands is enough.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from unified_state.lib.shell import SimpleCommand
 
 
-_SHOWING = frozenset(("Glob", "Grep", "LS", "Task", "Agent", "WebFetch", "WebSearch"))  # what lies somewhere
-_LONGEST = 20_000  # characters of a command that is read: 0.2 s at worst
-_THROUGH = (  # what runs a program of the project as it is
+_SHOWING = frozenset(("Glob", "Grep", "LS", "Task", "Agent", "WebFetch", "WebSearch"))  # print text from elsewhere
+_LONGEST = 20_000  # characters of a parsed command: 0.2 s at worst
+_THROUGH = (  # runners of a project's programs
     ("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("pipenv", "run"), ("bundle", "exec"), ("npx",), ("bunx",),
     ("pnpm", "exec"), ("yarn", "exec"),
 )  # fmt: skip
@@ -28,9 +28,11 @@ _JOB_LOGS = frozenset(("gh run", "gh pr checks", "glab ci"))
 
 
 class Call(Record):
-    """A tool call: its tool, its input, and the words of the commands that it runs, pipeline by pipeline; those that
-    others run (`timeout`, `sudo`, `bash -c`) beside them. What `only_prints` shows what lies somewhere: errors in its
-    output are not its own. One whose command is too long or too deep is not `is_read`: it may run anything.
+    """A tool call: its tool, its input, and the words of its commands by pipeline.
+
+    Commands that other commands run (`timeout`, `sudo`, `bash -c`) are included. `only_prints` marks a call that prints
+    text from elsewhere, so errors in its output are not its own. `is_read` is False if the command is too long or too
+    deeply nested. Such a call may run anything.
     """
 
     tool: str
@@ -45,13 +47,14 @@ class Call(Record):
         return [words for pipeline in self.pipelines for words in pipeline]
 
     def runs(self, programs: frozenset[str]) -> bool:
-        """Whether it runs one of these programs, named alone or with the word behind it: `pytest`, `go test`."""
+        """Return whether it runs one of these programs, given by up to three words: `pytest`, `go test`."""
         return any(programs & {words[0], " ".join(words[:2]), " ".join(words[:3])} for words in self.commands)
 
 
 def call_of(tool: str, given: dict[str, Any]) -> Call:
-    """The call as rules see it. A command that shows a job's log elsewhere prints errors that matter as if they were
-    its own.
+    """Return the call as the rules use it.
+
+    Errors in the output of a command that shows a remote job's log count as its own.
     """
     command = given.get("command")
     if not isinstance(command, str):
@@ -65,7 +68,9 @@ def call_of(tool: str, given: dict[str, Any]) -> Call:
 
 
 def _commands(line: str) -> list[SimpleCommand] | None:
-    """The commands that a line runs, each interpreter with the script on its stdin; None where they cannot be told."""
+    """Return the commands of a line, or None if they cannot be parsed. An interpreter includes the script on its
+    stdin.
+    """
     if len(line) > _LONGEST:
         return None
     try:
@@ -79,7 +84,7 @@ def _commands(line: str) -> list[SimpleCommand] | None:
 
 
 def _named(words: list[str]) -> tuple[str, ...]:
-    """The words from the program on that does the work."""
+    """Return the words from the program that does the work."""
     for through in _THROUGH:
         if tuple(words[: len(through)]) == through and len(words) > len(through):
             return _named(words[len(through) :])
@@ -95,9 +100,9 @@ _PRINTERS = frozenset((
     "pygmentize", "sed", "tac", "tail", "unxz", "unzip", "unzstd", "xxd", "xz", "xzcat", "zcat", "zless", "zstd",
     "zstdcat",
 ))  # fmt: skip
-_PRINTERS_OF_WINDOWS = frozenset(("get-content", "gc"))  # in whatever case
-_ALSO_OF_BASH = "type"  # which prints files on Windows
-_RUNNERS = frozenset((  # what they run is among their words
+_PRINTERS_OF_WINDOWS = frozenset(("get-content", "gc"))  # in any case
+_ALSO_OF_BASH = "type"  # prints files on Windows
+_RUNNERS = frozenset((  # their arguments contain the program that they run
     "adb", "cmd", "conda", "docker", "docker-compose", "fd", "find", "kubectl", "limactl", "lxc", "multipass",
     "nerdctl", "nix-shell", "nsenter", "oc", "podman", "powershell", "pwsh", "script", "ssh", "vagrant", "wsl",
     "xargs",
@@ -107,12 +112,12 @@ _NO_WORDS = str.maketrans("\"'`(){};|", " " * 9)
 
 
 def shows_files(call: Call) -> bool:
-    """Whether a call shows the content of files. What cannot be read for certain may do anything."""
+    """Return whether a call shows the content of files. A command that cannot be parsed counts as one."""
     return not call.is_read or call.tool in _TOOLS or _is_reader(call.tool) or any(map(_ends_in_file, call.pipelines))
 
 
 def _is_reader(tool: str) -> bool:
-    """Whether the tool of a server reads files, by its name: `mcp__files__read_text_file`,
+    """Return whether a server's tool reads files, by its name: `mcp__files__read_text_file`,
     `mcp__x__getFileContents`.
     """
     if not tool.startswith("mcp__"):
@@ -124,9 +129,7 @@ def _is_reader(tool: str) -> bool:
 
 
 def _ends_in_file(pipeline: Sequence[Sequence[str]]) -> bool:
-    """Whether what a pipeline gives is a file's content: it was printed, and no command behind made something else of
-    it.
-    """
+    """Return whether a pipeline prints a file's content: a command prints it, and no later command transforms it."""
     printed = [at for at, words in enumerate(pipeline) if _prints_files(words)]
     return bool(printed) and all(map(gives_lines, pipeline[printed[-1] + 1 :]))
 
@@ -146,7 +149,7 @@ def _prints_files(words: Sequence[str]) -> bool:
 
 
 def _prints_blob(words: Sequence[str]) -> bool:
-    """`git show HEAD:a.py`, and `git cat-file -p …`, which may print a file."""
+    """Return whether a git command may print a file: `git show HEAD:a.py`, `git cat-file -p …`."""
     if "cat-file" in words and ("-p" in words or "blob" in words):
         return True
     return ("show" in words or "cat-file" in words) and any(map(_is_blob, words[1:]))
@@ -161,7 +164,10 @@ def _types_files(words: Sequence[str]) -> bool:
 
 
 def _is_blob(word: str) -> bool:
-    """`HEAD:src/a.py` and `:a.py`, of the index, name a file's content; `--format=%h:%s` and `:!docs` do not."""
+    """Return whether a word names a file's content in git.
+
+    `HEAD:src/a.py` and `:a.py` (in the index) do. `--format=%h:%s` and `:!docs` do not.
+    """
     _, colon, path = word.partition(":")
     return bool(colon and path) and not word.startswith("-") and not path.startswith(("/", "!", "^", "("))
 
@@ -176,12 +182,12 @@ _AWKS = frozenset(("awk", "gawk", "mawk"))
 _SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
 _QUERIES = frozenset(("jq", "yq"))
 INTERPRETERS = frozenset(("bun", "deno", "node", "perl", "php", "python", "python3", "ruby"))
-_MAKERS = INTERPRETERS | {  # what they print is their own
+_MAKERS = INTERPRETERS | {  # print their own output
     "base64", "comm", "diff", "file", "md5sum", "sha256sum", "sort", "strings", "uniq", "wc", "xargs",
 }  # fmt: skip
-# The words before the files: a script, a pattern, a set of signs.
+# Arguments before the files: a script, a pattern, a set of characters.
 SCRIPTS = dict.fromkeys((*_AWKS, *_SEARCHES, *_QUERIES, "gsed", "perl", "sed", "tr"), 1)
-_VALUED = {  # the options of a program behind which a value stands
+_VALUED = {  # options of a program that take a value
     "head": ("-n", "-c", "--lines", "--bytes"),
     "tail": ("-n", "-c", "--lines", "--bytes"),
     "sed": ("-e", "-f", "-l"),
@@ -193,7 +199,7 @@ _VALUED = {  # the options of a program behind which a value stands
     "od": ("-N", "-j", "-t", "-A"),
 }
 _EVERY_LINE = frozenset(("", ".", ".*", "^", "$"))  # patterns
-_MANY_AROUND = 10  # lines around a match: so many are the content of a file
+_MANY_AROUND = 10  # lines around a match that amount to the content of a file
 _AROUND = frozenset(("--context", "--after-context", "--before-context"))
 _READS = ("open(", "read_text(", "readFileSync(", "readTextFile", "file_get_contents(", "File.read", "IO.read")
 _TAKES_APART = ("json", "JSON", "yaml", "csv", "toml", "re.", ".match(", "Counter(", "len(", "subprocess", "ast.")
@@ -202,7 +208,7 @@ _PRINTS_LINE = ("print if", "print unless", "print;", "print}", "print }")
 
 
 def gives_lines(words: Sequence[str]) -> bool:
-    """Whether a command gives the lines on that it reads, if not all of them."""
+    """Return whether a command passes on the lines that it reads, or some of them."""
     program = words[0]
     gives = _FILTERING.get(program)
     if gives is not None:
@@ -232,7 +238,7 @@ def operands(words: Sequence[str]) -> list[str]:
 
 
 def prints_a_file(words: Sequence[str]) -> bool:
-    """Whether the script of an interpreter reads a file and prints of it, and takes it apart in no way that is seen."""
+    """Return whether an interpreter's script prints from a file that it reads, without a visible transformation."""
     if tuple(words[1:3]) == _JSON_TOOL:
         return len(operands(words)) > 1
     script = max(words[1:], key=len, default="")
@@ -244,19 +250,19 @@ def _prints_lines_of_awk(words: Sequence[str]) -> bool:
 
 
 def _prints_lines(script: str) -> bool:
-    """Whether a script of awk gives lines as they are: `/^def f/,/^$/`, `NR > 9 {print}`, `/^def/{f=1} f`."""
+    """Return whether an awk script passes lines on unchanged: `/^def f/,/^$/`, `NR > 9 {print}`, `/^def/{f=1} f`."""
     actions = script.replace(" ", "").replace("\n", "")
     return not actions.endswith("}") or any(words in actions for words in ("NR", "print}", "print;", "$0"))
 
 
 def _prints_lines_of_perl(words: Sequence[str]) -> bool:
-    """Whether it is `perl -pe …` or `perl -ne 'print if …'`."""
+    """Return whether the command is `perl -pe …` or `perl -ne 'print if …'`."""
     loops = "".join(word for word in words[1:] if word[:1] == "-" and word[1:].isalpha() and word.endswith("e"))
     return "p" in loops or ("n" in loops and any(printing in word for word in words[2:] for printing in _PRINTS_LINE))
 
 
 def _gives_most_lines(words: Sequence[str]) -> bool:
-    """Whether a search is none: for what is not a comment, for every line, for a line and the page that follows it."""
+    """Return whether a search prints most lines: all but comments, every line, or many lines around each match."""
     takes_all = not _EVERY_LINE.isdisjoint(operands(words)[:1])
     return takes_all or any(map(_is_inverted, words[1:])) or max(_lines_around(words), default=0) >= _MANY_AROUND
 
@@ -299,4 +305,4 @@ _FILTERING: dict[str, Callable[[Sequence[str]], bool]] = {
     "perl": _prints_lines_of_perl,
     "tr": _deletes_signs,
 }
-FILTERS = frozenset(_FILTERING)  # some of what they print is a file's content
+FILTERS = frozenset(_FILTERING)  # some of them print a file's content

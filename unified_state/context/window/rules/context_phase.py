@@ -1,4 +1,4 @@
-"""The phase of a context, and its trend. Both are relative to where the client compacts."""
+"""The phase and the trend of a context. Both are relative to the size at which the client compacts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from unified_state.model.context_usage import Reading, Trend
 
 
-_HOLD = 5  # percent by which a share has to fall below a threshold before the phase does
-_RECENT = 10  # points that the trend is made of
+_HOLD = 5  # percent below a threshold at which the phase falls again
+_RECENT = 10  # points used for the trend
 _MINUTE = 60_000  # milliseconds
 
 
 def phase_of(percent: float, before: str, thresholds: tuple[int, int]) -> str:
-    """The phase at a percentage of the limit. It rises at once, and falls only well below the threshold, so that it
-    does not flicker.
+    """Return the phase at a percentage of the limit.
+
+    It rises at once and falls only well below the threshold, so that it does not flicker.
     """
     risen = sum(percent >= threshold for threshold in thresholds)
     held = sum(percent >= threshold - _HOLD for threshold in thresholds)
@@ -26,7 +27,7 @@ def phase_of(percent: float, before: str, thresholds: tuple[int, int]) -> str:
 
 
 def is_higher(phase: str, than: str) -> bool:
-    """Whether a phase comes after another."""
+    """Return whether a phase is later than another."""
     return PHASES.index(phase) > PHASES.index(than)
 
 
@@ -56,21 +57,22 @@ def _since_last_drop(points: Sequence[Point]) -> Sequence[Point]:
 
 USUAL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 _LARGE_MODELS = ("claude-sonnet-5", "claude-opus-5")
-_LARGE_MARK = "[1m]"  # of a model that is asked for with the large window
+_LARGE_MARK = "[1m]"  # in the name of a model with the large window
 _FOR_SUMMARY, _RESERVE = 20_000, 13_000
-_SMALLEST_WINDOW = 100_000  # that the client lets itself be given
+_SMALLEST_WINDOW = 100_000  # the smallest window that the client accepts as a setting
 
 
 def window_of(model: str, tokens: int) -> int:
-    """The window of a model. A conversation that does not fit into the usual one has the large one."""
+    """Return the window of a model. A conversation that exceeds the usual window has the large one."""
     is_large = tokens > USUAL_WINDOW or _LARGE_MARK in model or model.startswith(_LARGE_MODELS)
     return LARGE_WINDOW if is_large else USUAL_WINDOW
 
 
 def compaction_limit(window: int, seen: Sequence[int], environ: Mapping[str, str]) -> Limit:
-    """Return at how many tokens a client with this environment compacts; `seen` holds the sizes at which it did.
+    """Return the number of tokens at which a client with this environment compacts.
 
-    A compaction is seen late, after the answer that went over the limit, so the least of them is nearest.
+    `seen` has the sizes at which it did. A compaction is seen late, after the answer that exceeded the limit, so the
+    smallest size is nearest.
     """
     if environ.get("DISABLE_AUTO_COMPACT", "").strip().lower() in {"1", "true", "yes", "on"}:
         return Limit(window, FROM_CLIENT)
@@ -94,7 +96,7 @@ _THOUSAND = 1_000
 
 
 def short_number(tokens: int) -> str:
-    """Tokens for a narrow place: `950`, `86.7k`, `142k`, `1M`."""
+    """Return a number of tokens in short form: `950`, `86.7k`, `142k`, `1M`."""
     if tokens < _THOUSAND:
         return str(tokens)
     for unit, size in (("k", _THOUSAND), ("M", _THOUSAND**2)):
@@ -105,7 +107,7 @@ def short_number(tokens: int) -> str:
 
 
 def told_line(reading: Reading, limit: int, trend: Trend) -> str:
-    """The one line of context that a phase gives: facts, no orders."""
+    """Return the line for the context in a phase. It states facts and gives no orders."""
     share = round(reading.tokens * 100 / limit)
     left = trend.turns_left
     growth = "" if left is None else f" At the present growth that is about {left} turn{'' if left == 1 else 's'} away."

@@ -1,7 +1,7 @@
-"""Read the client's status-line JSON, and write the status line and the picture of a context.
+"""Parse the client's status-line JSON, and draw the status line and the picture of a context.
 
-The shape of the JSON is never trusted. Before the first answer its figures are null, and directly after a compaction
-they are zero: neither is a measurement.
+The structure of the JSON is never trusted. Its figures are null before the first answer and zero directly after a
+compaction. Neither is a measurement.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ def _reading(window: Any, now: int) -> Reading | None:
 
 
 def _count(value: Any) -> int | None:
-    """A number of tokens; half a token is none."""
+    """Return a number of tokens as an integer, or None."""
     number = _number(value)
     return None if number is None else int(number)
 
 
 def _number(value: Any) -> float | None:
-    """A number that can be a count or a percentage; NaN and the infinities are read as null before."""
+    """Return a number that can be a count or a percentage, or None. NaN and infinities were parsed as null."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value <= _MOST_TOKENS else None
 
@@ -102,7 +102,7 @@ class Glance(Record):
 
 
 def status_line(glance: Glance, columns: int, *, colour: bool) -> str:
-    """The line, no longer than the terminal is wide."""
+    """Return the status line, cut to the terminal's width."""
     shown: list[tuple[str, str]] = []
     for part in _parts(glance):
         if shown and len(_BETWEEN.join(text for _, text in [*shown, part])) > columns:
@@ -112,7 +112,7 @@ def status_line(glance: Glance, columns: int, *, colour: bool) -> str:
 
 
 def _parts(glance: Glance) -> Iterator[tuple[str, str]]:
-    """The parts, each with its colour."""
+    """Yield the parts, each with its colour."""
     yield _COLOURS.get(glance.phase, ""), _fill(glance)
     if glance.problem:
         yield _RED, f"! {glance.problem}"
@@ -156,7 +156,7 @@ _LABEL = 6  # characters before the axis
 
 
 def draw_context(points: Sequence[Point], cuts: Sequence[int], limit: int) -> list[str]:
-    """The lines of the picture; `cuts` are the times of the compactions, oldest first."""
+    """Return the lines of the picture. `cuts` are the times of the compactions, the oldest first."""
     if not points:
         return []
     top = max(limit, *(point.tokens for point in points))
@@ -177,7 +177,7 @@ def draw_context(points: Sequence[Point], cuts: Sequence[int], limit: int) -> li
 
 
 def _marked(points: Sequence[Point], cuts: Sequence[int]) -> set[int]:
-    """The points that come first after a compaction."""
+    """Return the points directly after a compaction."""
     after = (next((index for index, point in enumerate(points) if point.at >= cut), None) for cut in cuts)
     return {index for index in after if index is not None and points[0].at < points[index].at}
 
