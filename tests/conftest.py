@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.amount import amount
 from tests.groups import mark
 from tests.passwd import need_own_passwd, set_home
 from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
 # A machine that is busy makes any example late, and no test asserts a time: benchmarks measure.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, max_examples=amount(100, 30))
 settings.register_profile("quick", deadline=None, max_examples=20)  # for `make check`
 settings.load_profile("untimed")
 
