@@ -1,1 +1,1 @@
-"""Restore: what a session is given back, within the client's limits."""
+"""Restore: the recorded facts that a session gets back, within the client's limits."""

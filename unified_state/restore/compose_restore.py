@@ -1,8 +1,8 @@
-"""Restore: what a session is given back, and the record of it.
+"""Compose the texts that a session gets back, and record them.
 
 `gather` reads the ledger and the archive, never a state file, which may be stale. `compose` (in rules) chooses and
-words what is told. A text is recorded with its nonce before it is printed, so that the next prompt can check whether it
-reached the model.
+words the lines. A text is recorded with its nonce before it is printed, so that the next prompt can check whether the
+model received it.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def gather(
     since: int | None = None,
     with_turns: bool = False,
 ) -> Known:
-    """Read all that a session could be given back, from the ledger and from the session `source`.
+    """Read everything that a session may get back, from the ledger and from the session `source`.
 
-    On resume and fork only the items count that other sessions recorded `since` the last entry of `source`. The turns
-    and the working set are read after a compaction, and where `with_turns` is set.
+    On resume and fork only items count that other sessions recorded `since` the last entry of `source`. The turns and
+    the working set are read after a compaction, or with `with_turns`.
     """
     active = items_in_file(archive, ACTIVE)
     goes_on = reason in {"resume", "fork"}
@@ -88,7 +88,7 @@ def gather(
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
-    """Return the two texts for a session start under its settings; both are empty where the settings say so.
+    """Return the two texts for a session start under its settings. Both are empty if the settings disable the restore.
 
     `tokens` is an estimate. By default it is the setting.
     """
@@ -105,7 +105,7 @@ def restored_text(known: Known, settings: Settings, tokens: float | None = None)
 
 
 def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:
-    """Record that a session is given a text, and return it in its fence."""
+    """Record that a session receives a text, and return the text in its fence."""
     nonce = os.urandom(6).hex()
     with archive.transaction(durable=False):
         keep_restore(
@@ -116,20 +116,20 @@ def fence_and_remember(archive: Archive, session: int, known: Known, part: str, 
 
 
 def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:
-    """Return what a session works on, or else what the user set outside of any session."""
+    """Return the work of a session, or else the work that the user set outside of any session."""
     work = read_work(archive, session) if session is not None else {}
     local = session_number(archive, LOCAL_SESSION)
     return work if work.get("workItem") or local is None else read_work(archive, local)
 
 
 def _by_others(archive: Archive, session: int | None, since: int | None, items: list[LedgerItem]) -> list[LedgerItem]:
-    """Return the items that other sessions recorded or changed since then."""
+    """Return the items that other sessions recorded or changed since a time."""
     own, after = session_id_of(archive, session), to_text(since or 0)
     return [item for item in items if item.session_id != own and max(item.created_at, item.changed_at or "") > after]
 
 
 def _last_compaction(archive: Archive, session: int | None) -> dict[str, Any]:
-    """The newest compaction of a session, its summary, and what that kept where it was seen."""
+    """Return the newest compaction of a session, its summary, and the verdicts on the summary if it was judged."""
     found = latest_compaction(archive, session) if session is not None else None
     if found is None:
         return {}
@@ -138,7 +138,7 @@ def _last_compaction(archive: Archive, session: int | None) -> dict[str, Any]:
 
 
 def _conversation(archive: Archive, session: int | None) -> dict[str, Any]:
-    """The last turns of a session and its working set."""
+    """Return the last turns of a session and its working set."""
     if session is None:
         return {}
     turns = [

@@ -1,4 +1,4 @@
-"""Record which items a restore told again, and report what became of the items at each compaction."""
+"""Record the items that a restore repeated, and report the fate of the items at each compaction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def note_restored(archive: Archive, known: Known, brief: str) -> str:
-    """Record which items a brief tells in full. Return the line for the user, once for each compaction."""
+    """Record the items that a brief states in full. Return the line for the user, once for each compaction."""
     if known.survival is None or known.compaction is None:
         return ""
     restored = told_refs(brief.splitlines(), [item.alias for item in known.items])
@@ -33,7 +33,7 @@ def note_restored(archive: Archive, known: Known, brief: str) -> str:
 
 
 def survival_of(archive: Archive, ref: str) -> dict[str, Any]:
-    """Return what became of each item at one compaction, with the statement of the summary about it."""
+    """Return the fate of each item at one compaction, with the summary's statement about it."""
     kind, number = parse_ref(ref)
     if kind != COMPACTION:
         message = f"{ref} is no compaction"

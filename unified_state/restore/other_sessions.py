@@ -1,4 +1,4 @@
-"""Tell a prompt which decisions and constraints other sessions recorded, superseded or lifted since the last prompt."""
+"""Add the decisions and constraints of other sessions to a prompt, if they changed since the last prompt."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from unified_state.model.known import Known
 
 
-_MOST, _CHARACTERS = 6, 300  # items, and characters of one
+_MOST, _CHARACTERS = 6, 300  # number of items, and characters of each
 
 
 def _holding(archive: Archive, item: LedgerItem, known: Known) -> str:
-    """Word an active item, and the items that it supersedes."""
+    """Return the text for an active item and the items that it supersedes."""
     replaced = [link.ref for link in links_of(archive, item) if link.relation == "supersedes" and link.is_from]
     instead = f" [in place of {', '.join(replaced)}]" if replaced else ""
     return with_validity(f"{item_line(item, _CHARACTERS)}{instead}", item, known)
 
 
 def _ceased(archive: Archive, item: LedgerItem) -> str:
-    """Word an item that is no longer active, and the item that superseded it."""
+    """Return the text for an item that is no longer active and the item that superseded it."""
     newer = _find(archive, item.superseded_by) if item.superseded_by else None
     return f"{item.alias} is superseded by {newer.alias}" if newer else f"{item.alias} no longer holds ({item.status})"
 
@@ -45,7 +45,7 @@ def _elsewhere_line(texts: Sequence[str]) -> str:
 
 
 def decided_elsewhere(archive: Archive, repository: Repository, session: int, now: int, *, is_enforced: bool) -> str:
-    """Return the fenced text for a prompt and record that it was given; empty where nothing changed."""
+    """Return the fenced text for a prompt and record it, or return "" if nothing changed."""
     with archive.transaction(durable=False):
         news = take_news(archive, session)
     changed = [(one, item) for one in news if (item := _find(archive, one.uuid)) is not None]
@@ -60,7 +60,7 @@ def decided_elsewhere(archive: Archive, repository: Repository, session: int, no
 
 
 def _find(archive: Archive, uuid: str) -> LedgerItem | None:
-    """Return an item, or None where it was forgotten."""
+    """Return an item, or None if it was forgotten."""
     try:
         return find_item(archive, uuid)
     except NotFoundError:

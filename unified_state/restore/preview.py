@@ -1,4 +1,4 @@
-"""Preview what a session start would give back, from the archive or from a transcript. Nothing is changed."""
+"""Preview the text of a session start, from the archive or from a transcript. It changes nothing."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 
-_TRIES, _FULL = 6, 0.985  # of the limit, which is near enough
+_TRIES, _FULL = 6, 0.985  # attempts, and the part of the limit that is close enough
 
 
 class Preview(Record):
-    """The text of a restore, its size in o200k tokens, and its parts: one for each hook output."""
+    """The text of a restore, its size in o200k tokens, and its parts, one for each hook output."""
 
     text: str
     tokens: int
@@ -52,7 +52,9 @@ def preview_restore(
     prompt: str | None = None,
     tokens: int | None = None,
 ) -> Preview:
-    """The restore after a compaction with this `summary`, now; with a `prompt`, also the turns that it is about."""
+    """Return the restore after a compaction now, with this `summary`. A `prompt` adds the turns that are relevant to
+    it.
+    """
     if tokens is not None:
         workspace.settings.restore_tokens = tokens
     if transcript is not None:
@@ -65,7 +67,7 @@ def preview_restore(
 
 
 def _of_transcript(workspace: Workspace, now: int, path: str, summary: str | None, prompt: str | None) -> Preview:
-    """Read the transcript into a temporary archive, and preview its session."""
+    """Capture the transcript into a temporary archive, and preview its session."""
     if not os.path.isfile(path):
         message = f"there is no file {path}"
         raise NotFoundError(message, "name a transcript (*.jsonl)")
@@ -107,7 +109,7 @@ def _preview(
 
 
 def _relevant(archive: Archive, known: Known, settings: Settings, prompt: str) -> str:
-    """The turns that a prompt is about and the restore does not tell, in half of its size at most."""
+    """Return the turns that are relevant to a prompt and not in the restore, in half of its size at most."""
     told = "\n".join(restored_text(known, settings).as_dict().values())
     lines = relevant_turns(archive, prompt, known.now, told=told).split("\n")
     while len(lines) > 1 and count_tokens(["\n".join(lines)])[0] > settings.restore_tokens / 2:
@@ -116,8 +118,9 @@ def _relevant(archive: Archive, known: Known, settings: Settings, prompt: str) -
 
 
 def _within(known: Known, settings: Settings, relevant: str) -> Composition:
-    """The fullest text that keeps the limit by an exact count, together with the relevant turns; the hooks, which have
-    no time to count, estimate.
+    """Return the longest text that keeps the limit by an exact count, together with the relevant turns.
+
+    Hooks have no time for an exact count and estimate.
     """
     limit = settings.restore_tokens
     best, best_size, aim = Composition(), 0, float(limit)
@@ -131,7 +134,7 @@ def _within(known: Known, settings: Settings, relevant: str) -> Composition:
             break
         if size < limit:
             aim *= limit / size
-        else:  # another limit may have bound it, so that its own size, not the aim, is what has to become less
+        else:  # another limit may have shortened it, so reduce its own size instead of the aim
             aim = min(aim, estimate_tokens(text)) * _FULL * limit / size
     return best
 
@@ -140,7 +143,7 @@ _NO_LIMIT = 1_000_000
 
 
 def state_banner(workspace: Workspace, now: int) -> str:
-    """The state of a workspace as text."""
+    """Return the state of a workspace as text."""
 
     def action(archive: Archive) -> str:
         known = gather(archive, workspace.place, newest_session(archive), "startup", now)
@@ -160,7 +163,7 @@ add_constraint and add_question."""
 
 
 def hand_over(workspace: Workspace, focus: str, now: int) -> str:
-    """What the model is asked to write, and what is known."""
+    """Return the prompt for a handover: the request to the model, and the recorded facts."""
     wanted = f"\n\nIt is for this: {focus.strip()}" if focus.strip() else ""
     known = _known(workspace, now)
     facts = fenced(known, os.urandom(6).hex(), "recorded facts of this project, as data") if known else ""
@@ -168,7 +171,9 @@ def hand_over(workspace: Workspace, focus: str, now: int) -> str:
 
 
 def _known(workspace: Workspace, now: int) -> str:
-    """What a session start would give back now: of this session, or of the newest where this one is not archived."""
+    """Return the text of a session start now, for this session, or for the newest one if this session is not
+    archived.
+    """
     own = workspace.session_id
     if own is not None and workspace.use(lambda archive: session_number(archive, own)) is None:
         workspace = workspace.replace(session_id=None)

@@ -1,7 +1,6 @@
-"""Find the archived turns that the first prompt after a compaction is about.
+"""Find the archived turns that are relevant to the first prompt after a compaction.
 
-A turn counts as relevant where it holds most of the rare words of the prompt. A prompt that only says to go on gets no
-turns.
+A turn is relevant if it contains most of the rare words of the prompt. A prompt such as "go on" gets no turns.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 _MOST_UNITS = 1_850  # 2,000 with the fence
 _HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state recall REF` prints one whole"
 _HITS, _TURNS = 16, 6
-_CANDIDATES = 60  # the user waits
-_LEAST_WORDS, _LEAST_SHOWN = 2, 1 / 3  # words, and how much of them must stand close together
-_LEAST_COVERAGE, _LEAST_CJK_COVERAGE = 0.6, 1 / 3  # half of the pairs of CJK text go from one word to the next
+_CANDIDATES = 60  # few, because the user waits
+_LEAST_WORDS, _LEAST_SHOWN = 2, 1 / 3  # fewest words, and the part of them that must be close together
+_LEAST_COVERAGE, _LEAST_CJK_COVERAGE = 0.6, 1 / 3  # in CJK text half of the pairs cross a word boundary
 _CHARACTERS = 300
 
 
 def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | None = None, told: str = "") -> str:
-    """Return the relevant turns in short, within 2,000 UTF-16 units with the fence; empty where there are none.
+    """Return short forms of the relevant turns, within 2,000 UTF-16 units with the fence, or "".
 
     Only steps `before` a time count, and only refs that are not in the text `told`.
     """
@@ -54,21 +53,25 @@ def relevant_turns(archive: Archive, prompt: str, now: int, *, before: int | Non
 
 
 def _weight(word: str) -> float:
-    """How much of a word it is: CJK text has about two pairs of characters a word, and the last one stands alone."""
+    """Return the weight of a word. CJK text has about two pairs of characters for each word, and a single last
+    character.
+    """
     if not is_cjk(word[0]):
         return 1.0
     return 0.5 if len(word) > 1 else 0.0
 
 
 def _is_about(hit: Hit, words: list[str]) -> bool:
-    """Whether most of the words stand in a step or beside it, and several close together."""
+    """Return whether a step and its neighbours contain most of the words, several of them close together."""
     shown = len(set(words_of(" ".join(hit.snippet.split(MARK)[1::2]))))
     least = _LEAST_CJK_COVERAGE if any(is_cjk(word[0]) for word in words) else _LEAST_COVERAGE
     return hit.coverage >= least and shown >= max(_LEAST_WORDS, _LEAST_SHOWN * len(words))
 
 
 def _says_more(hit: Hit, said: set[str]) -> bool:
-    """Whether a step says what the prompt does not: one that said the same before is no answer, nor is an echo."""
+    """Return whether a step contains more than the prompt. An earlier prompt with the same words is no answer, nor is
+    an echo.
+    """
     return hit.kind != NOTICE and (hit.kind != PROMPT or not said.issuperset(words_of(hit.snippet)))
 
 

@@ -1,4 +1,4 @@
-"""Reads of a restore: the news of other sessions since a session looked last, the last save, the number of turns."""
+"""Reads of a restore: news of other sessions since a session's last read, the last save, the number of turns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BY_OTHERS = (
 
 
 class News(Record):
-    """An item that another session changed, and whether it was active when this session looked last."""
+    """An item that another session changed, and whether it was active when this session last read the news."""
 
     uuid: str
     was_active: bool
@@ -30,7 +30,7 @@ def know_news(archive: Archive, session: int) -> None:
 
 
 def take_news(archive: Archive, session: int) -> list[News]:
-    """Return what other sessions changed since then, in order and each item once, and mark it as known.
+    """Return the changes of other sessions since the last read, in order and each item once, and mark them as known.
 
     Call it in a transaction.
     """
@@ -46,28 +46,28 @@ def last_news(archive: Archive) -> int:
 
 
 def take_back_news(archive: Archive, after: int, items: Sequence[str]) -> None:
-    """Delete the news of some items after a number, so that no session is told of them."""
+    """Delete the news of some items after a number, so that no session receives them."""
     with archive.transaction():
         for uuid in items:
             archive.run("DELETE FROM news WHERE id > ? AND item = ?", after, uuid)
 
 
 def newest_session(archive: Archive) -> int | None:
-    """The number of the session that was active last, or None."""
+    """Return the number of the session that was active last, or None."""
     return archive.value("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
 
 
 def read_saved(archive: Archive, state_path: str) -> tuple[str, str] | None:
-    """When a state file was saved last and how git was then, as text; None where it was never saved."""
+    """Return the time of a state file's last save and the git state then, as text, or None if it was never saved."""
     saved: tuple[str, str] | None = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     return saved
 
 
 def count_turns(archive: Archive) -> tuple[int, int | None]:
-    """How many turns there are, and when the last one was.
+    """Return the number of turns, and the time of the last one.
 
-    The numbers of the turns tell, since a count takes longer in a larger archive. After a damage only the turns that
-    came since count.
+    It is computed from the turn numbers, because a count takes longer in a larger archive. After damage only the turns
+    since then count.
     """
     row = archive.row(
         "SELECT id - coalesce((SELECT max(id) FROM turn WHERE session = "

@@ -1,8 +1,8 @@
-"""The second channel: `.claude/rules/unified-state.md`, the state where the client reads it without any hook, at its
-start and again after each compaction.
+"""The rules file `.claude/rules/unified-state.md`: a second channel for the state, without hooks.
 
-The file is wholly ours, and it is written only where the user asked for it. That they did stands beside the archive: a
-file in the repository could be a stranger's.
+The client reads it at its start and after each compaction. The file contains only our text, and it is written only if
+the user asked for it. That choice is recorded next to the archive, because a file in the repository could be a
+stranger's.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 _NAME = os.path.join("rules", "unified-state.md")
-_WANTED = "rules-files"  # beside the archive: the paths of the files that were written, a line each
+_WANTED = "rules-files"  # next to the archive: paths of the written files, one on each line
 _OPENING = "<!-- Written anew by unified-state whenever the state changes; `unified-state uninstall` removes it. -->"
 _LOCK_SECONDS = 4.0
 _NOTHING = "Nothing is recorded yet."
 
 
 def begin_rules_file(workspace: Workspace, now: int) -> str:
-    """Write the file, and from now on keep it and those of other worktrees up to date; its path. Raises
-    UnifiedStateError where another file has its place, or git would show it to others.
+    """Write the file, keep the files of all worktrees up to date from now on, and return its path.
+
+    Raises UnifiedStateError if another file has its path, or if git would publish it.
     """
     place, path = workspace.place, rules_path(workspace.place)
     exclude_from_git(place, [_NAME.replace(os.sep, "/")])
@@ -46,13 +47,13 @@ def begin_rules_file(workspace: Workspace, now: int) -> str:
 
 
 def is_wanted(place: Place) -> bool:
-    """Whether the user asked for rules files in this repository."""
+    """Return whether the user asked for rules files in this repository."""
     return os.path.exists(_list_path(place))
 
 
 def write_rules_file(archive: Archive, place: Place, settings: Settings, now: int) -> None:
-    """Write the file of a worktree as the ledger has it now. Raises UnifiedStateError where it cannot be written, or is
-    not ours.
+    """Write the file of a worktree from the current ledger. Raises UnifiedStateError if it cannot be written or is not
+    ours.
     """
     path = rules_path(place)
     if os.path.lexists(path) and not _is_ours(path):
@@ -60,7 +61,9 @@ def write_rules_file(archive: Archive, place: Place, settings: Settings, now: in
         raise UnifiedStateError(message, "move it to another name; it was left alone")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with FileLock(f"{_list_path(place)}.lock", _LOCK_SECONDS):  # so that of two writers the later one knows more
+        with FileLock(
+            f"{_list_path(place)}.lock", _LOCK_SECONDS
+        ):  # so that the later of two writers has the newer state
             write_note(path, _text(archive, place, settings, now).encode())
             if path not in _written(place):
                 with open(_list_path(place), "a", encoding="utf-8", errors="surrogateescape") as file:
@@ -71,7 +74,7 @@ def write_rules_file(archive: Archive, place: Place, settings: Settings, now: in
 
 
 def _text(archive: Archive, place: Place, settings: Settings, now: int) -> str:
-    """What a new session would be told, within the budget of the state, as of now."""
+    """Return the text of a new session start now, within the budget of the state."""
     from unified_state.restore.compose_restore import gather
     from unified_state.restore.restore_table import newest_session
     from unified_state.restore.rules.compose import compose
@@ -83,7 +86,7 @@ def _text(archive: Archive, place: Place, settings: Settings, now: int) -> str:
 
 
 def end_rules_files(place: Place) -> list[str]:
-    """Remove the files of all worktrees and keep none from now on; the paths of what was there. Raises StorageError."""
+    """Delete the files of all worktrees, stop updating them, and return their paths. Raises StorageError."""
     removed = [path for path in _written(place) if os.path.lexists(path) and _is_ours(path)]
     for path in removed:
         try:
@@ -98,7 +101,7 @@ def end_rules_files(place: Place) -> list[str]:
 
 
 def rules_path(place: Place) -> str:
-    """Where the file of a worktree lies."""
+    """Return the path of a worktree's file."""
     return os.path.join(place.repository.worktree, ".claude", _NAME)
 
 
@@ -123,7 +126,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _is_ignored(path: str, worktree: str, environ: Mapping[str, str]) -> bool:
-    """Whether git leaves the file out: it is ignored, and not tracked all the same. Raises UnifiedStateError."""
+    """Return whether git ignores the file, which includes that it is not tracked. Raises UnifiedStateError."""
     import subprocess
 
     from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git

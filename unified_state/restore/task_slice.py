@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 _MOST_ITEMS, _MOST_FILES, _MOST_WORDS = 16, 6, 16  # words: identifiers of a file
-_NAMED = 1_000  # an item that speaks of a file of the task goes before all others
-_SHORTEST_COMMAND = 6  # characters; a shorter one stands in a text by chance
+_NAMED = 1_000  # priority of an item that names a file of the task
+_SHORTEST_COMMAND = 6  # a shorter one occurs in a text by chance
 
 
 class Task(Record):
-    """A task as it is compared: its text, the words in it, the names of files, the identifiers."""
+    """A task in comparable form: its text, its words, its file names, its identifiers."""
 
     text: str
     words: frozenset[str]
@@ -39,22 +39,24 @@ class Task(Record):
 
 
 def read_task(text: str) -> Task:
-    """The task of a text."""
+    """Return the comparable form of a task's text."""
     words = frozenset(words_of(text)) - CHATTER - STOP_WORDS
     return Task(text, words, frozenset(map(_name, mentioned_files(text))), frozenset(identifiers(text)))
 
 
 def fitting_items(task: Task, items: Sequence[LedgerItem], counts: Sequence[Mapping[str, float]]) -> list[LedgerItem]:
-    """The items that fit, in their order; `counts` are the telling words that each of them has."""
+    """Return the fitting items in their order. `counts` has the distinctive words of the task in each item."""
     worth = {item.uuid: _worth(task, item, len(found)) for item, found in zip(items, counts, strict=True)}
-    fitting = [item.uuid for item in reversed(items) if worth[item.uuid]]  # of equals the newest
+    fitting = [item.uuid for item in reversed(items) if worth[item.uuid]]  # of equal items the newest
     chosen = set(sorted(fitting, key=worth.__getitem__, reverse=True)[:_MOST_ITEMS])
     return [item for item in items if item.uuid in chosen]
 
 
 def fitting_files(task: Task, files: Iterable[WorkingFile], items: Iterable[LedgerItem]) -> tuple[WorkingFile, ...]:
-    """The files that fit, each with its weightiest identifiers: first those that the task or an item of it names, then
-    those of whose name it has all words, then those with an identifier of it.
+    """Return the fitting files, each with its most important identifiers.
+
+    Files that the task or a fitting item names are first, then files with all words of their name in the task, then
+    files with one of its identifiers.
     """
     named = task.files.union(_name(path) for item in items for path in item.files)
     found: tuple[list[WorkingFile], ...] = ([], [], [])
@@ -84,13 +86,13 @@ def _name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-_LOOKED_AT = 300  # of a kind, the newest, that are looked at
+_LOOKED_AT = 300  # newest items of each kind that are compared
 
 
 def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], str], tokens: int, now: int) -> str:
-    """Return the text for a subagent with this task, in about so many tokens; empty where nothing fits.
+    """Return the text for a subagent with this task, in about `tokens` tokens, or "" if nothing fits.
 
-    `task` is called only where something depends on it.
+    `task` is called only if the result depends on it.
     """
     constraints = list_items(archive, CONSTRAINT, [ACTIVE])
     kinds = (DECISION, QUESTION, ATTEMPT)

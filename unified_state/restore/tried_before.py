@@ -1,7 +1,7 @@
-"""Tell a prompt that names a file or a command which attempts on it failed before.
+"""Add failed attempts to a prompt that names their file or command.
 
-Only attempts that this conversation does not know are told: those of other sessions, and those from before a
-compaction. Each is told once.
+Only attempts that this conversation does not contain are added: those of other sessions, and those from before a
+compaction. Each is added once.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _LOOKED_AT, _TOLD = 20, 3  # attempts
 _LINE_CHARACTERS = 400
-_SHORTEST_COMMAND = 6  # characters; a prompt holds a shorter one by chance
+_SHORTEST_COMMAND = 6  # a prompt contains a shorter one by chance
 _HEAD = "[FAILED ATTEMPTS] on what this prompt names"
 
 
 def tried_before(archive: Archive, session: int, session_id: str, prompt: str, now: int) -> str:
-    """Return the fenced text for a prompt and record that it was given; empty where no attempt failed."""
+    """Return the fenced text for a prompt and record it, or return "" if no attempt failed."""
     named = {os.path.basename(path) for path in mentioned_files(prompt)}
     attempts = [item for item in newest_items(archive, ATTEMPT, _LOOKED_AT) if _is_named(item, named, prompt)]
     unknown = [item for item in attempts if not _is_known(archive, session, session_id, item)]
@@ -48,7 +48,7 @@ def _is_named(item: LedgerItem, named: set[str], prompt: str) -> bool:
 
 
 def _is_known(archive: Archive, session: int, session_id: str, item: LedgerItem) -> bool:
-    """Return whether the conversation still holds the attempt, or was told of it."""
+    """Return whether the conversation still contains the attempt, or already received it."""
     compaction = latest_compaction(archive, session)
     since = (compaction.kept_at or compaction.started_at) if compaction else 0
     if item.session_id == session_id and (to_milliseconds(item.created_at) or 0) >= since:

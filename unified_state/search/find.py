@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     Page = Callable[[dict[str, Any]], dict[str, Any]]
 
-_ACCESS = 0.1  # what a hit of a search weighs; what is recalled weighs 1
-_NOTED = 3  # hits of a search that count as asked for
-_TOOLS = 20  # that a message names
+_ACCESS = 0.1  # of a search hit; a recalled step weighs 1
+_NOTED = 3  # hits of a search that count as accessed
+_TOOLS = 20  # most tool names in a message
 
 
 class Wanted(Record):
-    """A search: its query, how many hits, and what they must be."""
+    """A search: its query, the number of hits, and its filters."""
 
     query: str
     limit: int = 10
@@ -49,7 +49,7 @@ class Wanted(Record):
 
 
 class FoundIn(Record):
-    """A hit, the archive that has it, and where the archive's repository was last seen."""
+    """A hit, its archive, and the last known folder of the archive's repository."""
 
     archive: str
     worktree: str | None
@@ -57,7 +57,7 @@ class FoundIn(Record):
 
 
 def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
-    """Return the best hits in this repository; the first of them rise a little in later searches."""
+    """Return the best hits in this repository. The first of them rank a little higher in later searches."""
     filters = filters_of(wanted, now)
     reader = query_reader(workspace)
 
@@ -78,11 +78,11 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
 def recall_and_note(
     workspace: Workspace, ref: str, now: int, part: Part | None = None, page: Page = dict
 ) -> dict[str, Any]:
-    """Return what a ref names, verbatim, or a part of it, cut by `page`. Raises NotFoundError.
+    """Return the content of a ref unchanged, or a part of it, cut by `page`. Raises NotFoundError.
 
-    Its steps rise in later searches.
+    Its steps rank higher in later searches.
     """
-    from unified_state.search.recall_ref import part_of, recall  # not for a search
+    from unified_state.search.recall_ref import part_of, recall  # not needed for a search
 
     def action(archive: Archive) -> dict[str, Any]:
         found = recall(archive, ref)
@@ -97,7 +97,7 @@ def recall_and_note(
 
 
 def turn_ref(workspace: Workspace, ref: str) -> str:
-    """Return the ref of a turn: itself, or that of a step. Raises NotFoundError, UsageError for other refs."""
+    """Return the ref of a turn, given itself or a step of it. Raises NotFoundError, and UsageError for other refs."""
     from unified_state.search.recall_ref import turn_of
 
     return workspace.use(lambda archive: turn_of(archive, ref))
@@ -119,24 +119,25 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
                 )
                 found += [FoundIn(archive=path, worktree=_worktree(archive), hit=hit) for hit in hits]
                 is_known = True
-        except NotFoundError as error:  # the session is another repository's
+        except NotFoundError as error:  # a session of another repository
             unknown = error
         except UnifiedStateError as error:
             workspace.report(f"skipped: {error.message}")
     if unknown is not None and not is_known:
         raise unknown
-    # Scores are of one archive each; how much of the query a hit has is the same measure in all.
+    # Scores are comparable only within one archive. Coverage of the query is comparable across all.
     return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:
-    """Return the reader of meanings, where the user turned it on. Without one a search is by words alone, which is
-    reported unless `is_told`.
+    """Return the reader of meanings if the user enabled it.
+
+    If it cannot be opened, the search uses words alone, and that is reported unless `is_told`.
     """
     if workspace.settings.search_vectors == OFF:
         return None
     try:
-        from unified_state.search.query_meaning import open_reader  # and with it numpy: only for who wants it
+        from unified_state.search.query_meaning import open_reader  # loads numpy, only if enabled
 
         return open_reader(workspace.settings.search_vectors)
     except UnifiedStateError as error:
@@ -146,7 +147,7 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
 
 
 def filters_of(wanted: Wanted, now: int) -> Filters:
-    """Return the filters of a search. Raises UsageError for values that make no sense."""
+    """Return the filters of a search. Raises UsageError for invalid values."""
     since = None
     if wanted.since is not None:
         since = begin_of(wanted.since, now)
@@ -172,7 +173,7 @@ def _refuse_unknown_tool(archive: Archive, tool: str) -> None:
 def _note(
     workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
 ) -> None:
-    """Note the steps that were asked for, and how much of a tool output was shown."""
+    """Record the accessed steps, and how much of a tool output was shown."""
 
     def action() -> None:
         note_accesses(archive, steps, weight, now)
@@ -183,7 +184,7 @@ def _note(
 
 
 def _index(workspace: Workspace, archive: Archive) -> None:
-    """Index the tool outputs that their hook left to be indexed."""
+    """Index the tool outputs that their hook left unindexed."""
 
     def action() -> None:
         with archive.transaction(durable=False):
@@ -194,7 +195,7 @@ def _index(workspace: Workspace, archive: Archive) -> None:
 
 
 def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], None], without: str) -> None:
-    """Run an action that a search can do without; report it where the archive cannot be written."""
+    """Run an action that a search does not depend on. Report it if the archive cannot be written."""
     try:
         action()
     except (DatabaseError, StorageError) as error:
@@ -205,7 +206,7 @@ def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], N
 
 
 def _worktree(archive: Archive) -> str | None:
-    """Return where the repository of an archive was last seen."""
+    """Return the last known folder of an archive's repository."""
     return archive.value("SELECT worktree FROM session WHERE worktree NOT NULL ORDER BY seen_at DESC LIMIT 1")
 
 

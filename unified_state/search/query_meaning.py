@@ -1,7 +1,7 @@
-"""Meaning: queries as vectors, and the steps of an archive that are nearest to them.
+"""Search by meaning: vectors of queries, and the steps of an archive that are nearest to them.
 
-Used only where the user turned it on, and never in a hook: a model takes a second to load. Without a model a search
-goes on by words alone, and reports that.
+It is used only if the user enabled it, and never in a hook, because a model takes a second to load. Without a model a
+search uses words alone and reports that.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.search.vectors.models import Model
 
-_THOUGHT = 4  # words; fewer of them name something more often than they tell what is meant
-_BEYOND = 10  # times as many as are wanted are looked at where filters will leave some out
-_FEW = 10_000  # steps of a session that are all compared: a tenth of a second at most
+_THOUGHT = 4  # words; shorter queries name something more often than they describe it
+_BEYOND = 10  # factor on the candidates if filters will remove some
+_FEW = 10_000  # sessions up to this size are compared completely, in a tenth of a second at most
 
 
 class Meant:
-    """The vector of a query among the vectors of one model in one archive."""
+    """The vector of a query, for comparison with the vectors of one model in one archive."""
 
     def __init__(self, archive: Archive, model: int, vector: Numbers, trust: float) -> None:
         self._archive, self._model, self._vector, self.trust = archive, model, vector, trust
@@ -45,14 +45,14 @@ class Meant:
         return those_passing(self._archive, found, filters)[:limit]
 
     def cosines(self, steps: Collection[int]) -> dict[int, float]:
-        """Return how near those steps are that have a vector, from -1 to 1."""
+        """Return the cosine of each of the steps that has a vector, from -1 to 1."""
         found = read_vectors(self._archive, self._model, list(steps))
         cosines = matrix(list(found.values()), len(self._vector)) @ self._vector
         return dict(zip(found, cosines.tolist(), strict=True))
 
 
 class Reader:
-    """Reads queries with a model."""
+    """A reader of queries that uses a model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -62,10 +62,10 @@ class Reader:
         return find_model(archive, self._model.name, self._model.version) is not None
 
     def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> Meant | None:
-        """Return the meaning of a query; None where the archive or the query has no vector.
+        """Return the meaning of a query, or None if the archive or the query has no vector.
 
-        `having` says how many of all steps have each word. The query is read unchanged and without words that many
-        steps have, names of speakers for one.
+        `having` is the number of steps with each word. The query is encoded unchanged, and again without words that
+        many steps have, such as names of speakers.
         """
         number = find_model(archive, self._model.name, self._model.version)
         if number is None:
@@ -79,7 +79,7 @@ class Reader:
         return Meant(archive, number, vector, self._model.trust * min(1.0, len(having) / _THOUGHT))
 
     def vector(self, query: str) -> tuple[str, list[float]] | None:
-        """Return the full name of the model and the vector of a query; None where it has no vector."""
+        """Return the full name of the model and the vector of a query, or None if it has no vector."""
         (found,) = self._model.encode([query])
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""Recall: what a ref names, verbatim: an item, a turn with its steps, a step, a compaction with its summary."""
+"""Recall the content of a ref unchanged: an item, a turn with its steps, a step, a compaction with its summary."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ _HINT = "`unified-state search` finds refs"
 
 
 def recall(archive: Archive, ref: str) -> dict[str, Any]:
-    """Return what a ref names, as one JSON value with `ref` and `kind`. Raises NotFoundError."""
+    """Return the content of a ref as one JSON value with `ref` and `kind`. Raises NotFoundError."""
     kind, number = parse_ref(ref)
     if kind == ITEM:
         found = find_item(archive, ref)
         others = [other.alias for other in items_called(archive, ref) if other.uuid != found.uuid]
-        return {**_item(archive, found), **({"also": others} if others else {})}  # they were called so before a merge
+        return {
+            **_item(archive, found),
+            **({"also": others} if others else {}),
+        }  # items that had the same ref before a merge
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
 
 
 def turn_of(archive: Archive, ref: str) -> str:
-    """Return the ref of a turn: itself, or that of a step. Raises NotFoundError, UsageError for other refs."""
+    """Return the ref of a turn, given itself or a step of it. Raises NotFoundError, and UsageError for other refs."""
     kind, number = parse_ref(ref)
     if kind == TURN:
         return f"T{number}"
@@ -49,7 +52,7 @@ def turn_of(archive: Archive, ref: str) -> str:
 
 
 def export_items(archive: Archive) -> Iterator[dict[str, Any]]:
-    """Return every item of the ledger, the oldest first, each as `recall` gives it."""
+    """Yield every item of the ledger, the oldest first, in the form of `recall`."""
     return (_item(archive, item) for item in list_items(archive))
 
 
@@ -124,7 +127,7 @@ def _compaction(archive: Archive, number: int) -> dict[str, Any]:
         "restored": [
             {"part": restore.part, "delivered": restore.delivered_at is not None, "text": restore.text}
             for restore in restores_of(archive, number)
-            if restore.text  # a prompt may have been about nothing that is archived
+            if restore.text  # a prompt may have matched nothing
         ],
     }
 
@@ -140,7 +143,7 @@ class Part(Record):
 
 
 def part_of(found: dict[str, Any], part: Part) -> dict[str, Any]:
-    """Return the value with only a part of its text, and `part`, which describes it. Raises UsageError."""
+    """Return the value with only a part of its text, and `part`, which describes the part. Raises UsageError."""
     name = next((name for name in _TEXTS if isinstance(found.get(name), str)), None)
     if name is None:
         message = f"{found['ref']} has no lines"

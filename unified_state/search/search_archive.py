@@ -1,7 +1,7 @@
-"""Search: the steps and items that answer a query best.
+"""Search the steps and items that match a query best.
 
-The full-text index names candidates; `rules.relevance` scores them and their neighbours. A time, a speaker or a file in
-the query raises the steps that fit, and earlier accesses raise a step a little. `_hit` builds all hits.
+The full-text index proposes candidates. `rules.relevance` scores them and their neighbours. A time, a speaker or a file
+in the query raises the steps that match it, and earlier accesses raise a step a little. `_hit` builds all hits.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
 MOST_HITS = 1_000
 _PATIENCE = 250  # milliseconds
 _CANDIDATES = 100
-_LOOKED_AT = 3_000  # characters of a step round its first matching word
+_LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
@@ -52,7 +52,7 @@ _FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps steps scored by meani
 
 
 class _Query(Record):
-    """A query: its text, its words with their weights, the heaviest first, what hits must be, and the current time."""
+    """A query: its text, its words with their weights (the heaviest first), the filters, and the current time."""
 
     text: str
     weights: dict[str, float]
@@ -82,8 +82,8 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
 ) -> list[Hit]:
     """Return the best hits, best first, at most 1,000. Raises NotFoundError for an unknown session.
 
-    Any text is a query: its words (or `words`) are looked for, never read as operators. `now` is what "yesterday" is
-    relative to; `candidates` is how many steps are scored at least; with a `reader` the meaning counts too.
+    Any text is a query. Its words (or `words`) are searched and never parsed as operators. "Yesterday" is relative to
+    `now`. At least `candidates` steps are scored. With a `reader` the meaning counts too.
     """
     filters = filters or Filters()
     if session_id is not None:
@@ -104,9 +104,9 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
 
 
 def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
-    """Note that steps were asked for, in a transaction of its own.
+    """Record that steps were accessed, in a separate transaction.
 
-    It hardly waits for other writers, and not for the disk: losing it loses nothing.
+    It hardly waits for other writers and never for the disk, because a lost record does no harm.
     """
     archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
     with archive.transaction(durable=False):
@@ -117,7 +117,7 @@ def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: in
 
 
 def access_weights(archive: Archive, steps: Iterable[int], now: int) -> dict[int, float]:
-    """Return how much each of the steps was asked for that ever was: above 0, at most 1."""
+    """Return the access level of each step that was ever accessed: above 0, at most 1."""
     return {step: min(1.0, score(level, now, HALF_LIFE)) for step, level in _levels(archive, steps).items()}
 
 
@@ -134,7 +134,7 @@ def _known_session(archive: Archive, session_id: str) -> int:
 
 
 def _hit(words: list[str], text: str, total: float, share: float, **source: Any) -> Hit:
-    """Return a hit; `source` says what was found."""
+    """Return a hit. `source` has the fields of the step or item."""
     shown = snippet(one_line(text), words, _SNIPPET)
     return Hit(**source, score=round(total, 4), snippet=shown, coverage=round(share, 2))
 
@@ -175,7 +175,7 @@ def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list
 
 
 def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
-    """Return the steps, the best first, and of several blocks of one entry only the best."""
+    """Return the steps, best first. Of several blocks of one entry only the best remains."""
     best: dict[str, int] = {}
     for number in sorted(totals, key=totals.__getitem__, reverse=True):
         best.setdefault(placed[number].step.uuid, number)
@@ -195,7 +195,7 @@ def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
 
 
 def _region(text: str, words: list[str], is_match: bool) -> str:
-    """Return the text, or of a long one the part round the best word, in whatever form it has there."""
+    """Return the text, or the part of a long text around the best word in any of its forms."""
     if is_match and len(text) > _LOOKED_AT and not has_any(text, words):
         words = _as_written([text], words)
     return region(text, words, _LOOKED_AT)
@@ -229,7 +229,7 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], words: list[str]
 
 
 def _items(archive: Archive, asked: _Query) -> list[Hit]:
-    """Return the items that have half of the words. Items are few, so all are read."""
+    """Return the items that contain half of the words. Items are few, so all are read."""
     kind = asked.filters.kind if asked.filters.kind in ALIAS_LETTERS else None
     items = [item for item in searched_items(archive, kind) if _passes(item, asked.session_id, asked.filters)]
     texts = list(map(_item_text, items))

@@ -1,1 +1,1 @@
-"""What of the known is worth telling, and in which words."""
+"""Rules that choose and word the lines of a restore."""

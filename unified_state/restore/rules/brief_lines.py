@@ -1,4 +1,4 @@
-"""The lines of the brief: recorded facts in sections, and what a summary kept of them."""
+"""The lines of the brief: recorded facts in sections, and the verdicts on a summary."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 
 _MOST_REFS = 12  # in the line for the user
-_MOST_UNTOLD = 400  # about as many tokens
+_MOST_UNTOLD = 400  # takes about as many tokens
 
 
 def survival_line(survival: Survival, restored: Sequence[str]) -> str:
-    """`summary kept 9 of 14 items; restored D3, C1, Q2; distorted C4`; empty where there was nothing to keep."""
+    """Return the survival line, or "" if there was nothing to keep.
+
+    Example: `summary kept 9 of 14 items; restored D3, C1, Q2; distorted C4`.
+    """
     total = len(survival.refs(KEPT, BARE, MISSING, DISTORTED))
     if not total:
         return ""
@@ -41,13 +44,15 @@ def survival_line(survival: Survival, restored: Sequence[str]) -> str:
 
 
 def told_refs(lines: Iterable[str], refs: Iterable[str]) -> tuple[str, ...]:
-    """Those of the refs whose items are told in full: a line begins with them."""
+    """Return the refs whose items are stated in full, which means that a line begins with them."""
     first = {line.split(None, 1)[0] for line in lines if line.startswith("  ") and line.strip()}
     return tuple(ref for ref in refs if ref in first)
 
 
 def kept_refs(known: Known) -> set[str]:
-    """The items that the client's summary says as they are recorded, those that it reported itself among them."""
+    """Return the refs of items that the client's summary states correctly, including the items that it reported
+    itself.
+    """
     if known.survival is None:
         return set()
     reported = {item.alias for item in known.items if item.compaction == known.compaction}
@@ -55,7 +60,7 @@ def kept_refs(known: Known) -> set[str]:
 
 
 def refs_to_tell(known: Known) -> list[str]:
-    """The items that a restore after a compaction has to name, in full or by their refs; the newest first."""
+    """Return the refs that a restore after a compaction must name, with or without their text, the newest first."""
     if known.reason not in {"compact", "prompt"}:
         return []
     kept = kept_refs(known)
@@ -64,7 +69,7 @@ def refs_to_tell(known: Known) -> list[str]:
 
 
 def untold_line(refs: Sequence[str]) -> str:
-    """The line that names the items for which there is no room; how many more there are, where they are too many."""
+    """Return the line with the refs of items for which there is no room, and the number of further ones."""
     more = len(refs) - _MOST_UNTOLD
     return f"[ALSO RECORDED] {' '.join(refs[:_MOST_UNTOLD])}" + (f" and {more:,} more" if more > 0 else "")
 
@@ -75,7 +80,7 @@ def _listed(refs: Sequence[str]) -> str:
 
 
 _ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS, _LESSER_CHARACTERS = 240, 320, 200
-# The worth of a line, on the scale of the working set, where the identifier that matters most has about 10.
+# The worth of a line, on the scale of the working set, where the most important identifier has about 10.
 _ESSENTIAL, _DECIDED, _ASKED, _GIT, _SEEN, _CAPTURED = 1e6, 200.0, 150.0, 60.0, 40.0, 5.0
 
 
@@ -95,8 +100,9 @@ def sections_after_clear(known: Known) -> Iterator[Section]:
 
 
 def brief_sections(known: Known) -> Iterator[Section]:
-    """The sections of all that is recorded. An item that the client's summary kept is only named by its ref. One that
-    the summary distorts comes first.
+    """Yield the sections of all recorded items.
+
+    An item that the client's summary kept appears only as its ref. Items that the summary distorts are first.
     """
     yield from _work(known)
     for line in ahead_lines(known):
@@ -122,7 +128,7 @@ def _todo(known: Known) -> Iterator[Section]:
 
 
 def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
-    """What a summary says otherwise, and the refs of what it says as recorded; what else is known."""
+    """Yield the corrections of a summary and the refs that it states correctly. Return the rest of the known facts."""
     if known.survival is None:
         return known
     kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
@@ -138,7 +144,7 @@ _HOW_TO = "`unified-state recall REF` prints an item or turn, `unified-state sea
 
 
 def pointer(known: Known) -> Iterator[str]:
-    """The one line that tells, after a /clear, where all else is."""
+    """Yield the line that shows, after a /clear, how to see everything else."""
     if known.turn_count:
         count = len(known.items) + known.elsewhere
         yield f"[ARCHIVE] {known.turn_count:,} turns and {count:,} items are kept. {_HOW_TO}"
@@ -204,8 +210,8 @@ def _is_blocking(item: LedgerItem) -> bool:
     return bool(item.body.get("blocking"))
 
 
-# The sections in their order. A row names a section, which items it has, the worth of a line, their kind, and
-# a test. An item belongs to the first row that it fits.
+# The sections in order. A row has the section's title, a description of its items, the worth of a line, their kind, and
+# a test. An item belongs to the first row that it matches.
 _SECTIONS: tuple[Row | Callable[[Known], Iterator[Section]], ...] = (
     ("CONSTRAINTS", "blocking", _ESSENTIAL, CONSTRAINT, lambda item: _is_blocking(item) and is_binding(item)),
     ("CONSTRAINTS", "not confirmed by the user", _ESSENTIAL, CONSTRAINT, _is_blocking),

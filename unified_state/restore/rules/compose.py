@@ -1,7 +1,7 @@
-"""Compose a restore: choose the lines of the brief and of the working set under one budget of tokens.
+"""Compose a restore: choose the lines of the brief and of the working set under one token budget.
 
-State, turns and working set compete by their worth for their tokens. No part has a share of its own. The client limits
-each part to 10,000 UTF-16 units, since a hook of its own prints it.
+State, turns and working set compete by worth for each token. No part has a fixed share. The client limits each part to
+10,000 UTF-16 units, because a separate hook prints each part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
 _RULE = "=" * 60
 _WORKING_SET_HEAD = "[WORKING SET] files: identifiers in them, most used first"
-_LATER = 0.97  # of the worth of a line is that of the next one in its section
+_LATER = 0.97  # factor on the worth from each line of a section to the next
 
 
 def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition:
@@ -69,12 +69,12 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
 
 
 def _fading(lines: list[str], worth: float) -> list[tuple[str, float]]:
-    """The lines of a section with their worth."""
+    """Return the lines of a section with their worth."""
     return [(line, worth * _LATER**position) for position, line in enumerate(lines)]
 
 
 class _Section:
-    """One section as offers, a line each. Where it is counted, it tells how many of its lines are missing."""
+    """One section as offers, one for each line. A counted section shows how many of its lines are missing."""
 
     def __init__(self, part: str, title: str, lines: list[tuple[str, float]], *, is_counted: bool = True) -> None:
         self._title, self._worths = title, lines

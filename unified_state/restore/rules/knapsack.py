@@ -1,7 +1,7 @@
-"""Choose what a restore tells under one budget: each offer has a worth and a price in tokens, the best value first.
+"""Choose the lines of a restore under one token budget, the best worth for each token first.
 
-Offers belong to a group (a section of lines, a file with its identifiers), which has a price of its own that is paid
-with its first offer. No kind has a share of its own.
+Offers belong to a group (a section of lines, or a file with its identifiers). The group's own price is paid with its
+first offer. No kind has a fixed share.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     Offer = tuple[float, float, int, str, str]  # worth, tokens, UTF-16 units, group, text
 
-_FREE = 0.01  # tokens; so that value per token has no limit to divide by
-_LEAST_TOKENS, _LEAST_UNITS = 1.0, 4  # that anything takes: `#1` and what parts it from the next
+_FREE = 0.01  # tokens, so that the divisor is never zero
+_LEAST_TOKENS, _LEAST_UNITS = 1.0, 4  # smallest size of an offer: `#1` and its separator
 
 
 class Group:
@@ -71,7 +71,7 @@ class Room:
 
 
 def choose(offers: Iterable[Offer], groups: dict[str, Group], room: Room) -> None:
-    """Give each group its texts: the best value for its tokens first, as long as there is room."""
+    """Select the texts of each group, the best worth for each token first, while there is room."""
     for offer in sorted(offers, key=_value):
         groups[offer[3]].offers.append(offer)
     values = {name: group.best_value() for name, group in groups.items() if group.offers}

@@ -1,6 +1,6 @@
-"""The text that PreCompact gives the summariser: a list of what the summary contains, and the form of its block.
+"""The text that PreCompact passes to the summariser: the recorded items to keep, and the format of its block.
 
-The text states facts and gives no orders, since the client repeats it in the conversation after a manual compaction.
+The text states facts and gives no orders, because the client repeats it in the conversation after a manual compaction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMPACT_ITEMS = ", and these recorded items with their ids:"
 
 
 def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
-    """The text, at most `limit` bytes; empty where not even its beginning and the block fit."""
+    """Return the text, at most `limit` bytes, or "" if not even its beginning and the block fit."""
     room = limit - len(f"{_OPENING}{_ITEMS}\n{FORM}".encode())
     said: list[str] = []
     for line in _lines(items, state):
@@ -42,7 +42,7 @@ def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
 
 
 def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
-    """The line that a user can type to compact and keep what is recorded, at most `limit` characters."""
+    """Return the command line that compacts and keeps the recorded facts, at most `limit` characters."""
     line = ""
     for part in _lines(items, state):
         if len(_COMPACT) + len(_COMPACT_ITEMS) + len(line) + len(part) + 2 > limit:
@@ -52,7 +52,7 @@ def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
 
 
 def _lines(items: Sequence[LedgerItem], state: State) -> Iterator[str]:
-    """The work in hand, the next steps and the items in the order of their importance, each in short."""
+    """Yield short lines for the current work, the next steps and the items, the most important first."""
     work = state.work_item
     if work.id or work.title:
         named = ", ".join(filter(None, (work.id, work.title, work.phase)))
@@ -64,7 +64,7 @@ def _lines(items: Sequence[LedgerItem], state: State) -> Iterator[str]:
 
 
 def _rank(item: LedgerItem) -> tuple[int, int]:
-    """Sort what binds first, then the newer before the older."""
+    """Return a sort key: binding items first, then newer before older."""
     body = item.body
     binding = body.get("blocking") or body.get("reversible") is False or body.get("priority") == "high"
     return (0 if binding else 1, -int(item.alias[1:]))

@@ -23,19 +23,22 @@ if TYPE_CHECKING:
 
 _NEWEST_CHARACTERS, _CHARACTERS = 700, 320
 STORY_HEAD = "[LAST TURNS] the newest first"
-_WORTH, _FADING = 12.0, 0.85  # of the newest turn, on the scale of the working set; from each turn to the one before
-_QUOTED = 100  # characters of a prompt by which it is found in a summary
-_BY_CHANCE = 16  # characters; a shorter prompt ("go on") may stand there without being meant
+_WORTH, _FADING = (
+    12.0,
+    0.85,
+)  # of the newest turn, on the scale of the working set; factor from each turn to the one before
+_QUOTED = 100  # compared characters of a prompt in a summary
+_BY_CHANCE = 16  # a shorter prompt ("go on") may occur there by chance
 _QUOTES = ('"{}"', "\u201c{}\u201d", "'{}'", "`{}`")
 
 
 def story(known: Known) -> Iterator[tuple[str, float]]:
-    """The turns in words, the newest first, each with its worth."""
+    """Yield the texts of the turns, the newest first, each with its worth."""
     summary, worth = one_line(known.summary or ""), _WORTH
     for turn in known.turns:
         prompt = one_line(turn.prompt)
         if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer)):
-            continue  # the summary goes on from there, or nothing came of it
+            continue  # the summary covers it, or nothing followed it
         limit = _NEWEST_CHARACTERS if worth == _WORTH else _CHARACTERS
         yield "\n".join(turn_lines(turn, known.now, limit)), worth
         worth *= _FADING
@@ -47,14 +50,14 @@ def _is_quoted(prompt: str, summary: str) -> bool:
     return prompt[:_QUOTED] in summary
 
 
-# What says most about a tool call, in this order.
+# The most informative fields of a tool call, in order of preference.
 _TELLING_FIELDS = ("file_path", "notebook_path", "command", "pattern", "url", "query", "description", "path", "prompt")
 _MOST_ACTIONS, _ACTION_CHARACTERS = 8, 80
-_OUTLINE_CHARACTERS = 2_000  # of a prompt or answer; whoever shows it cuts further
+_OUTLINE_CHARACTERS = 2_000  # of a prompt or answer; its reader shortens it further
 
 
 def outline(number: int, at: int, steps: Sequence[Step]) -> TurnOutline:
-    """The outline of a turn from its steps in order."""
+    """Return the outline of a turn from its steps in order."""
     calls = [step for step in steps if step.kind == TOOL_CALL]
     texts = [step.text for step in steps if step.kind == TEXT and step.text.strip()]
     prompts = [step.text for step in steps if step.kind == PROMPT] or [step.text for step in steps[:1]]
@@ -70,7 +73,7 @@ def outline(number: int, at: int, steps: Sequence[Step]) -> TurnOutline:
 
 
 def _actions(calls: Sequence[Step]) -> tuple[str, ...]:
-    """The distinct actions of a turn, the last ones where there are many, with how often each was done."""
+    """Return the distinct actions of a turn with their counts. Of many actions, return the last ones."""
     counts: dict[str, int] = {}
     for call in calls:
         action = f"{call.tool} {_target(call)}".strip()
@@ -92,21 +95,21 @@ def _target(call: Step) -> str:
 
 
 LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
-_FILE = "file "  # before the path in the name of a file's group: a file may be called `errors`
+_FILE = "file "  # prefix of a file's group, because a file may be called `errors`
 _EXPONENT = 0.75
 _FILE_WORTH = 2.0
-_NAMED_FILE, _NAMED_WORD = 0.3, 0.15  # what is left of the worth of what the summary names
-_PLACES = 3  # files under which one identifier is told at most
-_MOST_WORDS = 80  # of one file that are offered
+_NAMED_FILE, _NAMED_WORD = 0.3, 0.15  # factors on the worth of files and words that the summary names
+_PLACES = 3  # most files under which one identifier is listed
+_MOST_WORDS = 80  # most offered identifiers of one file
 _ERROR_WORTH, _LOCATED_WORTH = 1.5, 6.0
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 160, 120
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
 _LONGEST_PATH = 200
-_PATH_STARTS = "./~@_"  # beside letters and digits
+_PATH_STARTS = "./~@_"  # in addition to letters and digits
 
 
 class WorkingLines:
-    """The offers of a working set, and their rendering once they were chosen."""
+    """The offers of a working set, and the lines of the chosen ones."""
 
     def __init__(self, working_set: WorkingSet, summary: str) -> None:
         self._set = working_set
@@ -120,7 +123,7 @@ class WorkingLines:
         }
 
     def offers(self) -> list[Offer]:
-        """Everything that could be told."""
+        """Return offers for everything in the working set."""
         files = _merged(file for file in self._set.files if _is_tellable(file.path))
         offers = [*map(self._file, files), *self._words(files)]
         ended = [command for command in self._set.commands if command.last is not None]
@@ -133,7 +136,7 @@ class WorkingLines:
         return offers
 
     def lines(self) -> Iterator[str]:
-        """What was chosen, as lines."""
+        """Yield the chosen texts as lines."""
         for name, group in self.groups.items():
             if name in {COMMANDS, ERRORS}:
                 yield from group.texts
@@ -146,11 +149,11 @@ class WorkingLines:
                 yield f"{path}: {words}" if words else path
 
     def _worth(self, score: float, text: str) -> float:
-        """What something is worth by its score; little where the summary says it."""
+        """Return the worth for a score, reduced if the summary contains the text."""
         return float(score**_EXPONENT * (_NAMED_WORD if stands_in(text, self._summary) else 1))
 
     def _file(self, file: WorkingFile) -> Offer:
-        """A file is a group with a worth of its own; to tell it alone costs nothing more."""
+        """Return the offer of a file. A file is a group with its own worth, and its path alone costs no more."""
         is_named = stands_in(file.path.rsplit("/", 1)[-1], self._summary)
         group = Group(WORKING_SET, worth=_FILE_WORTH * file.score**_EXPONENT * (_NAMED_FILE if is_named else 1))
         path = _shown(file.path)
@@ -159,7 +162,7 @@ class WorkingLines:
         return (0.0, 0.0, 0, _FILE + file.path, "")
 
     def _words(self, files: list[WorkingFile]) -> Iterator[Offer]:
-        """Each identifier under the files where it matters most, or loose where it was seen in none."""
+        """Yield each identifier under the files where it matters most, or without a file if it was seen in none."""
         scores = dict(self._set.words)
         places: dict[str, list[tuple[float, str]]] = {}
         for file in files:
@@ -185,18 +188,20 @@ def _tokens(text: str) -> float:
 
 
 def _is_tellable(path: str) -> bool:
-    """Whether a path says something: one of the repository, not one that a program only shortened."""
+    """Return whether a path is informative: a path of the repository that no program shortened."""
     return 2 < len(path) < _LONGEST_PATH and "…" not in path and path.isprintable()  # noqa: PLR2004  # `a/` says nothing
 
 
 def _shown(path: str) -> str:
-    """The path as it is told; with `./` where it could be taken for a line of another kind: `T7 (now) prompt: go`."""
+    """Return the path for display. `./` is added if it could look like another kind of line: `T7 (now) prompt: go`."""
     is_plain = (path[0].isalnum() or path[0] in _PATH_STARTS) and " " not in path
     return harmless(path if is_plain or path[0] in "./~" else f"./{path}")
 
 
 def _merged(files: Iterable[WorkingFile]) -> list[WorkingFile]:
-    """The files, with what is only the end of exactly one other path (`hooks.py`, `src/hooks.py`) added to that."""
+    """Return the files, with paths that are the end of exactly one other path (`hooks.py`, `src/hooks.py`) merged into
+    it.
+    """
     by_path = {file.path: file for file in files}
     ends: dict[str, list[str]] = {}
     for path in by_path:
@@ -211,7 +216,7 @@ def _merged(files: Iterable[WorkingFile]) -> list[WorkingFile]:
 
 
 def _both(known: WorkingFile, other: WorkingFile) -> WorkingFile:
-    """One file that was seen under two names."""
+    """Return the merge of one file that was seen under two names."""
     words = dict(known.words)
     for word, score in other.words:
         words[word] = words.get(word, 0.0) + score

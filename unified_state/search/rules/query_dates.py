@@ -1,6 +1,6 @@
-"""The times that a query speaks of: "in March", "yesterday", "last week", "2026-03-14", "3 days ago".
+"""The times in a query: "in March", "yesterday", "last week", "2026-03-14", "3 days ago".
 
-A month without a year is that month of any year, since people ask for March when they mean the last one or the next.
+A month without a year matches that month of any year, because people may mean the last or the next one.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _YEARS = range(1990, 2100)
 
 
 class TimesOfQuery(Record):
-    """What a query says of time: spans in milliseconds, and months of any year as `03`."""
+    """The times in a query: spans in milliseconds, and months of any year such as `03`."""
 
     spans: tuple[tuple[int, int], ...] = ()
     months: tuple[str, ...] = ()
 
     def holds(self, at: int) -> bool:
-        """Whether a time is one of those."""
+        """Return whether a time is in one of them."""
         return any(begin <= at < end for begin, end in self.spans) or to_text(at)[5:7] in self.months
 
 
 def times_of(query: str, now: int) -> TimesOfQuery:
-    """The times in a query, as seen from now; in UTC."""
+    """Return the times in a query, relative to now, in UTC."""
     words = "".join(sign if sign.isalnum() or sign == "-" else " " for sign in query.lower()).split()
     spans, months = [], []
     for position, word in enumerate(words):
@@ -55,18 +55,18 @@ def times_of(query: str, now: int) -> TimesOfQuery:
 
 
 def asks_when(query: str) -> bool:
-    """Whether a question asks for a time."""
+    """Return whether a question asks for a time."""
     return query.lower().lstrip().startswith("when ")
 
 
 def tells_when(text: str) -> bool:
-    """Whether a text speaks of time: what answers a question for it nearly always does."""
+    """Return whether a text mentions time, as nearly every answer to a question for a time does."""
     words = "".join(sign if sign.isalpha() else " " for sign in text.lower()).split()
     return not _TIME_WORDS.isdisjoint(words)
 
 
 def begin_of(text: str, now: int) -> int | None:
-    """The time that `--since` names: a date, a time, or words such as `yesterday` and `3 days ago`."""
+    """Return the time of `--since`, or None: a date, a time, or words such as `yesterday` and `3 days ago`."""
     if text[:4].isdecimal() and text[4:5] == "-":
         return _moment(text)
     if _is_short(text[:-1]) and text[-1].lower() in _UNITS:
@@ -93,14 +93,14 @@ def _span(word: str, before: str, after: str, now: int) -> list[tuple[int, int]]
 
 
 def _moment(text: str) -> int | None:
-    """A day or a time as ISO 8601 writes it: `2026-03-14`, `2026-03-14T09:30`, `2026-03-14T09:30:00Z`."""
+    """Return the time of an ISO 8601 date or time: `2026-03-14`, `2026-03-14T09:30`, `2026-03-14T09:30:00Z`."""
     if text[4:5] != "-" or text[7:8] != "-":
         return None
     return to_milliseconds(text + {10: "T00:00:00Z", 16: ":00Z"}.get(len(text), ""))
 
 
 def _is_short(word: str) -> bool:
-    """Whether it is a number that a person would give; a longer one is something else."""
+    """Return whether a word is a short number. A longer one is not an amount of time."""
     return word.isdecimal() and len(word) <= _DIGITS
 
 

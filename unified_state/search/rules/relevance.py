@@ -1,8 +1,8 @@
-"""Scores of a search: how well steps answer a query by their words, by their meaning and by what the query asks for.
+"""Scores of a search: how well steps match a query by words, by meaning, and by the times, speakers and files in it.
 
 Words count by BM25 (Robertson and Zaragoza, Foundations and Trends in Information Retrieval 3(4), 2009) with its usual
-constants, over the step, over the step with its neighbours, and over its session. The answer to a question often
-stands beside the words that match, so the neighbours count most: on LoCoMo they beat the step alone by ten points of
+constants. It is applied to the step, to the step with its neighbours, and to its session. The answer to a question is
+often next to the words that match, so the neighbours count most. On LoCoMo they beat the step alone by ten points of
 recall at 10, and all three together are best. Meaning counts over the same three. Its weights were chosen on LoCoMo by
 cross-validation over the conversations.
 """
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from unified_state.model.step import Step
 
     T = TypeVar("T")
-    Text = tuple[str, Collection[str]]  # the text of a step, and the words of the query in it
+    Text = tuple[str, Collection[str]]  # text of a step, and the query's words in it
 
 _SATURATION, _LENGTH = 1.2, 0.75  # k1 and b of BM25
-_LEAST_IDF = 0.05  # of a word that nearly every step has
+_LEAST_IDF = 0.05  # of a word in nearly every step
 _STEP, _WINDOW, _SESSION = 0.25, 1.0, 0.35
 MOST = _STEP + _WINDOW + _SESSION
 _BEFORE, _AFTER = 1.0, 0.5  # weights of the two neighbours in a window
-_WINDOW_LENGTH = 2.5  # of the usual step
+_WINDOW_LENGTH = 2.5  # relative to the usual step
 
 _STEP_MEANT, _WINDOW_MEANT, _SESSION_MEANT = 0.8, 1.0, 0.3
 MOST_MEANT = _STEP_MEANT + _WINDOW_MEANT + _SESSION_MEANT
-MOST_FUSED = sqrt(2) * MOST  # where meaning counts as much as words
-_BEST = 3  # steps of a session that say how near it is
+MOST_FUSED = sqrt(2) * MOST  # maximum if meaning counts as much as words
+_BEST = 3  # nearest steps that represent a session
 
 _SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED, _LOOKUP = 0.5, 0.5, 0.3, 0.2, 0.1, -1.0
 MOST_RAISED = _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED
@@ -58,13 +58,13 @@ class Looked(Record):
 
     @property
     def neighbours(self) -> tuple[tuple[int, float], ...]:
-        """The steps beside it in its session, each with its weight in a window."""
+        """The neighbours in its session, each with its weight in a window."""
         beside = (self.before, _BEFORE), (self.after, _AFTER)
         return tuple((number, weight) for number, weight in beside if number is not None)
 
 
 def inverse_frequency(steps: int, having: int) -> float:
-    """Return the weight of a word that `having` of all steps have. Others may add steps between the two counts."""
+    """Return the weight of a word that `having` of all steps contain. Others may add steps between the two counts."""
     others = max(0, steps - having)
     return max(_LEAST_IDF, log((others + 0.5) / (having + 0.5)))
 
@@ -94,7 +94,7 @@ def coverage(step: Looked, looked: Mapping[int, Looked], weights: Mapping[str, f
 
 
 def _bm25(counts: Mapping[str, float], length: float, weights: Mapping[str, float]) -> float:
-    """`length` is that of the text in lengths of the usual one."""
+    """Return the BM25 score of a text. `length` is relative to the usual length."""
     norm = _SATURATION * (1 - _LENGTH + _LENGTH * length)
     return sum(weights[word] * count * (_SATURATION + 1) / (count + norm) for word, count in counts.items())
 
@@ -127,9 +127,9 @@ def fused(
 ) -> dict[int, float]:
     """Return the score of each step by its words and its meaning, from 0 to `MOST_FUSED`.
 
-    `cosines` holds the steps that have a vector, and `trust` is the weight of meaning, up to 1. A step without a vector
-    counts as near as its words are relevant. The sum is scaled to the spread of words alone, so that what `Raising`
-    adds weighs the same.
+    `cosines` has the steps with a vector, and `trust` is the weight of meaning, up to 1. A step without a vector gets a
+    nearness equal to its relevance by words. The sum is scaled to the spread of words alone, so that the amounts of
+    `Raising` keep their weight.
     """
     near = nearness(looked, cosines)
     wider = hypot(MOST, trust * MOST_MEANT) / MOST  # the spread of the sum of two independent errors
@@ -140,7 +140,7 @@ def fused(
 
 
 def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float]) -> dict[int, float]:
-    """Return how near in meaning each step with a vector is, from 0 to `MOST_MEANT`."""
+    """Return the nearness in meaning of each step with a vector, from 0 to `MOST_MEANT`."""
     steps = _stretched(cosines)
     windows = _stretched({number: _mean_of_window(looked[number], cosines) for number in cosines})
     of_sessions: dict[int, list[float]] = {}
@@ -171,16 +171,16 @@ def _stretched(values: Mapping[T, float]) -> dict[T, float]:
 
 
 def without(query: str, common: Container[str]) -> str:
-    """Return the query without its common words; all of it where it has no others."""
+    """Return the query without its common words, or the whole query if it has no others."""
     parts = (part for part in query.split() if not any(word in common for word in words_of(part)))
     return " ".join(parts) or query
 
 
 class Raising:
-    """Raises steps for the time, the speaker or the file that a query names, and a little for earlier accesses.
+    """Raise steps that match the time, the speaker or the file in a query, and a little for earlier accesses.
 
-    `weights` are those of the query's words; `accessed` is how much each step was asked for before, from 0 to 1;
-    `texts` are those of all candidates.
+    `weights` are those of the query's words. `accessed` is the access level of each step, from 0 to 1. `texts` are
+    those of all candidates.
     """
 
     def __init__(
@@ -209,9 +209,9 @@ def _speaker(text: str) -> str | None:
 
 
 def _likeness(speakers: Collection[str | None], weights: Mapping[str, float], texts: Iterable[Text]) -> float:
-    """Return how likely the named speakers said what the query asks for, from 0 to 1.
+    """Return how likely the named speakers made the statement that the query asks for, from 0 to 1.
 
-    People err: where somebody else said much more of the query's words, the named speaker hardly said it.
+    People confuse speakers. If another speaker said much more of the query's words, the named one is unlikely.
     """
     named = others = 0.0
     for text, words in texts:
@@ -224,9 +224,9 @@ def _likeness(speakers: Collection[str | None], weights: Mapping[str, float], te
 
 
 def lowered(steps: Iterable[tuple[Step, str]]) -> dict[str | None, float]:
-    """Return by how much to lower the agent's own searches and recalls, with their results, by the ids of the calls.
+    """Return the amounts by which to lower the agent's own searches and recalls with their results, by call id.
 
-    They only repeat what they found.
+    Their texts only repeat what they found.
     """
     return {
         step.tool_use_id: _LOOKUP

@@ -1,7 +1,7 @@
-"""Embedding: make vectors for the steps of an archive, the newest first, in small batches.
+"""Make vectors for the steps of an archive, the newest first, in small batches.
 
-Each batch is one commit, so an interrupted run resumes where it stopped. One run works at a time, and never a hook. A
-vector is kept only for the text that it was made of.
+Each batch is one commit, so an interrupted run resumes where it stopped. One run is active at a time, and hooks never
+embed. A vector is stored only if its text is unchanged.
 """
 
 from __future__ import annotations
@@ -32,13 +32,11 @@ if TYPE_CHECKING:
 
     Report = Callable[[int], None]
 
-_BATCH = 64  # steps that are lost at most where a run is killed: some seconds of work
+_BATCH = 64  # most steps lost if a run is killed: some seconds of work
 
 
 class Embedded(Record):
-    """The result of a run: vectors added, and steps with no text that the model can read. Then the totals: vectors of
-    the model, and steps.
-    """
+    """The result of a run: vectors added, steps without usable text, total vectors of the model, total steps."""
 
     model: str
     version: str
@@ -49,11 +47,11 @@ class Embedded(Record):
 
 
 def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
-    """Make vectors of a model for steps that have none, up to the limit. Return the result. Raises StorageError where
-    another run is at work.
+    """Make vectors of a model for steps that have none, up to the limit. Return the result.
 
-    `begin` is called with the number of steps to do, and returns what is called after each batch. Vectors of the
-    model's other versions stay until all steps have one of this version.
+    Raises StorageError if another run is active. `begin` receives the number of steps to do, and returns a function
+    that is called after each batch. Vectors of the model's other versions stay until all steps have one of this
+    version.
     """
     model = open_model(name)
     with vector_lock(workspace):
@@ -82,7 +80,9 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
 
 
 def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) -> int:
-    """Store the vectors of a batch, without steps whose text was forgotten or masked meanwhile. Return how many."""
+    """Store the vectors of a batch, except for steps whose text was forgotten or masked since. Return the number
+    stored.
+    """
     with archive.transaction(durable=False):
         same = [(step, vector) for step, text, vector in found if text_to_embed(archive, step) == text]
         return add_vectors(archive, number, same)

@@ -1,8 +1,8 @@
-"""Find the steps nearest to a query's vector: a file of sign bits proposes candidates, the vectors themselves decide.
+"""Find the steps nearest to a query's vector. A file of sign bits proposes candidates, and their exact vectors decide.
 
-The file only proposes. Every answer is a row of the archive, with the cosine of its own vector, and vectors newer than
-the file are compared one by one. So a missing, damaged or stale file costs time, never a step, and never brings back
-a forgotten one. A search writes nothing; `refresh` does, after vectors were added.
+Every answer is a row of the archive, with the cosine of its own vector. Vectors newer than the file are compared one by
+one. So a missing, damaged or stale file costs time, never a step, and never restores a forgotten one. A search writes
+nothing. `refresh` writes the file after vectors were added.
 """
 
 from __future__ import annotations
@@ -49,14 +49,15 @@ Numbers = NDArray[np.float32]
 _WORD = 64
 _PAGE = 10_000  # vectors read and compared at once
 _BLOCK = 1 << 15  # sign words compared at once: their counts stay in the processor's cache
-# How many vectors pass each round: at least, and for each one wanted. Of 100,000 passages of real sessions 99 % and
-# more of the ten nearest pass both.
+# Vectors that pass each round: a minimum, and a number for each one wanted. Of 100,000 passages of real sessions 99 %
+# and more of the ten nearest pass both.
 _FIRST_ROUND, _SECOND_ROUND = (3_200, 32), (400, 8)
 
 
 def nearest(archive: Archive, model: int, query: Sequence[float] | Numbers, limit: int) -> list[tuple[int, float]]:
-    """Return the steps nearest to a vector with their cosines, the nearest first. Raises UsageError for a vector that
-    is not one of the model.
+    """Return the steps nearest to a vector with their cosines, the nearest first.
+
+    Raises UsageError for a vector that does not belong to the model.
     """
     known = read_model(archive, model)
     wanted = unit(query, known.dimensions)
@@ -72,8 +73,10 @@ def nearest(archive: Archive, model: int, query: Sequence[float] | Numbers, limi
 
 
 def refresh(archive: Archive, model: int) -> bool:
-    """Bring the file of sign bits up to the last vector of the model. Return whether it is: of several processes one
-    writes the file, and the others go on without. Raises StorageError where the file cannot be written.
+    """Update the file of sign bits to the last vector of the model. Return whether it is up to date.
+
+    One of several processes writes the file, and the others continue without it. Raises StorageError if the file cannot
+    be written.
     """
     known = read_model(archive, model)
     try:
@@ -86,7 +89,7 @@ def refresh(archive: Archive, model: int) -> bool:
         raise
     if read_model(archive, model) == known:
         return True
-    remove_stale(archive)  # a vector was forgotten meanwhile
+    remove_stale(archive)  # a vector was forgotten since
     return False
 
 
@@ -102,7 +105,7 @@ def unit(vector: Sequence[float] | Numbers, dimensions: int) -> Numbers:
         message = f"the query's vector has the shape {numbers.shape}, not {(dimensions,)}"
         raise UsageError(message, "make it with the model of the vectors that it is compared with")
     length = float(np.linalg.norm(numbers))
-    if not 0 < length < float("inf"):  # NaN is neither
+    if not 0 < length < float("inf"):  # NaN fails both comparisons
         message = f"the query's vector has the length {length:g}"
         raise UsageError(message, "a text without any meaning has no nearest ones")
     return numbers / length
@@ -111,14 +114,14 @@ def unit(vector: Sequence[float] | Numbers, dimensions: int) -> Numbers:
 def _best(
     query: Numbers, limit: int, rows: Sequence[tuple[int, int, bytes]], before: list[tuple[float, int]]
 ) -> list[tuple[float, int]]:
-    """Return the best of some vectors and of the best ones before: cosines and steps."""
+    """Return the best of some vectors and of the best ones before, as cosines and steps."""
     cosines = _products(matrix([embedding for _, _, embedding in rows], len(query)), query).tolist()
     steps = (step for _, step, _ in rows)
     return heapq.nlargest(limit, chain(zip(cosines, steps, strict=True), before))
 
 
 def _products(vectors: Numbers, query: Numbers) -> Numbers:
-    """Multiply each vector with a query's. On one thread, unlike numpy's `@`: an agent works on the others."""
+    """Multiply each vector with a query's, on one thread, unlike numpy's `@`, because an agent uses the other cores."""
     found: Numbers = np.einsum("ij,j->i", vectors, query)
     return found
 
@@ -131,8 +134,10 @@ class _Scan(Record):
     words: NDArray[np.uint64]
 
     def nearest(self, query: Numbers, limit: int) -> list[int]:
-        """Return the numbers of the vectors that are nearest by their bits, and of some more. The first round counts
-        the bits that differ from the query's; the second sums the query's own numbers under the signs of the best.
+        """Return the numbers of the vectors that are nearest by their bits, and of some more.
+
+        The first round counts the bits that differ from the query's. The second sums the query's own numbers under the
+        signs of the best.
         """
         first = _smallest(_differing(self.words, _bits(query[None, :])[:, 0]), _through(_FIRST_ROUND, limit))
         signs = np.unpackbits(np.ascontiguousarray(self.words[:, first].T).view(np.uint8), axis=1, count=len(query))
@@ -142,7 +147,7 @@ class _Scan(Record):
 
 
 def _open_scan(archive: Archive, model: VectorModel) -> _Scan:
-    """Return the scan of the model's file; an empty one where there is no usable file of this archive."""
+    """Return the scan of the model's file, or an empty one if there is no usable file of this archive."""
     path = derived_path(archive, model)
     found = _read_scan(path, identity(path), model)
     if found and found.last == last_vector(archive, model.number, found.last.number):
@@ -208,5 +213,5 @@ def _through(round_: tuple[int, int], limit: int) -> int:
 
 
 def _smallest(values: NDArray[np.uint16] | Numbers, count: int) -> NDArray[np.intp]:
-    """Return the places of the smallest values, in no order."""
+    """Return the positions of the smallest values, in no order."""
     return np.arange(len(values)) if count >= len(values) else np.argpartition(values, count)[:count]

@@ -1,4 +1,4 @@
-"""Removing the vectors of a model that is wanted no longer. That needs no model, and none of the packages of one."""
+"""Remove the vectors of a model that is no longer wanted. This needs neither the model nor its packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOCK = "embed.lock"
 
 
 class RemovedVectors(Record):
-    """The result: how many vectors of a model were removed, and the size of the archive now."""
+    """The result: the number of removed vectors of a model, and the size of the archive afterwards."""
 
     model: str
     removed: int
@@ -35,8 +35,9 @@ def vector_lock(workspace: Workspace) -> FileLock:
 
 
 def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
-    """Remove the vectors of a model, in all its versions, and the files derived from them. Raises StorageError where a
-    run is making vectors.
+    """Remove the vectors of a model in all its versions, and the files derived from them.
+
+    Raises StorageError if a run is making vectors.
     """
 
     def action(archive: Archive) -> RemovedVectors:

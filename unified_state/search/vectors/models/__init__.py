@@ -1,7 +1,7 @@
-"""Models that turn a text into a vector of its meaning. Each comes in a package that carries its weights, and is read
-from there: nothing is ever downloaded.
+"""Models that turn a text into a vector of its meaning.
 
-Only `unified-state embed` and a search where `search_vectors` says so load one; no hook does.
+Each model's weights are part of a package and read from there. Nothing is downloaded. Only `unified-state embed` loads
+a model, and a search if `search_vectors` is set. No hook does.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Model(Protocol):
-        """A model, which gives unit vectors as float16, little endian. Vectors of another name or version must not be
-        compared with them.
+        """A model that returns unit vectors as little-endian float16. Vectors of different names or versions are not
+        comparable.
         """
 
         name: str
         version: str
         dimensions: int
-        trust: float  # what its nearness counts in a search, beside that of the best model
+        trust: float  # weight of its nearness in a search, relative to the best model
 
         def encode(self, texts: Sequence[str]) -> list[bytes | None]:
-            """The vector of each text, of what fits of a long one; None for a text that holds nothing."""
+            """Return the vector of each text, cut to the model's length, or None for a text without content."""
 
 
 @cache
 def open_model(name: str) -> Model:
-    """One of `MODEL_NAMES`, which one process loads once. Raises MissingExtraError where its packages are not
-    installed, DamagedFileError where a file of theirs is not as it was installed.
+    """Return one of `MODEL_NAMES`, which a process loads once.
+
+    Raises MissingExtraError if its packages are not installed, and DamagedFileError if one of their files is not as
+    installed.
     """
     try:
         if name == MINILM:

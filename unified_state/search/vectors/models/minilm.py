@@ -1,9 +1,9 @@
-"""all-MiniLM-L6-v2, int8, on the CPU: 384 dimensions. Its vectors are those of sentence-transformers: WordPiece tokens,
-at most 256 at once, the mean over all of them, of unit length.
+"""all-MiniLM-L6-v2, int8, on the CPU, with 384 dimensions.
 
-A long text is read in three passages: where it begins, in the middle, where it ends. Their mean finds a line of it in
-71 of 100 cases among the first ten, the first passage alone in 61. A text goes through the same computation whatever
-stands beside it in a batch: weights are int8, arithmetic is float32.
+Its vectors equal those of sentence-transformers: WordPiece tokens, at most 256 at once, their mean, at unit length. A
+long text is read in three passages: at its beginning, in the middle, at its end. Their mean finds a line of it among
+the first ten in 71 of 100 cases, the first passage alone in 61. The other texts of a batch do not change a text's
+vector: weights are int8, arithmetic is float32.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_FORM = 1  # raised when texts are read in another way: then vectors are others
-_PASSAGE, _PASSAGES = 254, 3  # tokens, and how many passages of a text at most
-_BATCH_TOKENS = 512  # of one run of the model, filling included: more are no quicker, and take more memory
+_FORM = 1  # raised when texts are read differently, which changes the vectors
+_PASSAGE, _PASSAGES = 254, 3  # tokens of a passage, and most passages of a text
+_BATCH_TOKENS = 512  # of one run of the model with padding; more is not faster and takes more memory
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _UNKNOWN, _BEGIN, _END, _FILLING = 100, 101, 102, 0  # the tokens [UNK], [CLS], [SEP], [PAD]
-_NO_LOG = 4  # but of what is fatal
+_NO_LOG = 4  # log only fatal errors
 
 
 class MiniLm:
-    """The model, loaded."""
+    """The loaded model."""
 
     name = MODEL_NAMES[MINILM]
     dimensions = 384
@@ -53,8 +53,9 @@ class MiniLm:
         self._tokenizer.no_padding()
 
     def encode(self, texts: Sequence[str]) -> list[bytes | None]:
-        """The vector of each text; None for one without a word, or of which most words are unknown to the model, as in
-        Chinese.
+        """Return the vector of each text.
+
+        It is None for a text without words, or with mostly unknown words, as in Chinese.
         """
         encoded = self._tokenizer.encode_batch([begin_of(text) for text in texts], add_special_tokens=False)
         passages = [
@@ -70,7 +71,7 @@ class MiniLm:
         return [pack_unit(sums[number]) if number in sums else None for number in range(len(texts))]
 
     def _run(self, passages: list[list[int]]) -> NDArray[np.float32]:
-        """The vectors of passages, of unit length."""
+        """Return the vectors of passages, at unit length."""
         longest = max(map(len, passages))
         ids = np.array([passage + [_FILLING] * (longest - len(passage)) for passage in passages], np.int64)
         mask = (ids != _FILLING).astype(np.int64)
@@ -82,11 +83,11 @@ class MiniLm:
 
 def _session(path: str, dimensions: int) -> Any:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # more of them are slower where other work goes on
+    options.intra_op_num_threads = 1  # more threads are slower next to other work
     options.log_severity_level = _NO_LOG
     try:
         session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own classes stand in none of its public modules
+    except Exception as error:  # onnxruntime's error classes are not in a public module
         raise unusable(path, error) from error
     inputs = {one.name for one in session.get_inputs()}
     shapes = [one.shape for one in session.get_outputs()]
@@ -96,14 +97,14 @@ def _session(path: str, dimensions: int) -> Any:
 
 
 def _passages(ids: list[int]) -> list[list[int]]:
-    """The passages of a text, at even distances from its begin to its end."""
+    """Return the passages of a text, at even distances."""
     count = min(_PASSAGES, -(-len(ids) // _PASSAGE))
     places = [number * (len(ids) - _PASSAGE) // max(1, count - 1) for number in range(count)]
     return [[_BEGIN, *ids[max(0, place) :][:_PASSAGE], _END] for place in places]
 
 
 def _batches(passages: list[tuple[int, list[int]]]) -> Iterator[list[tuple[int, list[int]]]]:
-    """Passages of like length together, so that little is filled up, and of each batch not too much."""
+    """Yield batches of passages with similar length, so that padding and batch size stay small."""
     batch: list[tuple[int, list[int]]] = []
     for passage in sorted(passages, key=lambda one: len(one[1])):
         if batch and len(passage[1]) * (len(batch) + 1) > _BATCH_TOKENS:

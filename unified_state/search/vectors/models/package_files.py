@@ -1,6 +1,7 @@
 """Files of other packages, found without importing the packages.
 
-A file that differs from the installed one is refused, since a model with a damaged weight answers like a whole one.
+A file that differs from the installed one is refused, because a model with a damaged weight gives no error, only wrong
+vectors.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
 
 
 _AGAIN = "pip install --force-reinstall 'unified-state[vectors]'"
-_DIGITS = 12  # of the digest that names a version
-_TOLD = 200  # characters of what another library says
+_DIGITS = 12  # of the digest in a version's name
+_TOLD = 200  # of another library's message
 
 
 class PackageFile:
-    """A file of an installed package: its path, and its content's digest. Raises ModuleNotFoundError where the package
-    is not installed, DamagedFileError where the file is not the one that was installed.
+    """A file of an installed package: its path and the digest of its content.
+
+    Raises ModuleNotFoundError if the package is not installed, and DamagedFileError if the file is not the installed
+    one.
     """
 
     def __init__(self, package: str, name: str) -> None:
@@ -48,7 +51,9 @@ class PackageFile:
 
 
 def unusable(path: str, problem: object) -> DamagedFileError:
-    """Return the error of a file that is as installed, but cannot be used: it is of another version of its package."""
+    """Return the error for a file that is as installed and still unusable, because it has another version of its
+    package.
+    """
     told = " ".join(str(problem).split())[:_TOLD]
     return DamagedFileError(f"{path} is no model that can be used here: {told}", _AGAIN)
 
@@ -57,12 +62,12 @@ def read_tokenizer(path: str) -> Any:
     """Return the tokenizer of a file. Raises DamagedFileError."""
     try:
         return Tokenizer.from_file(path)
-    except Exception as error:  # it raises no class of its own
+    except Exception as error:  # the library raises no specific class
         raise unusable(path, error) from error
 
 
 def version_of(*files: PackageFile) -> str:
-    """Return a name of the files' content: any other content has another one."""
+    """Return a name for the files' content, which changes with the content."""
     return hashlib.sha256(b"".join(file.digest for file in files)).hexdigest()[:_DIGITS]
 
 
@@ -76,12 +81,12 @@ def _digest(path: str) -> bytes:
 
 
 def _as_recorded(digest: bytes) -> str:
-    """Return a digest as the list of a package's files has it."""
+    """Return a digest in the format of a package's file list."""
     return urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
-    """Return the vector at unit length, packed; None for one without a direction."""
+    """Return the vector at unit length, packed, or None if it has no direction."""
     length = np.linalg.norm(vector)
     if not np.isfinite(length) or length == 0:
         return None
@@ -89,5 +94,5 @@ def pack_unit(vector: NDArray[np.float32]) -> bytes | None:
 
 
 def begin_of(text: str) -> str:
-    """Return the beginning of a text that a model reads, in well-formed characters."""
+    """Return the part at the beginning of a text that a model reads, in well-formed characters."""
     return well_formed(text[:EMBEDDED_CHARACTERS])

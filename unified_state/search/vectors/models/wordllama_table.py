@@ -1,8 +1,7 @@
-"""WordLlama's table of vectors, 256 dimensions: a text is the mean of its tokens' rows. Two hundred times as fast as a
-transformer, and worth less.
+"""WordLlama's table of vectors with 256 dimensions: the vector of a text is the mean of its tokens' rows.
 
-The table and its tokenizer are read as they lie in the package. The package's own code is not imported: it sets up
-logging, looks for the network, and takes a second.
+It is two hundred times as fast as a transformer, and less accurate. The table and its tokenizer are read from the files
+in the package. The package's code is not imported, because it sets up logging, uses the network, and takes a second.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_FORM = 1  # raised when texts are read in another way: then vectors are others
+_FORM = 1  # raised when texts are read differently, which changes the vectors
 _NAME = "embedding.weight"
 _LONGEST_HEADER = 1 << 20
 
 
 class StaticModel:
-    """The table, mapped."""
+    """The memory-mapped table."""
 
     name = MODEL_NAMES[STATIC]
     dimensions = 256
-    trust = 0.3  # measured on LoCoMo: with more, what words find is lost
+    trust = 0.3  # measured on LoCoMo: with more, hits found by words are lost
 
     def __init__(self) -> None:
         weights = PackageFile("wordllama", "wordllama/weights/l2_supercat_256.safetensors")
@@ -49,14 +48,14 @@ class StaticModel:
             raise unusable(weights.path, f"its table is {self._table.shape}")
 
     def encode(self, texts: Sequence[str]) -> list[bytes | None]:
-        """The vector of each text, of its first 24,000 characters; None for one without any word."""
+        """Return the vector of each text, from its first 24,000 characters, or None for one without words."""
         begins = [begin_of(text).strip() for text in texts]
         tokens = [one.ids for one in self._tokenizer.encode_batch(begins, add_special_tokens=False)]
         return [pack_unit(self._table[ids].sum(0, np.float32)) if ids else None for ids in tokens]
 
 
 def read_table(path: str, name: str) -> NDArray[np.float16]:
-    """One table of float16 in a file of safetensors: the length of a header, the header as JSON, then the numbers."""
+    """Return one float16 table of a safetensors file: the length of a header, the header as JSON, then the numbers."""
     with open(path, "rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = file.read(min(length, _LONGEST_HEADER))
