@@ -14,7 +14,7 @@ from unified_state.lib.stdlib import DatabaseError, connect
 from unified_state.lib.text import escape_surrogates
 
 ARCHIVE_VERSION = 5  # the number of migrations
-OWNER = "repository"  # the named value that says which repository it belongs to
+OWNER = "repository"  # name of the value that identifies the archive's repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 
     from unified_state.lib.stdlib import Connection
 
-_EMPTY = 1  # byte at most: SQLite takes a file of one byte for a new one
+_EMPTY = 1  # byte at most: SQLite treats a file of one byte as a new one
 _CORRUPT, _NOT_A_DATABASE = 11, 26
 _LARGEST_INTEGER = (1 << 63) - 1
 _BUSY, _LOCKED, _READONLY, _INTERRUPTED, _IO_ERROR, _FULL, _CANNOT_OPEN = 5, 6, 8, 9, 10, 13, 14
 _PASSING = frozenset((_BUSY, _LOCKED, _INTERRUPTED, _IO_ERROR, _FULL, _CANNOT_OPEN))  # no sign of damage
-_MOVED = _READONLY | 4 << 8  # another process has set it aside meanwhile
-_LOOK_SECONDS = 2.0  # for finding out whether an unexpected error comes of damage
+_MOVED = _READONLY | 4 << 8  # another process has just set it aside
+_LOOK_SECONDS = 2.0  # for a check whether damage caused an unexpected error
 
 
 class Archive:
-    """An open archive: `with Archive(path) as archive: …`. Errors of SQLite leave the block as errors of ours.
+    """An open archive: `with Archive(path) as archive: …`. The block converts errors of SQLite to those of this
+    package.
 
     `mask` is applied to short texts that are written unchanged: a branch, a title, the name of a tool. With `read_only`
     a missing archive is not created and an older one is not migrated.
@@ -45,14 +46,14 @@ class Archive:
         self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str, read_only: bool = False
     ) -> None:
         self.path = path
-        self.folder = os.path.dirname(path)  # where the files lie that belong to the archive
+        self.folder = os.path.dirname(path)  # folder of the archive's other files
         self._mask = mask
         self._is_read_only = read_only
         self.connection = self._open(seconds)
 
     def _open(self, seconds: float) -> Connection:
         try:
-            if self._is_read_only:  # the three characters have a meaning of their own in the URI of a file
+            if self._is_read_only:  # these three characters are special in the URI of a file
                 path = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
                 return connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
             _ensure_file(self.path)
@@ -82,7 +83,9 @@ class Archive:
         return Transaction(self.connection, "FULL" if durable else "NORMAL")
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
-        """Run one statement. Values that SQLite refuses are adapted: half an emoji is escaped, a number is clamped."""
+        """Run one statement. Values that SQLite refuses are adapted: lone surrogates are escaped, large numbers
+        clamped.
+        """
         try:
             return self.connection.execute(sql, values)
         except (UnicodeEncodeError, OverflowError):
@@ -108,8 +111,8 @@ class Archive:
     def run(self, sql: str, *values: Any) -> int:
         """Run one statement and return the number of rows it changed.
 
-        SQLite is asked for the number, because `rowcount` is -1 for every INSERT in a Turkish locale: Python looks for
-        "insert" with the small letters of that locale.
+        SQLite is asked for the number, because `rowcount` is -1 for every INSERT in a Turkish locale: Python compares
+        "insert" in the lower case of that locale.
         """
         self.execute(sql, values)
         return int(self.row("SELECT changes()")[0])
@@ -127,7 +130,7 @@ class Archive:
         return os.path.getsize(self.path)
 
     def compact(self) -> None:
-        """Rewrite the archive, so that deleted text leaves every byte."""
+        """Rewrite the archive, so that no bytes of deleted text remain."""
         self.run("VACUUM")
 
     def meta(self, name: str) -> str | None:
@@ -141,12 +144,12 @@ class Archive:
 
 
 def read_enforcement(archive: Archive) -> tuple[int, str | None]:
-    """Return how often a constraint changed, and the stamp of the table that was compiled since, or None."""
+    """Return the number of changes of constraints, and the stamp of the table compiled since then, or None."""
     return archive.row("SELECT changed, stamp FROM enforcement") or (0, None)
 
 
 class Transaction:
-    """Commits the statements of its block, or none of them; `synchronous` says how SQLite waits for the disk."""
+    """Commits the statements of its block, or none of them. `synchronous` is SQLite's setting for disk syncs."""
 
     def __init__(self, connection: Connection, synchronous: str) -> None:
         self._connection = connection
@@ -174,7 +177,7 @@ def _holdable(value: Any) -> Any:
 
 
 def storage_error(error: Exception, path: str) -> UnifiedStateError:
-    """Return the error of ours for an error of SQLite or of the file system."""
+    """Return this package's error for an error of SQLite or of the file system."""
     primary = _primary_code(error)
     if primary in {_CORRUPT, _NOT_A_DATABASE} or getattr(error, "sqlite_errorcode", None) == _MOVED:
         return damaged(path, str(error))
@@ -190,10 +193,10 @@ def storage_error(error: Exception, path: str) -> UnifiedStateError:
 
 
 def explained(error: Exception, path: str) -> Exception:
-    """Return the error of ours for an error that ended the use of an archive; the error itself if it is another bug.
+    """Return this package's error for one that ended the use of an archive; the error itself if it is an unrelated bug.
 
-    SQLite reports little damage itself: code that reads a wrong value fails in ways of its own. So an unexpected error
-    has the archive checked.
+    SQLite reports little damage itself, and code that reads a damaged value fails in other ways. So an unexpected error
+    starts a check of the archive.
     """
     known = storage_error(error, path) if isinstance(error, (DatabaseError, OSError)) else error
     if isinstance(known, DamagedArchiveError) or isinstance(error, OSError) or _primary_code(error) in _PASSING:
@@ -218,7 +221,7 @@ def _primary_code(error: Exception) -> int | None:
 
 
 def connect_archive(path: str, seconds: float, version: int | None = None) -> Connection:
-    """Return a connection to the database at a path, migrated to a version: by default the current one."""
+    """Return a connection to the database at a path, migrated to a version, by default the current one."""
     connection = connect(path, timeout=seconds, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = TRUNCATE")
@@ -233,7 +236,9 @@ def connect_archive(path: str, seconds: float, version: int | None = None) -> Co
 
 
 def _ensure_file(path: str) -> None:
-    """Create a missing archive. It appears with its tables, so an empty file is one that lost its content."""
+    """Create a missing archive. It appears with its tables, so an empty file has lost its content. Raises
+    DamagedArchiveError.
+    """
     try:
         if os.stat(path).st_size > _EMPTY:
             return
@@ -245,7 +250,8 @@ def _ensure_file(path: str) -> None:
 def _create(path: str) -> None:
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     temporary = temporary_name(path)
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))  # SQLite gives its journal the same mode
+    # SQLite creates its journal with the same mode
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     try:
         connect_archive(temporary, 0).close()
         publish_once(temporary, path)

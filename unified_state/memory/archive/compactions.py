@@ -1,10 +1,10 @@
-"""Compactions and rewinds in the archive: when the client cut a conversation, its summary, what we gave back, and which
-parts the user took back.
+"""Compactions and rewinds in the archive: the boundary of each compaction, its summary, the restored texts, and the
+parts that the user took back.
 
-A compaction is heard of several times and not always in this order: PreCompact, the raw summary at its SubagentStop,
-SessionStart(compact), PostCompact, and at last the boundary and the summary in the transcript. One that has no boundary
-yet is open, and all but the transcript speak of it; a compaction that failed stays open and is taken up by the next
-one.
+A compaction is reported several times and not always in this order: PreCompact, the raw summary at its SubagentStop,
+SessionStart(compact), PostCompact, and at last the boundary and the summary in the transcript. A compaction without a
+boundary is open, and all reports except those of the transcript refer to it. One that failed stays open, and the next
+one reuses it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from unified_state.model.step import Boundary, Continuation, Summary
 
 
-# How well a summary is known: the transcript has it last, but only its readable part; the hooks have it raw.
+# The sources of a summary. The hooks have it raw, the transcript has it last and only its readable part.
 SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"
 
 
 class Compaction(Record):
-    """One compaction: K2. What the session said since `kept_at` still stands in the conversation."""
+    """One compaction, such as K2. The part of the session since `kept_at` is still in the conversation."""
 
     id: int
     session: int
@@ -42,7 +42,7 @@ class Compaction(Record):
 
 
 class Restore(Record):
-    """One text that a session was given back, and whether it reached the model."""
+    """One text restored to a session, and whether it reached the model."""
 
     nonce: str
     session: int
@@ -60,17 +60,17 @@ _SELECT = (
 
 
 def find_compaction(archive: Archive, number: int) -> Compaction | None:
-    """A compaction by its number."""
+    """Return a compaction by its number, or None."""
     return _compaction(archive.row(_SELECT + "id = ?", number))
 
 
 def latest_compaction(archive: Archive, session: int) -> Compaction | None:
-    """The newest compaction of a session, open or not."""
+    """Return the newest compaction of a session, open or not, or None."""
     return _compaction(archive.row(_SELECT + "session = ? ORDER BY id DESC LIMIT 1", session))
 
 
 def begin_compaction(archive: Archive, session: int, now: int, trigger: str | None = None) -> Compaction:
-    """The session's open compaction, begun now if there is none."""
+    """Return the session's open compaction, which is started now if there is none."""
     latest = latest_compaction(archive, session)
     if latest is None or latest.boundary_uuid is not None:
         archive.run(
@@ -86,7 +86,9 @@ def begin_compaction(archive: Archive, session: int, now: int, trigger: str | No
 
 
 def restart_compaction(archive: Archive, session: int, now: int, trigger: str | None) -> Compaction:
-    """PreCompact: an open compaction is begun again, since the one before it failed or this is its second hook."""
+    """Restart the open compaction at PreCompact, because the previous one failed or this is its second hook.
+    Return it.
+    """
     compaction = begin_compaction(archive, session, now, trigger)
     archive.run(
         "UPDATE compaction SET trigger = ?, started_at = ?, last_step = (SELECT max(id) FROM step), summary = NULL, "
@@ -99,14 +101,14 @@ def restart_compaction(archive: Archive, session: int, now: int, trigger: str | 
 
 
 def keep_summary(archive: Archive, compaction: Compaction, text: str, source: str) -> None:
-    """Keep the client's summary; what a hook was told is not replaced by the transcript's later, shorter form."""
+    """Store the client's summary. The transcript's shorter form does not replace the summary from a hook."""
     if source == TRANSCRIPT and compaction.summary is not None:
         return
     archive.run("UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", pack(text), source, compaction.id)
 
 
 def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
-    """The transcript holds the boundary: it closes the open compaction, or tells of one that no hook saw."""
+    """Store the boundary in the transcript. It closes the open compaction, or adds one that no hook reported."""
     if archive.row("SELECT 1 FROM compaction WHERE boundary_uuid = ?", boundary.uuid):
         return  # read again, or copied into a fork
     compaction = begin_compaction(archive, session, boundary.at)
@@ -125,8 +127,9 @@ def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
 
 
 def keep_transcript_summary(archive: Archive, session: int, summary: Summary) -> Compaction | None:
-    """The transcript holds a summary: it belongs to the newest compaction whose boundary stands there too, which is
-    returned where no hook had told of its summary before.
+    """Store a summary in the transcript with the newest compaction that has a boundary.
+
+    Return that compaction, or None if a hook had already reported its summary.
     """
     row = archive.row(_SELECT + "session = ? AND boundary_uuid NOT NULL ORDER BY id DESC LIMIT 1", session)
     compaction = _compaction(row)
@@ -137,7 +140,7 @@ def keep_transcript_summary(archive: Archive, session: int, summary: Summary) ->
 
 
 def keep_restore(archive: Archive, restore: Restore) -> None:
-    """Remember what a session is given back, before it is printed."""
+    """Store a text before it is restored to a session."""
     archive.run(
         "INSERT INTO restore (nonce, session, compaction, part, at, body) VALUES (?, ?, ?, ?, ?, ?)",
         restore.nonce,
@@ -150,13 +153,13 @@ def keep_restore(archive: Archive, restore: Restore) -> None:
 
 
 def mark_delivered(archive: Archive, nonces: tuple[str, ...], now: int) -> None:
-    """The texts with these nonces stand in the conversation."""
+    """Record that the texts with these nonces are in the conversation."""
     for nonce in nonces:
         archive.run("UPDATE restore SET delivered_at = coalesce(delivered_at, ?) WHERE nonce = ?", now, nonce)
 
 
 def restores_of(archive: Archive, compaction: int) -> list[Restore]:
-    """What was given back after a compaction, in order."""
+    """Return the texts restored after a compaction, in order."""
     rows = archive.rows(
         "SELECT nonce, session, compaction, part, at, delivered_at, body FROM restore WHERE compaction = ? ORDER BY at",
         compaction,
@@ -172,14 +175,14 @@ def _compaction(row: Any) -> Compaction | None:
 
 
 class EntryPlace(Record):
-    """Where a transcript entry stands in the archive: its turn, and when it was written."""
+    """The position of a transcript entry in the archive: its turn, and its time."""
 
     turn: int
     at: int
 
 
 class Rewind(Record):
-    """A part of a session that its user took back: what it said after one time and until the other."""
+    """A part of a session that its user took back: after one time and up to the other."""
 
     session_id: str
     after_at: int
@@ -187,14 +190,15 @@ class Rewind(Record):
 
 
 def place_of_entry(archive: Archive, uuid: str) -> EntryPlace | None:
-    """Where an entry stands; None where it is not archived."""
+    """Return the position of an entry; None if it is not archived."""
     row = archive.row("SELECT max(turn), max(at) FROM step WHERE uuid = ?", uuid_key(uuid))
     return None if row[0] is None else EntryPlace(*row)
 
 
 def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
-    """Whether a session itself said something in a later turn. What only a hook told of (its entry's name is no UUID)
-    never stood in the conversation.
+    """Return whether a session itself has entries in a later turn.
+
+    Messages that only a hook reported do not count, because they were never in the conversation. Their uuid is no UUID.
     """
     query = (
         "SELECT 1 FROM turn JOIN step ON step.turn = turn.id WHERE session = ? AND turn.id > ? AND agent IS NULL "
@@ -204,19 +208,19 @@ def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
 
 
 def keep_continuation_of(archive: Archive, session: int, parent: str, at: int) -> int:
-    """A prompt of the session stands behind an entry; when the first one there did."""
+    """Record that a prompt follows an entry, and return the time of the first prompt that did."""
     key = uuid_key(parent)
     archive.run("INSERT OR IGNORE INTO continuation VALUES (?, ?, ?)", session, key, at)
     return int(archive.row("SELECT at FROM continuation WHERE session = ? AND parent = ?", session, key)[0])
 
 
 def keep_rewind(archive: Archive, session: int, after_at: int, until_at: int) -> None:
-    """The user took back what the session said between two times."""
+    """Record that the user took back the part of a session between two times."""
     archive.run("INSERT OR REPLACE INTO rewind VALUES (?, ?, ?)", session, after_at, until_at)
 
 
 def read_rewinds(archive: Archive) -> list[Rewind]:
-    """Everything that was taken back, of all sessions."""
+    """Return all rewinds of all sessions."""
     rows = archive.rows(
         "SELECT session_id, after_at, until_at FROM rewind JOIN session ON session.id = session ORDER BY until_at"
     )
@@ -224,8 +228,9 @@ def read_rewinds(archive: Archive) -> list[Rewind]:
 
 
 def keep_continuation(archive: Archive, session: int, found: Continuation) -> None:
-    """A prompt stands in the transcript: keep what it took back. Call it before the prompt is archived; one that is
-    archived already took nothing back.
+    """Record a prompt in the transcript and the part that it took back.
+
+    Call it before the prompt is archived. A prompt that is already archived took nothing back.
     """
     first = keep_continuation_of(archive, session, found.parent or "", found.at)
     if place_of_entry(archive, found.uuid) is not None:

@@ -1,8 +1,7 @@
-"""Tool outputs of which the model was given a short form. The whole output is a step, archived before the transcript
-has its entry.
+"""Tool outputs that were shortened for the model. The whole output is archived as a step before its transcript entry.
 
-The model is given the number of the step, so that stays. Its place is known when the transcript's entry comes; until
-then the step is in the newest turn, under a uuid made of its call.
+The short form names the number of the step, so that number never changes. Its position is known when the transcript
+entry is read. Until then the step is in the newest turn, with a uuid derived from its call.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _LARGEST = (1 << 63) - 1
-_CHARACTERS_A_TOKEN = 3.3  # of tool outputs, in o200k, over 16 real sessions
+_CHARACTERS_A_TOKEN = 3.3  # of tool outputs, in o200k, measured on 16 real sessions
 
 
 class Output(Record):
@@ -32,7 +31,8 @@ class Output(Record):
 
 
 class Savings(Record):
-    """What short forms saved and cost: outputs shortened, tokens saved, recalls, tokens given in recalls.
+    """The savings and costs of short forms: outputs shortened, tokens saved, recalls, tokens returned by recalls.
+
     All numbers of tokens are estimates.
     """
 
@@ -43,7 +43,7 @@ class Savings(Record):
 
 
 def archive_output(archive: Archive, session: int, session_id: str, output: Output) -> int:
-    """Archive an output before its entry comes; return the number of its step. Call it in a durable transaction."""
+    """Archive an output before its entry, and return the number of its step. Call it in a durable transaction."""
     uuid = f"{session_id}/{output.tool_use_id}/{output.digest}"
     known: int | None = archive.value("SELECT id FROM step WHERE uuid = ? AND block = 0", uuid)
     if known is not None:
@@ -59,7 +59,7 @@ def archive_output(archive: Archive, session: int, session_id: str, output: Outp
         output.tool_use_id,
         pack(output.text),
     )
-    index_later(archive, number)  # indexing takes longer than all the rest
+    index_later(archive, number)  # indexing takes longer than everything else here
     return int(number)
 
 
@@ -74,7 +74,7 @@ def _newest_turn(archive: Archive, session: int, output: Output) -> int:
 
 
 def note_shortened(archive: Archive, session: int, step: int, output: Output, *, level: int, shown: int) -> None:
-    """Note that the model is given a short form of `shown` characters."""
+    """Record that the model gets a short form of `shown` characters."""
     archive.run(
         "INSERT OR IGNORE INTO shortened (step, session, agent, tool_use_id, at, digest, level, whole, shown, awaited) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
@@ -91,18 +91,18 @@ def note_shortened(archive: Archive, session: int, step: int, output: Output, *,
 
 
 def was_shortened(archive: Archive, session: int, digest: int) -> bool:
-    """Return whether the session was given a short form of the same output of the same call before."""
+    """Return whether the session already got a short form of the same output of the same call."""
     return bool(archive.row("SELECT 1 FROM shortened WHERE session = ? AND digest = ? LIMIT 1", session, digest))
 
 
 def shortened_since(archive: Archive, session: int, agent: str | None, since: int) -> bool:
-    """Return whether the session, or its subagent, was given a short form since a time."""
+    """Return whether the session, or its subagent, got a short form since a time."""
     query = "SELECT 1 FROM shortened WHERE session = ? AND agent IS ? AND at > ? LIMIT 1"
     return archive.row(query, session, agent, since) is not None
 
 
 def note_recall(archive: Archive, step: int, characters: int) -> None:
-    """Count a recall of an output, if the model was given a short form of it."""
+    """Count a recall of an output, if the model got a short form of it."""
     archive.run(
         "UPDATE shortened SET recalls = recalls + 1, recalled = min(?, recalled + ?) WHERE step = ?",
         _LARGEST,
@@ -112,7 +112,7 @@ def note_recall(archive: Archive, step: int, characters: int) -> None:
 
 
 def read_savings(archive: Archive, session: int | None = None) -> Savings:
-    """Return what was saved in a session, or in all of them."""
+    """Return the savings of a session, or of all sessions."""
     condition, values = ("", ()) if session is None else (" WHERE session = ?", (session,))
     row = archive.row(
         "SELECT count(*), coalesce(sum(whole - shown), 0), coalesce(sum(recalls), 0), coalesce(sum(recalled), 0) "
@@ -128,12 +128,11 @@ def _tokens(characters: int) -> int:
 
 
 def whole_of(seen: str, archived: str, ref: str, shown: int) -> str | None:
-    """Return the whole of what the model was given; None where the entry is about something else, so that both stay.
+    """Return the whole output for the step of a transcript entry; None if the entry belongs to another output.
 
-    `seen` is the transcript's entry, `shown` the length of the short form.
-
-    The client may say something before it and behind it; it all goes behind, so that lines keep the numbers that the
-    short form names. An entry without our handle is the whole itself: the hook was killed before it could answer.
+    `seen` is the entry, `shown` the length of the short form. The client may add text before and after the short form.
+    It is all appended to the output, so that lines keep the numbers that the short form names. An entry without our
+    handle has the whole output, because the hook was killed before it could answer.
     """
     at = seen.find(f"[{ref}: ")
     if at < 0:

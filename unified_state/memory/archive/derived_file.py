@@ -1,8 +1,8 @@
-"""Files derived from an archive's vectors, which can be made again: content, then a trailer that names its source.
+"""Files derived from an archive's vectors, which can be rebuilt: content, then a trailer that identifies its source.
 
-A file is only ever replaced by a whole one. One that is cut off, damaged, of another archive, newer than an archive
-restored from a backup, or older than a forgotten vector counts as missing. The files lie in a private folder beside
-the archive that holds nothing else.
+A file is replaced only by a complete one. A file that is truncated, damaged, of another archive, newer than an archive
+restored from a backup, or older than a forgotten vector counts as missing. The files are in a private folder beside the
+archive.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 SCAN = "bits1"  # the kind of the files, with the version of their format
-# Kind, stamp, dimensions, count, number and mark of the last vector, where the checksum begins (0), the length of the
-# content, and the checksum.
+# Kind, stamp, dimensions, count, number and mark of the last vector, start of the checksum (0), length of the content,
+# checksum.
 _TRAILER = Struct("<16s32sQQQQQQQ")
-_WORD = 8  # bytes of the checksum, and of each number that it sums
+_WORD = 8  # bytes of the checksum, and of each number in its sum
 _LOCK = "lock"
 
 
 class Made(Record):
-    """The source of a file: the model's stamp and dimensions, how many vectors, and the last one."""
+    """The source of a file: the model's stamp and dimensions, the number of vectors, and the last one."""
 
     stamp: str
     dimensions: int
@@ -53,7 +53,7 @@ def derived_path(archive: Archive, model: VectorModel) -> str:
 
 
 def identity(path: str) -> tuple[int, ...]:
-    """Return what distinguishes a file from any earlier or later one of its name; nothing where there is none."""
+    """Return a value that differs for any earlier or later file of the same name; () if there is none."""
     try:
         found = os.stat(path)
     except OSError:
@@ -62,8 +62,9 @@ def identity(path: str) -> tuple[int, ...]:
 
 
 def derived_lock(archive: Archive) -> FileLock:
-    """Return the lock of the one process that writes derived files; the others do not wait. Raises StorageError where
-    the folder cannot be made.
+    """Return the lock for writing derived files. Other processes do not wait for it.
+
+    Raises StorageError if the folder cannot be created.
     """
     folder = derived_folder(archive)
     try:
@@ -75,8 +76,10 @@ def derived_lock(archive: Archive) -> FileLock:
 
 
 def remove_stale(archive: Archive) -> None:
-    """Remove the files made before a vector was removed, and temporary ones. Call it after the commit that removed the
-    vector. A process that is writing a file finds it gone, or notices the change itself (`refresh`).
+    """Remove stale files, made before a vector was deleted, and temporary ones.
+
+    Call it after the commit that deleted the vector. A process that is writing a file finds it missing, or detects the
+    change itself (`refresh`). Raises StorageError.
     """
     folder = derived_folder(archive)
     if not os.path.isdir(folder):
@@ -91,7 +94,7 @@ def remove_stale(archive: Archive) -> None:
 
 
 def _stamp(path: str) -> bytes:
-    """Return the stamp in a file's trailer; nothing where it has none."""
+    """Return the stamp in a file's trailer; b"" if it has none."""
     try:
         with open(path, "rb") as file:
             file.seek(-_TRAILER.size, os.SEEK_END)
@@ -104,7 +107,7 @@ def _stamp(path: str) -> bytes:
 def _remove(path: str) -> None:
     try:
         os.unlink(path)
-    except FileNotFoundError:  # another process was quicker
+    except FileNotFoundError:  # another process has removed it
         return
     except OSError as error:
         message = f"{path} cannot be removed: {error.strerror or error}"
@@ -112,7 +115,10 @@ def _remove(path: str) -> None:
 
 
 def publish(path: str, made: Made, write: Callable[[str], None]) -> bool:
-    """Put a file in place whole. Return False where `remove_stale` removed it meanwhile. Raises StorageError."""
+    """Write a file completely and move it into place. Return False if `remove_stale` removed it before that.
+
+    Raises StorageError.
+    """
     temporary = temporary_name(path)
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
@@ -132,11 +138,11 @@ def publish(path: str, made: Made, write: Callable[[str], None]) -> bool:
 
 
 def open_derived(path: str, model: VectorModel) -> tuple[Made, mmap.mmap] | None:
-    """Return a file's source and content; None where there is no usable file of the model."""
+    """Return a file's source and content; None if the model has no usable file."""
     try:
         with open(path, "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # none; an empty one
+    except (OSError, ValueError):  # missing, or empty
         return None
     try:
         return _checked(mapped, model), mapped
@@ -145,7 +151,7 @@ def open_derived(path: str, model: VectorModel) -> tuple[Made, mmap.mmap] | None
 
 
 class _DamagedError(Exception):
-    """The file does not match its trailer, or is not the model's."""
+    """The file does not match its trailer, or belongs to another model."""
 
 
 def _checked(mapped: mmap.mmap, model: VectorModel) -> Made:
@@ -159,7 +165,7 @@ def _checked(mapped: mmap.mmap, model: VectorModel) -> Made:
 
 
 def _finish(path: str, made: Made) -> None:
-    """Write the trailer behind a file's content, and bring both to the disk."""
+    """Append the trailer to a file's content, and sync both to the disk."""
     os.chmod(path, PRIVATE)
     with open(path, "r+b") as file:
         file.write(bytes(-file.seek(0, os.SEEK_END) % _WORD))
@@ -175,7 +181,7 @@ def _finish(path: str, made: Made) -> None:
 
 
 def _checksum(mapped: mmap.mmap) -> int:
-    """Return the sum of all words but the last, which holds it; numpy sums at the speed of memory."""
+    """Return the sum of all words except the last, which is the checksum. numpy sums at memory speed."""
     import numpy as np
 
     words = np.frombuffer(mapped, "<u8", len(mapped) // _WORD - 1)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def export_steps(archive: Archive, session_id: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the steps of a session, or of all, in their order; a fork has the shared part too. Raises NotFoundError."""
+    """Yield the steps of a session, or of all, in order. A fork includes the shared part. Raises NotFoundError."""
     for number, name in _sessions(archive, session_id):
         tools: dict[str, str] = {}
         for step_number in step_numbers(archive, number):
             step = find_step(archive, step_number)
             if step is None:
-                continue  # forgotten this very moment
+                continue  # another process has just forgotten it
             if step.kind == TOOL_CALL and step.tool_use_id and step.tool:
                 tools[step.tool_use_id] = step.tool
             yield export_line(step_number, step, name, tools.get(step.tool_use_id or ""))

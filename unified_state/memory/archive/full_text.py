@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 _SAMPLE = 20_000  # newest steps, in which words are counted
-_MOST_MATCHES = 50_000  # that are ranked
-_MOST_READ = 5_000  # of those, where a file's name must be compared
+_MOST_MATCHES = 50_000  # maximum number of matches that are ranked
+_MOST_READ = 5_000  # of those, if file names must be compared
 _TOKENIZER = "porter unicode61"
 _LAST_CHARACTER = "\U0010ffff"
 
@@ -41,7 +41,7 @@ class Filters(Record):
 
 
 def count_steps(archive: Archive) -> int:
-    """Return about how many steps there are."""
+    """Return the approximate number of steps."""
     return int(archive.row("SELECT coalesce(max(id), 0) FROM step")[0])
 
 
@@ -59,9 +59,10 @@ def count_having(archive: Archive, words: Sequence[str], steps: int) -> dict[str
 
 
 def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int) -> list[int]:
-    """Return the best matches by BM25, the best first. The rarest words choose, the others where those leave room.
+    """Return the best matches by BM25, the best first.
 
-    A limit above the number of ranked matches raises that number.
+    The rarest words select the candidates, and the other words fill the remaining places. A limit above the number of
+    ranked matches raises that number.
     """
     most = max(_MOST_MATCHES, limit)
     rarest = sorted(having, key=having.__getitem__)
@@ -73,7 +74,7 @@ def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: 
     for words in (rarest[:count], rarest[count:]):
         if words and len(found) < limit:
             matches = sum(having[word] for word in words)
-            # Of too many matches only the newest are ranked; but a filter may want what is old.
+            # Of too many matches only the newest are ranked, except with a filter, which may select old ones.
             is_all = matches <= most or filters != Filters()
             newest = 0 if is_all else steps - round(steps * most / matches)
             found += _ranked(archive, fts_query(words), newest, filters, limit)
@@ -112,13 +113,13 @@ def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) ->
 
 
 def _names(archive: Archive, number: int, file: str) -> bool:
-    """Return whether a step names a file exactly: to the index, tests.py is test.py."""
+    """Return whether a step names a file exactly. The index does not distinguish tests.py from test.py."""
     step = find_step(archive, number)
     return step is not None and names_file(readable(step), file)
 
 
 def count_words(texts: Sequence[str], words: Sequence[str]) -> list[dict[str, float]]:
-    """Return how often each text has each word, by the tokenizer of the index."""
+    """Return the number of occurrences of each word in each text, by the tokenizer of the index."""
     connection = connect(":memory:")
     try:
         for name, rows in (("words", words), ("texts", texts)):
@@ -161,16 +162,16 @@ def _conditions(filters: Filters) -> tuple[list[str], list[object]]:
     return conditions, values
 
 
-_FEW, _COMMON = 12, 0.1  # steps, and the share of all steps, that may have a word which tells something
+_FEW, _COMMON = 12, 0.1  # maximum number and share of steps that have a distinctive word
 
 
 def tells_something(having: int, steps: int) -> bool:
-    """Return whether a word is rare enough to tell steps apart."""
+    """Return whether a word is rare enough to distinguish steps."""
     return having <= max(_FEW, steps * _COMMON)
 
 
 def telling_words(archive: Archive, text: str) -> list[str]:
-    """Return the words of a text that tell what it is about, in order."""
+    """Return the distinctive words of a text, in order."""
     words = [word for word in query_words(text) if word not in CHATTER]
     steps = count_steps(archive)
     having = count_having(archive, words, steps)

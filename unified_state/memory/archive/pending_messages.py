@@ -1,4 +1,4 @@
-"""Messages that a hook reported and that the transcript may lack: kept at once, archived only if it does."""
+"""Pending messages: reported by a hook, and archived only if the transcript turns out to lack them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
 _ENDING = ".json"
-_LOCK_SECONDS = 4.0  # a holder archives a message at most, which waits for the archive's own writers
+_LOCK_SECONDS = 4.0  # a holder archives one message at most, which may wait for another writer of the archive
 
 
 class Pending(Record):
-    """A message that is not in the archive yet: its step's kind, its masked text, when it was said."""
+    """A message that is not archived yet: its step's kind, its masked text, its time."""
 
     kind: str
     text: str
@@ -36,12 +36,12 @@ class Pending(Record):
 
 
 def pending_lock(archive: Archive) -> FileLock:
-    """Held by the one process that reads pending messages and writes them anew."""
+    """Return the lock for reading and rewriting pending messages."""
     return FileLock(_folder(archive) + ".lock", _LOCK_SECONDS)
 
 
 def sessions_with_pending(archive: Archive) -> list[str]:
-    """The sessions that have pending messages, by the names that `read_pending` takes."""
+    """Return the sessions that have pending messages, by the names that `read_pending` takes."""
     try:
         names = sorted(os.listdir(_folder(archive)))
     except (FileNotFoundError, NotADirectoryError):
@@ -50,8 +50,10 @@ def sessions_with_pending(archive: Archive) -> list[str]:
 
 
 def read_pending(archive: Archive, session_id: str) -> list[Pending]:
-    """The pending messages of a session, in order. A damaged file is set aside: the transcript nearly always has all
-    of it.
+    """Return the pending messages of a session, in order.
+
+    A damaged file is set aside, because the transcript nearly always has its messages. Raises StorageError if the file
+    cannot be read.
     """
     path = _path(archive, session_id)
     try:
@@ -74,7 +76,7 @@ def _checked(kind: Any, text: Any, at: Any) -> Pending:
 
 
 def write_pending(archive: Archive, session_id: str, messages: list[Pending]) -> None:
-    """Keep the pending messages of a session; none, and the file goes."""
+    """Write the pending messages of a session. Without messages the file is deleted."""
     path = _path(archive, session_id)
     if messages:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -94,24 +96,24 @@ def _path(archive: Archive, session_id: str) -> str:
 
 
 WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
-_CLOCK_SLACK = 3_000  # milliseconds between an entry's own time and the hook that tells of it
+_CLOCK_SLACK = 3_000  # milliseconds between an entry's own time and its hook
 _LONGEST_ANSWER = 60_000  # milliseconds from the time of a text's entry to the end of the turn
-_REWORDED = "/<"  # how a prompt begins that stands in the transcript in other words
-ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # what stands in the transcript for a message of the kind
+_REWORDED = "/<"  # the start of a prompt that the client rewrites in the transcript
+ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # the kinds of transcript entries of a message
 
 
 def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
-    """Remember a message until it is settled."""
+    """Store a message until it is settled."""
     if message.text.strip():
         with pending_lock(archive):
             write_pending(archive, session_id, [*read_pending(archive, session_id), message])
 
 
 def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool = True) -> None:
-    """Drop the messages that the archive has by now, archive those that the transcript lost, keep those too young to
-    tell.
+    """Drop the messages that are archived by now, archive those that the transcript lacks, and keep those that are too
+    recent to decide.
 
-    Call it when the session's transcript is archived to its end; where there is none to wait for, say so.
+    Call it when the session's transcript is archived to its end. Without a transcript to wait for, pass `waits=False`.
     """
     session = session_number(archive, session_id) if read_pending(archive, session_id) else None
     if session is not None:
@@ -135,7 +137,7 @@ def _settle(archive: Archive, session: int, session_id: str, now: int, *, waits:
 
 
 def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> None:
-    """Drop pending messages for good, of whatever session."""
+    """Delete pending messages of all sessions that `is_meant` selects."""
     for session_id in sessions_with_pending(archive):
         with pending_lock(archive):
             messages = read_pending(archive, session_id)
@@ -145,28 +147,30 @@ def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> No
 
 
 def is_running(pid: int | None) -> bool:
-    """Whether the process of a client is not known to be gone."""
-    if pid is None or sys.platform == "win32":  # where signal 0 is no question
+    """Return whether a client's process may be running: False only if it is known to have ended."""
+    if pid is None or sys.platform == "win32":  # on Windows signal 0 is CTRL_C_EVENT
         return True
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
-        return True  # not ours to signal, but there
+        return True  # it belongs to another user, but exists
     return True
 
 
 def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
-    """Whether the session has an entry of the message: of a prompt its words (where the client
-    writes it in other ones, an entry of about that time), of an answer its last block.
+    """Return whether the session has an entry of the message.
+
+    For a prompt it has the same text, or is of about that time if the client rewrites it. For an answer it is its last
+    block.
     """
     entries = texts_since(archive, session, ENTRIES[message.kind], message.at - _LONGEST_ANSWER)
     return any(is_said_by(message, at, text.strip()) for at, text in entries)
 
 
 def is_said_by(message: Pending, at: int, block: str) -> bool:
-    """Whether an entry of that time, whose text or last block this is, stands for a message."""
+    """Return whether an entry of that time, with this text or last block, is that of a message."""
     words = message.text.strip()
     if message.kind == TEXT:
         return bool(block) and words.endswith(block)

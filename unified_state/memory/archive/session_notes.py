@@ -1,6 +1,6 @@
 """Notes of sessions: highlights, pending actions and the agent's to-do list.
 
-A to-do entry is a note with a key and a state. Only the current list is kept; the archived steps hold its history.
+A to-do entry is a note with a key and a state. Only the current list is stored; its history is in the archived steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[
 
 
 def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
-    """Close the notes of a kind, of the session and adopted from a file, because a newer list follows."""
+    """Close the notes of a kind, of the session and those adopted from a file, before a newer list is added."""
     archive.run(
         "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
         at,
@@ -35,9 +35,9 @@ def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
 
 
 def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
-    """Replace the next steps of earlier summaries by those that a compaction's summary names, as pending actions.
+    """Replace the next steps of earlier summaries by those in a compaction's summary, as pending actions.
 
-    A step that is pending already is not added twice. A summary that names no step changes nothing.
+    A step that is already pending is not added twice. A summary without next steps changes nothing.
     """
     steps = {text.casefold(): text for text in map(archive.masked, texts)}
     if not steps:
@@ -80,7 +80,7 @@ def replace_todos(archive: Archive, session: int, todos: Sequence[Todo], at: str
 
 
 def change_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
-    """Add an entry of a session's to-do list, or change its state or words."""
+    """Add an entry of a session's to-do list, or change its state or text."""
     changed = archive.run(
         "UPDATE note SET text = coalesce(?1, text), state = coalesce(?2, state), "
         "done_at = CASE WHEN coalesce(?2, state) IN ('pending', 'in_progress') THEN NULL ELSE ?3 END "
@@ -103,7 +103,7 @@ def forget_todos(archive: Archive, session: int, texts: set[str]) -> None:
 
 
 def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[str, ...]:
-    """Return what a session has still to do: the open entries of its list, each with its state, then other notes."""
+    """Return the pending actions of a session: the open entries of its list, each with its state, then other notes."""
     rows = archive.rows(
         "SELECT state, text FROM note WHERE session = ? AND kind = ? AND done_at IS NULL ORDER BY id LIMIT ?",
         session,

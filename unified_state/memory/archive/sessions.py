@@ -1,4 +1,4 @@
-"""Sessions in the archive: who they are, how far their transcripts are read, what they work on."""
+"""Sessions in the archive: their ids, the read positions of their transcripts, their work."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
 
-LOCAL_SESSION = "local"  # stands for what is done outside any client session, in the user's own terminal
-_RECENT_SESSIONS = 50  # among which the parent of a fork is looked for
-STAND_IN = "before the damage"  # the name of rows that only hold the numbers that were given
+LOCAL_SESSION = "local"  # the session of commands outside any client session, in the user's own terminal
+_RECENT_SESSIONS = 50  # number of sessions among which the parent of a fork is searched
+STAND_IN = "before the damage"  # name of placeholder rows that reserve the numbers already used
 
 
 class Cursor(Record):
-    """How far a transcript file has been read: the session it belongs to, the byte offset, the turn that is open
-    there.
-    """
+    """The read position in a transcript file: its session, the byte offset, the turn that is open there."""
 
     path: str
     session: int
@@ -33,7 +31,7 @@ class Cursor(Record):
 
 
 class WorkingSession(Record):
-    """A session that is alive: `work` as `change_work` left it."""
+    """A session that has not ended. `work` is the value that `change_work` stored."""
 
     number: int
     session_id: str
@@ -44,29 +42,29 @@ class WorkingSession(Record):
 
 
 def session_number(archive: Archive, session_id: str) -> int | None:
-    """The number of a session that is known, or None."""
+    """Return the number of a session, or None if it is unknown."""
     return archive.value("SELECT id FROM session WHERE session_id = ?", session_id)
 
 
 def session_id_of(archive: Archive, session: int | None) -> str | None:
-    """The client's id of a session that is known by its number, or None."""
+    """Return the client's id of a session by its number, or None."""
     row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
     return None if row is None else row[0]
 
 
 def newest_other_session(archive: Archive, session_id: str) -> int | None:
-    """The session that was seen last, but for one; None if there is none."""
+    """Return the most recently active session except one, or None."""
     row = archive.row("SELECT id FROM session WHERE session_id != ? ORDER BY seen_at DESC LIMIT 1", session_id)
     return None if row is None else row[0]
 
 
 def count_sessions(archive: Archive) -> int:
-    """How many sessions there were, without the row that only holds numbers."""
+    """Return the number of sessions, without the placeholder row."""
     return int(archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0])
 
 
 def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
-    """The session, of those seen last, whose newest entry was written nearest to a time; None if none within `slack`
+    """Return the recently active session whose newest entry is nearest to a time; None if none is within `slack`
     milliseconds.
     """
     row = archive.row(
@@ -82,14 +80,15 @@ def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
 
 
 def turns_since(archive: Archive, session: int, at: int) -> int:
-    """How many turns of a session itself began after a time."""
+    """Return the number of a session's own turns that began after a time."""
     query = "SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL AND at > ?"
     return int(archive.row(query, session, at)[0])
 
 
 def waiting_for_prompt(archive: Archive, session: int) -> tuple[int, int, int]:
-    """Return 1 or 0 for each of what a session's next prompt may be told: changes of other sessions since it looked
-    last, attempts that failed, and a line about its context.
+    """Return three numbers, 1 or 0, for the possible additions to a session's next prompt.
+
+    They are: changes by other sessions since its last check, failed attempts, and a line about its context.
     """
     row: tuple[int, int, int] = archive.row(
         "SELECT EXISTS (SELECT 1 FROM session JOIN news ON news.id > session.news "
@@ -102,8 +101,9 @@ def waiting_for_prompt(archive: Archive, session: int) -> tuple[int, int, int]:
 
 
 def touch_session(archive: Archive, session_id: str, now: int, **known: str | int | None) -> int:
-    """The number of a session, made if it is new; `known` columns (worktree, branch, pid, predecessor …) are filled
-    in.
+    """Return the number of a session, which is inserted if it is new, and set its last activity to now.
+
+    The `known` columns (worktree, branch, pid, predecessor …) are updated.
     """
     number = session_number(archive, session_id)
     if number is None:
@@ -115,7 +115,7 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
             now,
         )
         number = session_number(archive, session_id)
-        assert number is not None  # noqa: S101  # it was inserted in the line above
+        assert number is not None  # noqa: S101  # it was inserted above
     columns = {name: value for name, value in known.items() if value is not None}
     if "branch" in columns:
         columns["branch"] = archive.masked(columns["branch"])
@@ -130,7 +130,7 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
 
 
 def note_root(archive: Archive, session: int, cwd: str) -> None:
-    """Note the folder to which the session's paths are relative: its worktree, else where it began."""
+    """Set the folder to which the session's paths are relative: its worktree, else its first folder."""
     root, worktree = archive.row("SELECT root, worktree FROM session WHERE id = ?", session)
     if root is None:
         inside = worktree is not None and f"{cwd}{os.sep}".startswith(f"{worktree}{os.sep}")
@@ -138,23 +138,25 @@ def note_root(archive: Archive, session: int, cwd: str) -> None:
 
 
 def root_at_worktree(archive: Archive, session: int) -> None:
-    """Where a session's paths are relative to is not known for one that came from elsewhere: its worktree."""
+    """Set the worktree as the root of a session without one, which came from another store."""
     archive.run("UPDATE session SET root = worktree WHERE id = ? AND root IS NULL AND worktree NOT NULL", session)
 
 
 def count_tool_calls(archive: Archive, session: int, added: int) -> None:
-    """Count the tool calls of a session."""
+    """Add to the number of a session's tool calls."""
     if added:
         archive.run("UPDATE session SET tool_calls = tool_calls + ? WHERE id = ?", added, session)
 
 
 def end_session(archive: Archive, session: int, now: int, reason: str) -> None:
-    """Note that the client ended a session, and why."""
+    """Record that the client ended a session, and the reason."""
     archive.run("UPDATE session SET ended_at = ?, end_reason = ? WHERE id = ?", now, archive.masked(reason), session)
 
 
 def cleared_by(archive: Archive, pid: int | None) -> str | None:
-    """The session that the same client process left by /clear just before, to which a new one is the successor."""
+    """Return the session that the same client process left last by /clear, which is a new session's predecessor; or
+    None.
+    """
     if pid is None:
         return None
     return archive.value(
@@ -163,7 +165,9 @@ def cleared_by(archive: Archive, pid: int | None) -> str | None:
 
 
 def session_of_same_client(archive: Archive, session_id: str) -> str:
-    """The session that the client is in which began this one: another one after /clear or /resume, in one process."""
+    """Return the current session of the client that began this one. It differs after /clear or /resume in one
+    process.
+    """
     row = archive.row(
         "SELECT other.session_id FROM session JOIN session AS other ON other.pid = session.pid "
         "AND other.seen_at >= session.seen_at AND coalesce(other.ended_at, 0) < other.seen_at "
@@ -174,7 +178,7 @@ def session_of_same_client(archive: Archive, session_id: str) -> str:
 
 
 def transcripts_of(archive: Archive, session_id: str) -> list[str]:
-    """The files of a session's own transcript; it is another one after the project's folder was moved."""
+    """Return the paths of a session's own transcripts. It has another one after the project's folder was moved."""
     return archive.column(
         "SELECT path FROM transcript JOIN session ON session.id = session WHERE session_id = ? AND agent IS NULL",
         session_id,
@@ -182,13 +186,13 @@ def transcripts_of(archive: Archive, session_id: str) -> list[str]:
 
 
 def read_cursor(archive: Archive, path: str) -> Cursor | None:
-    """How far a transcript was read, or None if it was never seen."""
+    """Return the read position of a transcript, or None if it was never read."""
     row = archive.row("SELECT path, session, agent, offset, inode, turn FROM transcript WHERE path = ?", path)
     return None if row is None else Cursor(*row)
 
 
 def move_cursor(archive: Archive, cursor: Cursor) -> None:
-    """Remember how far a transcript was read."""
+    """Store the read position of a transcript."""
     archive.run(
         "INSERT OR REPLACE INTO transcript VALUES (?, ?, ?, ?, ?, ?)",
         cursor.path,
@@ -201,7 +205,7 @@ def move_cursor(archive: Archive, cursor: Cursor) -> None:
 
 
 def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]:
-    """The transcripts of the sessions that were alive last, each with its session id, the newest first."""
+    """Return the transcripts of the most recently active sessions, each with its session id, the newest first."""
     rows = archive.rows(
         "SELECT path, session, agent, offset, inode, turn, session_id FROM "
         "(SELECT id, session_id, seen_at FROM session ORDER BY seen_at DESC LIMIT ?) AS recent "
@@ -212,19 +216,19 @@ def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]
 
 
 def read_work(archive: Archive, session: int) -> dict[str, Any]:
-    """What a session works on, as `change_work` left it."""
+    """Return the work of a session, as `change_work` stored it."""
     row = archive.row("SELECT work FROM session WHERE id = ?", session)
     return parse_json(row[0]) if row and row[0] else {}
 
 
 def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:
-    """Change what a session works on; other fields stay."""
+    """Change fields of a session's work. Other fields stay."""
     work = archive.masked({**read_work(archive, session), **changes})
     archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
 
 
 def working_sessions(archive: Archive, worktree: str, since: int) -> list[WorkingSession]:
-    """The sessions of a worktree that were seen since then and have not ended, the newest first."""
+    """Return the sessions of a worktree that were active since then and have not ended, the newest first."""
     rows = archive.rows(
         "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
         "WHERE worktree = ? AND seen_at >= ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",

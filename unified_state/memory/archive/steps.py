@@ -1,4 +1,4 @@
-"""Steps and turns: how the archive stores them, how they are read, and the queues of work on them."""
+"""Steps and turns: their storage, the queries for them, and the queues of work on them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
-_RECENT_TURNS = 20  # in which something that just happened is looked for
+_RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
 def readable(step: Step) -> str:
-    """What is searched of a step, and shown of it; of a tool call its name and the texts of its input."""
+    """Return the text of a step for search and display; for a tool call its name and the texts of its input."""
     if step.kind != TOOL_CALL:
         return step.text
     try:
         given = strings_of(parse_json(step.text))
-    except (ValueError, RecursionError):  # its bytes were changed on the disk, or are nested without end
+    except (ValueError, RecursionError):  # the disk changed its bytes, or it is nested too deep
         given = step.text
     return f"{escape_surrogates(step.tool or '')}\n{given}"
 
 
 def searchable(step: Step) -> str:
-    """What the index holds of a step."""
+    """Return the text of a step for the full-text index."""
     return index_text(readable(step))
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
-    """When the newest entry of a session itself was written, by the client's clock; None if it has none."""
+    """Return the time of a session's own newest entry, by the client's clock; None if it has none."""
     return archive.value(
         "SELECT max(at) FROM step WHERE turn = "
         "(SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id DESC LIMIT 1)",
@@ -46,7 +46,7 @@ def last_entry_at(archive: Archive, session: int) -> int | None:
 
 
 def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: int) -> list[tuple[int, str]]:
-    """When and what: the steps of a session, of one of the kinds, that were written since then, in its last turns."""
+    """Return time and text of a session's steps of some kinds that were written since then, in its last turns."""
     numbers = [KIND_NUMBERS[kind] for kind in kinds]
     rows = archive.rows(
         "SELECT step.at, body FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
@@ -69,24 +69,24 @@ _SELECT_STEPS = (
 )
 
 
-# Where a step stands in its transcript: an output that was archived before its entry behind the step before that.
+# The position of a step in its transcript. An output archived before its entry follows the step before that entry.
 _PLACE = "coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 0.5, step.id)"
 
 
 def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
-    """The steps of a turn in order, each with its number."""
+    """Return the steps of a turn in order, each with its number."""
     rows = archive.rows(_SELECT_STEPS + f"turn = ? ORDER BY {_PLACE}, step.id", turn)
     return [_numbered_step(row) for row in rows]
 
 
 def find_step(archive: Archive, number: int) -> Step | None:
-    """One step by its number; None where there is none, or where it was forgotten."""
+    """Return one step by its number; None if it does not exist or was forgotten."""
     row = archive.row(_SELECT_STEPS + "step.id = ?", number)
     return None if row is None else _numbered_step(row)[1]
 
 
 def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[int]:
-    """The numbers of a session's own newest steps of a kind, the newest first."""
+    """Return the numbers of a session's own newest steps of a kind, the newest first."""
     return archive.column(
         "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.agent IS NULL "
         "AND kind = ? ORDER BY step.id DESC LIMIT ?",
@@ -105,7 +105,7 @@ class Placed(Record):
 
 
 def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
-    """Those of the steps that there are, with their sessions, in the order of their numbers."""
+    """Return the existing steps with their sessions, by their numbers, in order."""
     rows = archive.rows(
         _SELECT_STEPS.replace(" FROM", ", session.id, session_id FROM").replace(
             "WHERE", "JOIN session ON session.id = turn.session WHERE"
@@ -116,7 +116,7 @@ def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
 
 
 def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:
-    """The tool call that a result answers, in one of the session's last turns."""
+    """Return the tool call that a result belongs to, in one of the session's last turns, or None."""
     for turn in archive.rows("SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?", session, _RECENT_TURNS):
         row = archive.row(
             _SELECT_STEPS + "turn = ? AND tool_use_id = ? AND kind = ?", turn[0], tool_use_id, KIND_NUMBERS[TOOL_CALL]
@@ -127,8 +127,8 @@ def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | N
 
 
 def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator[Step]:
-    """The tool calls and texts of the same session or subagent among the `limit` steps of the archive before this one,
-    the newest first.
+    """Yield the tool calls and texts of the same session or subagent among the `limit` steps of the archive before this
+    one, the newest first.
     """
     row = archive.row(
         "SELECT coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 1, step.id), session, agent "
@@ -147,7 +147,9 @@ def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator
 
 
 def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
-    """The newest turns of a session, newest first, also those it shares with the session it was forked from."""
+    """Return the newest turns of a session, newest first, including those shared with the session it was forked
+    from.
+    """
     return archive.column(
         "SELECT id FROM (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2) "
         "UNION SELECT turn FROM step WHERE id IN "
@@ -159,7 +161,7 @@ def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
 
 
 def step_numbers(archive: Archive, session: int) -> list[int]:
-    """The numbers of all steps that a session holds, its own and those it shares, in order."""
+    """Return the numbers of all steps of a session, its own and the shared ones, in order."""
     rows = archive.rows(
         "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?1 AND kind NOT NULL "
         "UNION SELECT step FROM step_copy JOIN step ON step.id = step WHERE step_copy.session = ?1 AND kind NOT NULL "
@@ -178,24 +180,24 @@ def step_numbers(archive: Archive, session: int) -> list[int]:
 
 
 def turn_of_step(archive: Archive, number: int) -> int:
-    """The turn that a step belongs to."""
+    """Return the turn of a step."""
     return int(archive.row("SELECT turn FROM step WHERE id = ?", number)[0])
 
 
 def uuids_of_turns_with(archive: Archive, numbers: Sequence[int]) -> set[str]:
-    """The uuids of all entries in the turns of some steps."""
+    """Return the uuids of all entries in the turns of some steps."""
     turns = {turn_of_step(archive, number) for number in numbers}
     rows = (archive.rows("SELECT DISTINCT uuid FROM step WHERE turn = ?", turn) for turn in turns)
     return {uuid_text(uuid) for found in rows for (uuid,) in found}
 
 
 def uuid_of_step(archive: Archive, number: int) -> str:
-    """The transcript entry that a step belongs to."""
+    """Return the uuid of a step's transcript entry."""
     return uuid_text(archive.row("SELECT uuid FROM step WHERE id = ?", number)[0])
 
 
 def sessions_of_step(archive: Archive, number: int) -> list[int]:
-    """The numbers of the sessions that hold a step, or held it before it was forgotten."""
+    """Return the numbers of the sessions that have a step, or had it before it was forgotten."""
     return archive.column(
         "SELECT session FROM step JOIN turn ON turn.id = step.turn WHERE step.id = ?1 "
         "UNION SELECT session FROM step_copy WHERE step = ?1",
@@ -212,7 +214,7 @@ def _numbered_step(row: Any) -> tuple[int, Step]:
 
 
 def uuid_key(uuid: str) -> str | bytes:
-    """A uuid as it is stored: its 16 bytes; the text itself where it is not a UUID in its usual form."""
+    """Return a uuid in its stored form: 16 bytes, or the text itself if it is not a UUID in the usual form."""
     if len(uuid) == 36 and uuid[8] == uuid[13] == uuid[18] == uuid[23] == "-":  # noqa: PLR2004
         try:
             key = bytes.fromhex(uuid.replace("-", ""))
@@ -224,7 +226,7 @@ def uuid_key(uuid: str) -> str | bytes:
 
 
 def uuid_text(key: str | bytes) -> str:
-    """A stored uuid in its usual form."""
+    """Return a stored uuid in its usual form."""
     if isinstance(key, str):
         return key
     digits = key.hex()
@@ -251,17 +253,17 @@ def unqueue_steps(archive: Archive, session: int, steps: Sequence[int]) -> None:
 
 
 def index_later(archive: Archive, number: int) -> None:
-    """Leave the text of a new step to the next who has time for it."""
+    """Queue a new step for the full-text index."""
     archive.run("INSERT INTO unindexed VALUES (?)", number)
 
 
 def is_any_unindexed(archive: Archive) -> bool:
-    """Whether the text of any step is missing in the index."""
+    """Return whether the index lacks the text of any step."""
     return archive.row("SELECT 1 FROM unindexed LIMIT 1") is not None
 
 
 def index_left(archive: Archive, most: int = -1) -> None:
-    """Bring into the index whatever was left to be done, or so many of the newest steps. Call it in a transaction."""
+    """Index the queued steps, at most the `most` newest ones. Call it in a transaction."""
     newest = "SELECT step FROM (SELECT step FROM unindexed ORDER BY step DESC LIMIT ?) ORDER BY step"
     for number in archive.column(newest, most):
         step = find_step(archive, number)
@@ -271,5 +273,5 @@ def index_left(archive: Archive, most: int = -1) -> None:
 
 
 def was_unindexed(archive: Archive, number: int) -> bool:
-    """Take a step off the queue; return whether the index lacked its text."""
+    """Remove a step from the queue, and return whether the index lacked its text."""
     return archive.run("DELETE FROM unindexed WHERE step = ?", number) > 0

@@ -1,8 +1,8 @@
-"""The columns of the archive that hold text of the user's, and how that text is taken away or replaced.
+"""The columns of the archive that hold the user's text, and the statements that delete or replace that text.
 
-`forget`, `prune`, `scan --fix` and tombstones all go by the one table below, so a new column is entered here once. A
-test fails until it is. No foreign key does this: a forgotten step keeps its row without content, so that neither its
-transcript entry nor its ref comes back, and SQLite adds no ON DELETE CASCADE without rebuilding a table.
+`forget`, `prune`, `scan --fix` and tombstones all use the one table below, so a new column is entered once, here. A
+test fails until it is. Foreign keys cannot do this: a forgotten step keeps its row without content, so that neither its
+transcript entry nor its ref comes back, and SQLite cannot add ON DELETE CASCADE without rebuilding a table.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
 
-FORGOTTEN = "[forgotten]"  # stands for a summary, so that its transcript cannot bring it back
+FORGOTTEN = "[forgotten]"  # replaces a summary, so that its transcript cannot restore it
 
 
 class TextColumns(Record):
-    """Columns of a table, and how their text goes.
+    """Columns of a table, and the deletion of their text.
 
-    `owners` says what the rows belong to: for each kind of owner the condition on a row, where ?1 is the owner's key.
-    Forgetting the owner deletes the rows, or assigns `left` where that is not empty; forgetting a session spares rows
-    whose time, `at`, is later. Rows with a `label` are also found, replaced and forgotten one by one by their `key`:
-    `forget --text` and `scan` read the first column of those, and label and key together name them.
+    `owners` maps each kind of owner to the SQL condition on a row, in which ?1 is the owner's key. If the owner is
+    forgotten, the rows are deleted, or `left` is assigned if it is not empty. Forgetting a session spares rows whose
+    time `at` is later. Rows with a `label` are also found, replaced and forgotten one by one by their `key`: `forget
+    --text` and `scan` read their first column, and label and key form their name.
     """
 
     table: str
@@ -42,14 +42,14 @@ class TextColumns(Record):
     is_json: bool = False
 
     def forget(self, condition: str) -> str:
-        """Return the statement that takes away the text of the rows that meet a condition."""
+        """Return the SQL statement that deletes the text of the rows that meet a condition."""
         change = f"UPDATE {self.table} SET {self.left}" if self.left else f"DELETE FROM {self.table}"
         return f"{change} WHERE {condition}"
 
 
 _NO_STEP = "kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL"
 _NO_SUMMARY, _NO_BODY = f"summary = '{FORGOTTEN}'", f"body = '{FORGOTTEN}'"
-_NEWEST_STEP = (  # what a session works on may come from any step that it holds
+_NEWEST_STEP = (  # the work of a session may come from any of its steps
     "max((SELECT coalesce(max(step.at), 0) FROM turn JOIN step ON step.turn = turn.id "
     "WHERE turn.session = session.id AND kind NOT NULL), (SELECT coalesce(max(step.at), 0) FROM step_copy "
     "JOIN step ON step.id = step_copy.step WHERE step_copy.session = session.id AND kind NOT NULL))"
@@ -77,7 +77,7 @@ TEXT_COLUMNS = (
     TextColumns("restore", ("body",), {}, _NO_BODY, label="restore ", key="nonce", is_packed=True),
     CARRIED,
     TextColumns("saved", ("git",), {}, "git = '{}'", label="git in ", key="state_path", is_json=True),
-    TextColumns("working_set", ("name", "data"), {}),  # rebuilt from the steps that the session still has
+    TextColumns("working_set", ("name", "data"), {}),  # rebuilt from the remaining steps of the session
     TextColumns("failing", ("root", "tool", "call"), {ITEM: "item = ?1"}),
     TextColumns("item_link", (), {ITEM: "(from_uuid = ?1 OR to_uuid = ?1)"}),
     TextColumns("item_alias", (), {ITEM: "uuid = ?1"}),
@@ -86,7 +86,7 @@ TEXT_COLUMNS = (
 
 
 def forget_texts(archive: Archive, what: str, key: int | str, until: int | None = None) -> None:
-    """Take away all text that belongs to a step, an item, a compaction or a session (up to a time)."""
+    """Delete all text that belongs to a step, an item, a compaction or a session (up to a time)."""
     for texts in TEXT_COLUMNS:
         if what in texts.owners and until is None:
             archive.run(texts.forget(texts.owners[what]), key)
@@ -95,7 +95,7 @@ def forget_texts(archive: Archive, what: str, key: int | str, until: int | None 
 
 
 def forget_session_texts(archive: Archive, session: int, at: int) -> None:
-    """Take away what is known of a session up to a time, beside its steps and summaries.
+    """Delete the text of a session up to a time, except its steps and summaries.
 
     Its steps from before that time are not archived again.
     """
@@ -104,12 +104,12 @@ def forget_session_texts(archive: Archive, session: int, at: int) -> None:
 
 
 def forget_restores(archive: Archive, since: int) -> None:
-    """Take away what sessions were given back since a time: it may quote whatever was archived by then."""
+    """Delete the texts restored to sessions since a time, because they may quote anything archived by then."""
     archive.run("UPDATE restore SET body = ? WHERE at >= ?", FORGOTTEN, since)
 
 
 def forget_step(archive: Archive, number: int) -> None:
-    """Take the content of a step out of the archive and its index."""
+    """Delete the content of a step from the archive and its index."""
     row = archive.row("SELECT kind, tool, body FROM step WHERE id = ? AND kind NOT NULL", number)
     if row is not None:
         kind, tool, body = row
@@ -119,7 +119,7 @@ def forget_step(archive: Archive, number: int) -> None:
 
 
 def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
-    """Replace the text of a step in the archive and in its index; a vector of the old text goes."""
+    """Replace the text of a step in the archive and in its index. A vector of the old text is deleted."""
     _take_out_of_index(archive, number, step)
     if not step.text.startswith(DATA_URL):
         changed = searchable(step.replace(text=text))
@@ -129,15 +129,15 @@ def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
 
 
 def _take_out_of_index(archive: Archive, number: int, step: Step) -> None:
-    """Delete a step from the index, which has no texts of its own: it breaks if it deletes what it does not hold."""
+    """Delete a step from the index. The index has no content of its own, and deleting a missing row corrupts it."""
     if not was_unindexed(archive, number) and not step.text.startswith(DATA_URL):
         delete = "INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)"
         archive.run(delete, number, searchable(step))
 
 
 def tidy(archive: Archive) -> None:
-    """Make deleted text leave every byte: remove files made of deleted vectors, merge the index, rewrite the archive
-    without its free pages.
+    """Delete all remains of deleted text: remove files derived from deleted vectors, merge the index, rewrite the
+    archive without its free pages.
     """
     from unified_state.memory.archive.derived_file import remove_stale
 
@@ -147,7 +147,9 @@ def tidy(archive: Archive) -> None:
 
 
 class FreeText(Record):
-    """One text that is neither a step nor an item: a note, a summary, a session's work … `name` is for people."""
+    """A text that is neither a step nor an item, such as a note, a summary or a session's work. `name` is for
+    display.
+    """
 
     of: TextColumns
     key: Any
@@ -156,17 +158,17 @@ class FreeText(Record):
 
     @property
     def is_json(self) -> bool:
-        """Whether the text is JSON, and has to stay so."""
+        """Whether the text is JSON, so that its replacement must be JSON too."""
         return self.of.is_json
 
     @property
     def is_summary(self) -> bool:
-        """Whether it is the client's summary of a compaction."""
+        """Whether the text is the client's summary of a compaction."""
         return self.of is SUMMARIES
 
     @property
     def record(self) -> tuple[str, str] | None:
-        """The kind and key of the record of history that the text is a part of; None where it is part of none."""
+        """The kind and key of the history record that contains the text, or None."""
         if self.is_summary:
             return COMPACTION, str(self.key)
         what, _, key = str(self.key).partition(" ")
@@ -184,11 +186,11 @@ def free_texts(archive: Archive) -> list[FreeText]:
 
 
 def replace_free_text(archive: Archive, found: FreeText, text: str) -> None:
-    """Put another text in its place."""
+    """Replace a free text."""
     replace = f"UPDATE {found.of.table} SET {found.of.columns[0]} = ? WHERE {found.of.key} = ?"
     archive.run(replace, pack(text) if found.of.is_packed else text, found.key)
 
 
 def forget_free_text(archive: Archive, found: FreeText) -> None:
-    """Take it away for good."""
+    """Delete a free text."""
     archive.run(found.of.forget(f"{found.of.key} = ?"), found.key)

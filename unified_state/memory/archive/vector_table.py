@@ -1,6 +1,6 @@
-"""The vectors of steps, one per step and model, for a search by meaning.
+"""The vectors of steps, one per step and model, for semantic search.
 
-Vectors are made outside the hooks, so any step may be without one. A stored vector has its model's dimensions and unit
+Vectors are computed outside the hooks, so any step may lack one. A stored vector has its model's dimensions and unit
 length, and belongs to a step with text: it is deleted with that text (`text_columns`).
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
 _LARGEST = (1 << 63) - 1
-_REMOVED_AT_ONCE = 2_000  # vectors: a hook that writes meanwhile waits for these at most
+_REMOVED_AT_ONCE = 2_000  # vectors per statement: a hook waits for at most one statement
 
 
 class Last(Record):
-    """The last vector that was read: its own number, and a mark that tells it from another vector with that number, as
-    in an archive restored from a backup.
+    """The last vector that was read: its number, and a checksum that detects another vector with that number, as in an
+    archive restored from a backup.
     """
 
     number: int
@@ -33,7 +33,7 @@ class Last(Record):
 
 
 class VectorModel(Record):
-    """A model as the archive knows it. Its stamp changes whenever one of its vectors is deleted or changed."""
+    """A model in the archive. Its stamp changes whenever one of its vectors is deleted or changed."""
 
     number: int
     dimensions: int
@@ -41,7 +41,7 @@ class VectorModel(Record):
 
 
 class VectorCount(Record):
-    """How many steps have a vector of a model, in one version of it."""
+    """The number of steps that have a vector of one version of a model."""
 
     model: str
     version: str
@@ -49,12 +49,14 @@ class VectorCount(Record):
 
 
 def full_name(name: str, version: str) -> str:
-    """Return the name of a model for stores without versions: vectors of two versions are never compared."""
+    """Return the name of a model for stores without versions, so that vectors of two versions are never compared."""
     return f"{name} {version}"
 
 
 def model_number(archive: Archive, name: str, version: str, dimensions: int) -> int:
-    """Return the number of a model in this archive, after adding it. Raises UsageError for other dimensions."""
+    """Return the number of a model in this archive, which is added if it is new. Raises UsageError for other
+    dimensions.
+    """
     insert = "INSERT INTO vector_model (name, version, dimensions) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     archive.run(insert, name, version, dimensions)
     number, known = archive.row("SELECT id, dimensions FROM vector_model WHERE name = ? AND version = ?", name, version)
@@ -65,7 +67,7 @@ def model_number(archive: Archive, name: str, version: str, dimensions: int) -> 
 
 
 def find_model(archive: Archive, name: str, version: str) -> int | None:
-    """Return the number of a model that has vectors here; None where there is none."""
+    """Return the number of a model that has vectors here, or None."""
     has_vectors = "EXISTS (SELECT 1 FROM vector WHERE model = vector_model.id)"
     return archive.value(f"SELECT id FROM vector_model WHERE name = ? AND version = ? AND {has_vectors}", name, version)
 
@@ -80,9 +82,9 @@ def read_model(archive: Archive, model: int) -> VectorModel:
 
 
 def add_vectors(archive: Archive, model: int, vectors: Iterable[tuple[int, bytes]]) -> int:
-    """Store the vectors of steps, and return how many were new.
+    """Store the vectors of steps, and return the number of new ones.
 
-    A step that has one keeps it. A step without text gets none: it may have been forgotten while its vector was made.
+    A step that has one keeps it. A step without text gets none, because it may have been forgotten since.
     """
     insert = (
         "INSERT INTO vector (step, model, embedding) SELECT id, ?, ? FROM step WHERE id = ? AND kind NOT NULL "
@@ -94,7 +96,7 @@ def add_vectors(archive: Archive, model: int, vectors: Iterable[tuple[int, bytes
 def steps_without(archive: Archive, model: int, limit: int, before: int = _LARGEST) -> list[tuple[int, str]]:
     """Return the newest steps before a number that lack a vector, each with its text to embed, the newest first.
 
-    To go through all of them, call it again with the number of the last one.
+    For the next page, call it again with the number of the last one.
     """
     found: list[tuple[int, str]] = []
     while len(found) < limit:
@@ -113,7 +115,7 @@ def steps_without(archive: Archive, model: int, limit: int, before: int = _LARGE
 
 
 def text_to_embed(archive: Archive, step: int) -> str:
-    """Return the beginning of a step's text, of which its vector is made; empty for a forgotten step and an image."""
+    """Return the start of a step's text, from which its vector is computed; "" for a forgotten step and an image."""
     found = find_step(archive, step)
     text = readable(found)[:EMBEDDED_CHARACTERS] if found else ""
     return text if text.strip() and not text.startswith(DATA_URL) else ""
@@ -126,7 +128,7 @@ def read_vectors(archive: Archive, model: int, steps: Sequence[int]) -> dict[int
 
 
 def vectors_at(archive: Archive, model: int, numbers: Sequence[int]) -> list[tuple[int, int, bytes]]:
-    """Return the vectors with these numbers of their own, as far as there are any, as `vectors_after` does."""
+    """Return the existing vectors with these numbers, in the form of `vectors_after`."""
     chosen = f"id IN ({', '.join(map(str, numbers))}) AND model = ?"
     return archive.rows(f"SELECT id, step, embedding FROM vector WHERE {chosen}", model)
 
@@ -138,30 +140,30 @@ def vectors_after(archive: Archive, model: int, last: int, limit: int) -> list[t
 
 
 def last_vector(archive: Archive, model: int, number: int) -> Last:
-    """Return the vector with a number as the last one that was read."""
+    """Return the `Last` of the vector with a number."""
     found = vectors_at(archive, model, [number])
     return Last(number, crc32(b"".join(b"%d %b" % (step, embedding) for _, step, embedding in found)))
 
 
 def count_vectors(archive: Archive, model: int) -> int:
-    """Return how many steps have a vector of the model."""
+    """Return the number of steps that have a vector of the model."""
     return int(archive.row("SELECT count(*) FROM vector WHERE model = ?", model)[0])
 
 
 def count_embeddable(archive: Archive) -> int:
-    """Return how many steps have a text."""
+    """Return the number of steps with text."""
     return int(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0])
 
 
 def vector_counts(archive: Archive) -> tuple[VectorCount, ...]:
-    """Return how many vectors there are of each model."""
+    """Return the number of vectors of each model."""
     query = "SELECT name, version, count(*) FROM vector JOIN vector_model ON vector_model.id = model GROUP BY model"
     return tuple(VectorCount(*row) for row in archive.rows(query))
 
 
 def drop_vectors(archive: Archive, name: str, *, but: int = 0) -> int:
-    """Delete the vectors of a model in all its versions, but for one version; return how many there were."""
-    # Read from the index of steps and models alone: looking through the vectors takes seconds.
+    """Delete the vectors of all versions of a model except one, and return their number."""
+    # Reads only the index of steps and models, because a scan of the vectors takes seconds.
     query = (
         "SELECT step, id FROM vector WHERE step >= ?3 "
         "AND model IN (SELECT id FROM vector_model WHERE name = ?1 AND id != ?2) ORDER BY step LIMIT ?4"

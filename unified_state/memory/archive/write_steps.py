@@ -1,8 +1,8 @@
-"""Writing steps into the archive, and taking them out.
+"""Inserts steps into the archive.
 
-A step is stored once, by the uuid of its transcript entry and its position there; when the transcript of another
-session holds it too (a fork, a resumed session in a new file), that session gets a copy mark. Storing the same entry
-again changes nothing, so a killed hook can always begin anew at the last offset.
+A step is stored once, by the uuid of its transcript entry and its position there. If the transcript of another session
+has it too (a fork, a resumed session in a new file), that session gets a copy mark. Storing the same entry again
+changes nothing, so a retry after a killed hook can always start from the last cursor.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 _INSERT = f"INSERT INTO step (id, turn, {STEP_COLUMNS}) VALUES (?, ?{', ?' * len(STEP_FIELDS)})"
-_AT_ONCE = 500  # steps that are indexed beside new ones: somebody may wait
+_AT_ONCE = 500  # queued steps indexed with each write, for which a hook may wait
 
 
 class StepWriter:
-    """Adds the steps of one session within one transaction; knows the open turn, the number of the last step, and how
-    many steps were new.
+    """Adds the steps of one session within one transaction. It tracks the open turn, the number of the last step, and
+    the number of new steps.
     """
 
     def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
@@ -51,8 +51,9 @@ class StepWriter:
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
     def add(self, step: Step, body: str | bytes) -> bool:
-        """Add one step with its packed text; one that is there already is only marked as this session's too. Whether
-        the session has it now and had not before.
+        """Add one step with its packed text, and return whether it is new to the session.
+
+        A step that is already archived is only marked as shared with this session.
         """
         if self._forgotten_at is not None and step.at <= self._forgotten_at:
             return False
@@ -78,8 +79,9 @@ class StepWriter:
         return True
 
     def _meet(self, step: Step, key: str | bytes) -> bool | None:
-        """Move an output that was archived before its entry into the entry's place. Return whether it is still there (a
-        forgotten one stays forgotten), None if it is not the output of this entry.
+        """Move an output that was archived before its entry to the position of the entry.
+
+        Return whether it still exists (a forgotten one stays forgotten), or None if it is not the output of this entry.
         """
         if step.tool_use_id not in self._awaited:
             return None
@@ -100,7 +102,7 @@ class StepWriter:
                 from unified_state.memory.archive.text_columns import replace_text  # where the client added something
 
                 replace_text(self._archive, number, step.replace(text=archived), text)
-        # At last: a server that has the step under its first name is told of the new one, and of the text with it.
+        # Last, so that a server which has the step under its first uuid gets the new uuid together with the text.
         self._run(
             "UPDATE step SET turn = ?, uuid = ?, block = ?, at = ? WHERE id = ?",
             (self.turn, key, step.block, step.at, number),
@@ -116,14 +118,15 @@ class StepWriter:
         return int(owner)
 
     def _open_turn(self, step: Step) -> None:
-        """Begin a turn: at a prompt, or where a session goes on in a turn that it was forked from."""
+        """Start a turn: at a prompt, or if a session continues a turn that it was forked from."""
         self.turn = self._after_last("turn")
         self._is_own_turn = True
         self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
 
     def _add_known(self, number: int, turn: int, kind: int | None) -> bool:
-        """Go on in the turn of a step that is archived already, and mark the step as this session's too. A forgotten
-        step leaves nothing but its mark.
+        """Continue in the turn of a step that is already archived, and mark the step as shared with this session.
+
+        Return whether the mark is new. A forgotten step does not count.
         """
         self.last = number
         self.turn = turn
@@ -131,16 +134,16 @@ class StepWriter:
         if self._is_own_turn:
             return False
         self._run("INSERT OR IGNORE INTO step_copy VALUES (?, ?)", (self._session, number))
-        (marked,) = self._run("SELECT changes()").fetchone()  # `Archive.run` says why not `rowcount`
+        (marked,) = self._run("SELECT changes()").fetchone()  # `Archive.run` explains why not `rowcount`
         return bool(marked) and kind is not None
 
 
 def awaited_outputs(archive: Archive, session: int) -> dict[str, tuple[int, int]]:
-    """The outputs whose entries were not met yet: by their calls, the step, and the length of the short form."""
+    """Return the outputs whose entries were not read yet: step and length of the short form, by tool call."""
     rows = archive.rows("SELECT tool_use_id, step, shown FROM shortened WHERE session = ? AND awaited = 1", session)
     return {tool_use_id: (step, shown) for tool_use_id, step, shown in rows}
 
 
 def mark_met(archive: Archive, step: int, before: int) -> None:
-    """The entry of an output was met, behind another step: none other is awaited."""
+    """Record that the entry of an output was read, after another step."""
     archive.run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", before, step)

@@ -1,4 +1,6 @@
-"""Masking with the user's own key: the same secret always gets the same tag, and nobody else can compute it."""
+"""Masking with the user's own key. The same secret always gets the same tag, which cannot be computed without the
+key.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _TAG_DIGITS = 8
 
 
 class Masker:
-    """Masks texts and JSON values. The key lies in the data folder and is made when the first secret is met."""
+    """Masks texts and JSON values. The key is in the data folder and is created for the first secret."""
 
     def __init__(self, data_dir: str, *, enabled: bool = True) -> None:
         self._path = os.path.join(data_dir, KEY_FILE)
@@ -27,7 +29,7 @@ class Masker:
         self._key = b""
 
     def text(self, text: str) -> str:
-        """The text with its secrets masked; the same object where there are none."""
+        """Return the text with its secrets masked; the same object if it has none."""
         if not self._enabled:
             return text
         from unified_state.memory.secrets.rules.mask import mask_text, needs_masking  # not where a hook writes nothing
@@ -35,13 +37,13 @@ class Masker:
         return mask_text(text, self.tag) if needs_masking(text) else text
 
     def typed(self, text: str) -> str:
-        """What the user typed, without secrets and what is marked as private."""
+        """Return a text that the user typed, without secrets and parts marked as private."""
         from unified_state.memory.secrets.rules.mask import hide_private
 
         return self.text(hide_private(text))
 
     def json(self, text: str) -> str:
-        """A JSON text with the secrets in its strings masked; the same object where there are none."""
+        """Return a JSON text with the secrets in its strings masked; the same object if it has none."""
         from unified_state.memory.secrets.rules.mask import mask_value, needs_masking
 
         if not self._enabled or not needs_masking(text):
@@ -51,7 +53,9 @@ class Masker:
         return text if masked == value else dump_json(masked)
 
     def step(self, step: Step) -> Step:
-        """The step without secrets and what the user marked as private: in its text and in the name of its tool."""
+        """Return the step with secrets masked in its text and in the name of its tool, and without parts marked as
+        private.
+        """
         if step.kind == TOOL_CALL:
             text = self.json(step.text)
         else:  # a notice may quote the user: a slash command's arguments, also inside its text
@@ -60,20 +64,20 @@ class Masker:
         return step if text is step.text and tool is step.tool else step.replace(text=text, tool=tool)
 
     def tag(self, secret: str) -> str:
-        """Keyed HMAC tag that replaces a secret."""
+        """Return the keyed HMAC tag that replaces a secret. Raises StorageError if the key cannot be stored."""
         import hmac  # 5 ms, only where a secret was found
 
         return hmac.digest(self._load_key(), secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:_TAG_DIGITS]
 
     def seal(self, text: str) -> str:
-        """Signature of a text by this machine. Its key differs from that of the tags, which are shown."""
+        """Return the signature of a text by this machine. Its key differs from that of the tags, which are public."""
         import hmac
 
         key = hmac.digest(self._load_key(), b"seal", "sha256")
         return hmac.digest(key, text.encode(), "sha256").hex()
 
     def ensure_key(self) -> None:
-        """Make the key, where there is none yet."""
+        """Create the key if there is none. Raises StorageError."""
         self._load_key()
 
     def _load_key(self) -> bytes:
@@ -86,7 +90,7 @@ class Masker:
         return self._key
 
     def _read_key(self) -> bytes:
-        """The key; nothing where there is none, or none any more: a full disk leaves an empty file."""
+        """Return the key; b"" if there is none, or if a full disk left an empty file."""
         try:
             with open(self._path, "rb") as file:
                 key = file.read(_KEY_BYTES)

@@ -1,1 +1,1 @@
-"""The state file itself: its format, its versions, what of it can be used."""
+"""The state file: its format, its versions, and a tolerant reader."""

@@ -1,8 +1,8 @@
-"""Adoption: what somebody else wrote into the state file enters the ledger as proposed, never as a fact.
+"""Adoption: entries that others wrote into the state file enter the ledger as proposals, never as facts.
 
-A person may have edited the file; a repository may bring one along; the file may be older than the archive (an earlier
-version's, or the archive was lost). Nothing that is absent from the file is deleted. Only a file that is byte for byte
-what we wrote last is trusted: from that one, items are taken over as they were where the archive does not know them.
+A user may have edited the file, a repository may contain one, or the file may be older than the archive (written by an
+earlier version, or the archive was lost). An entry that is missing in the file is not deleted. Only a file that is byte
+for byte our last version is trusted: items that the archive lacks are then restored with their status and origin.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ if TYPE_CHECKING:
 
 
 def adopt(archive: Archive, content: StateContent, now: int) -> int:
-    """Take what the ledger does not know from a state file, whose secrets are masked, into it; the number of items that
-    are new.
+    """Insert the unknown entries of a state file into the ledger, and return the number of new items.
 
-    An entry that shows a known item otherwise is a proposal to change that item, and is linked to it.
+    The secrets of the content must be masked already. An entry that differs from the item with its id becomes a
+    proposal to change that item, and is linked to it.
     """
     if not content.json or (content.is_ours and _is_known(archive, content.json)):
         return 0
     with archive.transaction():
         known = {item.alias: item for item in list_items(archive)}
-        keeps_aliases = not known  # a new archive counts on where the older file ended
+        keeps_aliases = not known  # a new archive continues the numbers of the older file
         adopted = 0
         for entry in read_entries(content.json, now):
             present = known.get(entry.alias)
@@ -78,13 +78,13 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
 
 
 def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only_ours: bool = False) -> int:
-    """Take what an archive that has just begun does not know from the state file that was written last, of this
-    worktree if it has one; the number of items that are new. With `only_ours` nothing that somebody else wrote.
+    """Insert the items of the last written state file into a new archive, and return their number.
 
-    Raises UnifiedStateError where the file cannot be read.
+    This worktree's file is used if it has one. With `only_ours` a file that others changed is ignored. Raises
+    UnifiedStateError if the file cannot be read.
     """
     if _waits(place):
-        return 0  # what is merged later is nobody else's, though the archive does not know it yet
+        return 0  # its entries may come from a journal that is merged later, and are not by others
     content = _newest_content(place)
     if content is None or content.json is None or (only_ours and not content.is_ours):
         return 0
@@ -102,9 +102,7 @@ def _waits(place: Place) -> bool:
 
 
 def items_in_file(place: Place) -> list[LedgerItem]:
-    """The items that the state file shows, for as long as the archive cannot be used; none where the file is not as we
-    wrote it.
-    """
+    """Return the items of the state file, for use while the archive is unavailable; none if others changed the file."""
     try:
         content = _newest_content(place)
     except (UnifiedStateError, OSError):
@@ -127,7 +125,7 @@ def _as_told(entry: StateEntry) -> LedgerItem:
 
 
 def _newest_content(place: Place) -> StateContent | None:
-    """What the state file of this worktree says; where it has none, that of another one, if it is as we wrote it."""
+    """Return the content of this worktree's state file; without one, that of another worktree if it is unchanged."""
     if os.path.lexists(place.state_path):
         return StateFile(place.state_path, place.digest_path).load()
     if not os.path.isdir(place.folder):
@@ -141,14 +139,15 @@ def _newest_content(place: Place) -> StateContent | None:
 
 
 def _is_known(archive: Archive, state: dict[str, Any]) -> bool:
-    """Whether the ledger knows every entry of the file: otherwise the archive was lost, and the file knows more."""
+    """Return whether the ledger has every entry of the file. If not, the archive was lost and the file has more."""
     known = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
     return all(archive.row(known, str(entry.get("id"))) for _, entry in raw_entries(state))
 
 
 def _shows(entry: StateEntry, item: LedgerItem) -> bool:
-    """Whether all that an entry says is what the file shows of an item, so that nobody changed it. A file that is older
-    than the item may show it as still in force.
+    """Return whether an entry is as the file shows the item, so that it was not edited.
+
+    A file that is older than the item may show it as still active.
     """
     shown = disk_value(short_form(item))
     return (
@@ -182,7 +181,7 @@ def _item(archive: Archive, entry: StateEntry, now: int, *, trusted: bool, keeps
 
 
 def adopt_notes(archive: Archive, state: dict[str, Any], now: int) -> None:
-    """Take over the highlights and pending actions of a state file."""
+    """Insert the highlights and pending actions of a state file."""
     summaries = state.get("summaries")
     for field, kind in (("contextHighlights", "highlight"), ("pendingActions", "action")):
         texts = summaries.get(field) if isinstance(summaries, dict) else None

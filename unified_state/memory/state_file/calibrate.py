@@ -1,8 +1,8 @@
-"""Calibration: how many tokens the client's model makes of what o200k counts as one.
+"""Calibration: the number of tokens of the client's model per o200k token.
 
-The API reports with every answer how large the conversation was. Between two answers it grew by what stands between
-them in the transcript, so the growth over the o200k count of that text is the factor; the median over a session's large
-steps is steady (1.2 to 1.35 on sessions of Claude 4.x).
+The API reports the size of the conversation with every answer. Between two answers it grows by the text between them in
+the transcript, so growth divided by the o200k count of that text is the factor. The median over a session's large steps
+is steady (1.2 to 1.35 on sessions of Claude 4.x).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
 
-_AGAIN_AFTER = 7 * 86_400_000  # milliseconds; a user may change the model
-_BYTES = 2_000_000  # of the transcript's end
-_LARGE = 2_000  # characters; in smaller steps the client's own framing blurs the factor
+_AGAIN_AFTER = 7 * 86_400_000  # milliseconds; the user may switch models
+_BYTES = 2_000_000  # read from the end of the transcript
+_LARGE = 2_000  # characters; in smaller steps the client's own framing distorts the factor
 _FEWEST_SAMPLES, _MOST_SAMPLES = 5, 40
 _LOWEST, _HIGHEST = 1.0, 2.0
 
 
 class _Step(Record):
-    """What stands between two answers of the API: its text, and by how many tokens the conversation grew."""
+    """The text between two answers of the API, and the tokens by which the conversation grew."""
 
     text: str
     growth: int
 
 
 def calibrate(archive: Archive, now: int) -> None:
-    """Calibrate from the newest transcript, if that was not done lately and the transcript tells enough."""
+    """Calibrate from the newest transcript, unless that was done recently or the transcript has too few large steps."""
     done_at = calibrated_at(archive)
     paths = [cursor.path for cursor, _ in recent_transcripts(archive, 1) if cursor.agent is None]
     if (done_at is not None and now - done_at < _AGAIN_AFTER) or not paths or not os.path.exists(paths[0]):
@@ -49,7 +49,7 @@ def calibrate(archive: Archive, now: int) -> None:
 
 
 def measure(path: str) -> float | None:
-    """The factor that a transcript shows; None where it has too few large steps."""
+    """Return the factor measured on a transcript; None if it has too few large steps."""
     steps = [step for step in _steps(path) if len(step.text) >= _LARGE and step.growth > 0][-_MOST_SAMPLES:]
     if len(steps) < _FEWEST_SAMPLES:
         return None
@@ -59,9 +59,7 @@ def measure(path: str) -> float | None:
 
 
 def _steps(path: str) -> Iterator[_Step]:
-    """The steps at the end of a transcript. Where the conversation shrank it was compacted, and the count begins
-    anew.
-    """
+    """Yield the steps at the end of a transcript. A negative growth shows a compaction."""
     size_before, message_before = None, None
     texts: list[str] = []
     for _, line in read_lines(path, max(0, os.path.getsize(path) - _BYTES)):

@@ -1,10 +1,11 @@
-"""Paging out: when the state file grows over its budget, items leave it; the ledger keeps them, `recall` finds them.
+"""Paging out: when the state file exceeds its budget, items leave it. They stay in the ledger, where `recall` finds
+them.
 
 Blocking constraints, irreversible decisions, high-priority open questions and the newest errors always stay. Superseded
-decisions and resolved questions leave first. Between them the more important and the newer items stay longer.
+decisions and resolved questions leave first. Among the others the more important and the newer items stay longer.
 
-Counting tokens exactly takes a moment (tiktoken has to load), so it is done only when a proved upper bound says that
-the file could be too large; a count is kept with its item and made once.
+An exact token count is slow (tiktoken has to load). So it runs only when a proved upper bound shows that the file could
+be too large, and each count is stored with its item.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     Counter = Callable[[Sequence[str]], list[int]]
 
-_CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k, for sizes that nobody has counted yet
+_CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k; for items without a count
 _SCALE, _SCALED_AT = "token_scale", "token_scale_at"  # tokens of the client's model per o200k token
 NEWEST_ERRORS = 3
 _LEAVES_FIRST, _WAITS, _MINOR, _USUAL, _MUST_STAY = range(5)
@@ -37,7 +38,7 @@ _LEAVES_FIRST, _WAITS, _MINOR, _USUAL, _MUST_STAY = range(5)
 def page_out(
     archive: Archive, items: list[LedgerItem], settings: Settings, count_tokens: Counter, now: int
 ) -> list[LedgerItem]:
-    """The items that stay in the file; those that leave are marked so in the ledger."""
+    """Return the items that stay in the file, and mark the others in the ledger as paged out."""
     scale = token_scale(archive)
     if sum(map(_at_most, items)) * scale <= settings.budget_max:
         return items
@@ -53,7 +54,7 @@ def page_out(
 
 
 def estimated_tokens(archive: Archive, items: list[LedgerItem]) -> int:
-    """The size of items in the state file in tokens of the client's model: as counted, else a good guess."""
+    """Return the size of items in the state file in tokens of the client's model: counted, else estimated."""
     return round(sum(map(_estimate, items)) * token_scale(archive))
 
 
@@ -82,15 +83,15 @@ def _entry(item: LedgerItem) -> str:
 def leaving(
     items: Sequence[LedgerItem], sizes: Mapping[str, int], total: int, target: int, most: int
 ) -> list[LedgerItem]:
-    """The items that leave a file of `total` tokens: none up to `most`, else as many as bring it down to `target`.
+    """Return the items that leave a file of `total` tokens: none up to `most`, else enough to reach `target`.
 
-    `sizes` are tokens by UUID. The items come in the order of their age, the oldest first.
+    `sizes` are tokens by UUID. The items are sorted by age, the oldest first.
     """
     if total <= most:
         return []
     newest_errors = [item.uuid for item in items if _is_open_error(item)][-NEWEST_ERRORS:]
     leave = []
-    for item in sorted(items, key=lambda item: _importance(item, newest_errors)):  # stable: older ones first
+    for item in sorted(items, key=lambda item: _importance(item, newest_errors)):  # stable sort: older ones first
         if total <= target or _importance(item, newest_errors) == _MUST_STAY:
             break
         leave.append(item)
@@ -99,7 +100,7 @@ def leaving(
 
 
 def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
-    """`healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
+    """Return `healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
     return "healthy" if tokens <= target else "warning" if tokens <= most else "over_budget"
 
 

@@ -1,6 +1,6 @@
-"""What can be used of a state file that anybody may have written; and what a newer version wrote into it, kept.
+"""A tolerant reader of state files, which any program may have written. It preserves fields of newer versions.
 
-Nothing here raises, whatever the file holds.
+No function here raises, whatever the file holds.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
     Section = TypeVar("Section", bound=Record)
 
 _INFINITY = float("inf")
-SETTLED = ("superseded", "resolved")  # it asks nothing of anybody any more, whoever says so
+SETTLED = ("superseded", "resolved")  # harmless in a file by others: such an item has no effect any more
 _IN_FORCE, _PROPOSED, _RESOLVED = "active", "proposed", "resolved"
 _CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
 LONGEST = 20_000  # characters of one adopted text
-_HIGHEST_NUMBER = 1_000_000  # an alias above it was not counted up to
+_HIGHEST_NUMBER = 1_000_000  # larger numbers do not come from our counter
 
 
 def read_section(kind: type[Section], value: object) -> Section:
-    """A section of the file: the fields that hold what they should, and the defaults of the others."""
+    """Return a section of the file, with the defaults for missing fields and for values of another type."""
     given = value if isinstance(value, dict) else {}
-    types = kind.__annotations__  # texts, since the record modules put evaluation off
+    types = kind.__annotations__  # strings, since the record modules postpone evaluation
     fields = {name: given.get(disk) for name, disk in kind.disk_names.items() if _fits(types[name], given.get(disk))}
     return kind(**{name: tuple(field) if isinstance(field, list) else field for name, field in fields.items()})
 
 
 def last_save(present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
-    """When, why and with which git state a file says that it was saved last; now where it does not."""
+    """Return time, trigger and git state of the last save that a file records; the current time if it has none."""
     timestamp, trigger = present.get("timestamp"), present.get("trigger")
     return (
         timestamp if isinstance(timestamp, str) and timestamp else to_text(now),
@@ -57,7 +57,7 @@ def last_save(present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
 
 
 def keep_unknown(record: Section, present: object) -> Section:
-    """The record with the fields of its present version that this version does not know, and so each record in it."""
+    """Return the record with the unknown fields of its present version on disk, in nested records too."""
     if not isinstance(present, dict):
         return record
     kept: dict[str, Any] = {}
@@ -73,8 +73,8 @@ def keep_unknown(record: Section, present: object) -> Section:
 
 
 def drop_texts(state: dict[str, Any], leaves: Callable[[str], bool]) -> None:
-    """Take out of a file's JSON every text of which `leaves` says so, and every field with such a name."""
-    waiting: list[Any] = [state]  # not by recursion: JSON may be nested deeper than Python likes to go
+    """Remove every text for which `leaves` is true from a file's JSON, and every field with such a name."""
+    waiting: list[Any] = [state]  # no recursion: JSON may be nested deeper than Python's recursion limit
     while waiting:
         container = waiting.pop()
         if isinstance(container, dict):
@@ -116,8 +116,9 @@ def _fits(annotation: str, value: object) -> bool:
 
 
 class StateEntry(Record):
-    """An entry of a state file that somebody else may have written. `said` holds what can be used of its body;
-    `timestamp` is its own, where it has one.
+    """An entry of a state file, which another program may have written.
+
+    `said` has the valid fields of its body. `timestamp` is the entry's own time, or None.
     """
 
     kind: str
@@ -130,7 +131,7 @@ class StateEntry(Record):
 
 
 def raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects in the sections of a file, each with its kind."""
+    """Yield the objects in the sections of a file, each with its kind."""
     for section, kind in STATE_SECTIONS.items():
         entries = state.get(section)
         for entry in entries if isinstance(entries, list) else []:
@@ -139,7 +140,9 @@ def raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def read_entries(state: dict[str, Any], now: int) -> Iterator[StateEntry]:
-    """The entries that say something. One without a time of its own counts as of now, and none is from the future."""
+    """Yield the entries with a main text. An entry without a time gets the current one, and no time is in the
+    future.
+    """
     for kind, raw in raw_entries(state):
         main = raw.get(MAIN_FIELDS[kind])
         if isinstance(main, str) and main.strip():
@@ -147,7 +150,7 @@ def read_entries(state: dict[str, Any], now: int) -> Iterator[StateEntry]:
 
 
 def alias_number(alias: object) -> int:
-    """The number of an alias such as D7; 0 for anything else."""
+    """Return the number of an alias such as D7; 0 for anything else."""
     digits = alias[1:] if isinstance(alias, str) else ""
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else 0  # noqa: PLR2004
     return number if number <= _HIGHEST_NUMBER else 0

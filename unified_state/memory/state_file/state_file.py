@@ -1,11 +1,11 @@
-"""The state file: JSON for people and programs, written whole, one entry a line.
+"""The state file: JSON for people and programs, always written whole, with one entry per line.
 
-`StateFile.update` is the only way to write it: lock a sidecar, load, change, write. The digest of what we wrote last
-lies in the repository's data folder, as `sha256sum` writes it, so that we know when somebody else changed the file, and
-where all files are that we ever wrote. A file that cannot be read is set aside.
+`StateFile.update` is the only way to write it: lock a sidecar, load, change, write. The digest of our last version is
+in the repository's data folder, in the format of `sha256sum`. It shows whether another program changed the file, and it
+records the paths of all state files that we ever wrote. A file that cannot be parsed is set aside.
 
-A file of an earlier version is brought to this one in small steps: 1.0.0 had no structured sections, 2.0.0 called the
-work item `sd`.
+A file of an earlier version is migrated in small steps: 1.0.0 had no structured sections, 2.0.0 called the work item
+`sd`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 _SECTIONS_OF_2 = ("decisions", "constraints", "openQuestions", "evidenceLedger")
-_LONGEST_NUMBER = 9  # digits; no version has more
-_DEEPEST = 100  # levels of nesting; far below what Python can write
+_LONGEST_NUMBER = 9  # digits; every version has fewer
+_DEEPEST = 100  # levels of nesting; far below Python's limit
 _DIGITS = 64  # of a SHA-256
 DIGEST_ENDING = ".sha256"
 
 
 class StateContent(Record):
-    """What a state file held: its JSON in today's shape (None: no file), and whether it is as we wrote it."""
+    """The content of a state file: its JSON in the current shape (None without a file), and whether it is as we wrote
+    it.
+    """
 
     json: dict[str, Any] | None
     is_ours: bool
@@ -45,7 +47,7 @@ class StateContent(Record):
 
 
 class StateFile:
-    """The state file of one worktree. `digest_path` is where the digest of our last version lies."""
+    """The state file of one worktree. `digest_path` is the file with the digest of our last version."""
 
     def __init__(self, path: str, digest_path: str, *, seconds: float = 30.0) -> None:
         self.path = path
@@ -53,7 +55,7 @@ class StateFile:
         self._seconds = seconds
 
     def load(self) -> StateContent:
-        """What the file holds now. Raises DamagedFileError or NewerVersionError."""
+        """Return the content of the file. Raises DamagedFileError, NewerVersionError or StorageError."""
         raw = self._read()
         if raw is None:
             return StateContent(json=None, is_ours=True)
@@ -66,7 +68,10 @@ class StateFile:
         return StateContent(json=state, is_ours=_digest(raw) == _known_digest(self._digest_path))
 
     def update(self, change: Callable[[StateContent], State]) -> State:
-        """Write what `change` makes of the file's content, under the file's lock; a damaged file is set aside first."""
+        """Write the state that `change` returns for the file's content, and return it.
+
+        The file is locked meanwhile. A damaged file is set aside first.
+        """
         with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
             try:
                 content = self.load()
@@ -77,12 +82,14 @@ class StateFile:
             return state
 
     def rename(self, names: Mapping[tuple[str, str], str]) -> None:
-        """Give entries other ids, found by the id and the time that they have. What somebody else wrote stays so."""
+        """Give entries other ids, found by their present id and time. A file changed by others still counts as
+        changed.
+        """
         with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
             try:
                 content = self.load()
             except DamagedFileError:
-                return  # the next write sets it aside
+                return  # the next write sets the damaged file aside
             fields = content.json or {}
             entries = [entry for section in fields.values() if isinstance(section, list) for entry in section]
             for entry in (entry for entry in entries if isinstance(entry, dict)):
@@ -93,7 +100,7 @@ class StateFile:
                 write_atomically(self.path, _encode(fields))
 
     def trust(self, digest_path: str) -> None:
-        """Take the file for ours if it is as the digest says that lies elsewhere, where it was written last."""
+        """Treat the file as ours if it has the digest stored at another path, where it was written last."""
         with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
             raw = self._read()
             if raw is not None and _digest(raw) == _known_digest(digest_path):
@@ -135,7 +142,7 @@ class StateFile:
 
 
 def written_state_files(folder: str) -> list[str]:
-    """The state files whose digests lie in a folder: those of all worktrees, also of some that are gone by now."""
+    """Return the paths of all state files whose digests are in a folder, including those of removed worktrees."""
     paths = []
     for name in sorted(os.listdir(folder)):
         if name.endswith(DIGEST_ENDING):
@@ -162,7 +169,7 @@ def _depth(value: Any) -> int:
 
 
 def _encode(fields: dict[str, Any]) -> bytes:
-    """The file's bytes: an object with one section a line, and of a section one entry a line."""
+    """Return the file's bytes: an object with one section per line, and one entry of a section per line."""
     sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in fields.items()]
     return well_formed("{\n" + ",\n".join(sections) + "\n}\n").encode()
 
@@ -183,8 +190,9 @@ def _digest(raw: bytes) -> str:
 
 
 def migrate_state(state: Json, path: str) -> Json:
-    """The state in the shape of this version. Raises NewerVersionError for a newer major version, DamagedFileError
-    for none.
+    """Return the state in the shape of this version.
+
+    Raises NewerVersionError for a newer major version, DamagedFileError for a missing or invalid version.
     """
     version = state.get("version")
     first = version.split(".")[0] if isinstance(version, str) else ""
@@ -201,14 +209,16 @@ def migrate_state(state: Json, path: str) -> Json:
 
 
 def _from_1_to_2(state: Json) -> Json:
-    """2.0.0 added the four sections and the token metrics."""
+    """Version 2.0.0 added the four sections and the token metrics."""
     empty: Json = {section: [] for section in _SECTIONS_OF_2}
     return {**empty, "tokenMetrics": {}, **state, "version": "2.0.0"}
 
 
 def _from_2_to_3(state: Json) -> Json:
-    """3.0.0 calls the work item `workItem`, whatever ticket system it comes from, knows the trigger `precompact` alone,
-    and derives the key decisions from the decisions: where there are none, the key decisions are all there was.
+    """Migrate to version 3.0.0.
+
+    It calls the work item `workItem`, whatever ticket system it comes from, and has only the trigger `precompact`. It
+    derives the key decisions from the decisions, so key decisions become decisions if the file has no others.
     """
     migrated = {name: value for name, value in state.items() if name != "sd"}
     work_item = state.get("workItem") or state.get("sd")

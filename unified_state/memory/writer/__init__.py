@@ -1,1 +1,1 @@
-"""The writer: what is recorded enters the ledger, and the state file of each worktree follows."""
+"""The writer: records items in the ledger and updates the state file of each worktree."""

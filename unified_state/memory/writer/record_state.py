@@ -1,6 +1,6 @@
-"""Recording: an action changes the ledger, and the state file of the worktree follows.
+"""Recording: an action changes the ledger, and the state file of the worktree is updated.
 
-What `record` returns is durable. While the archive cannot be used, the action runs in a journal that stands in for it.
+The result of `record` is durable. While the archive cannot be used, the action runs in a journal instead.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 
 def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str | None) -> T:
-    """Return action(archive, now), and write the state file as the ledger is afterwards. `refs` name the items that the
-    action changes. A state file that cannot be written is reported, not raised: the ledger has the change already.
+    """Return action(archive, now), and update the state file. `refs` name the items that the action changes.
+
+    A failure to write the state file is reported, not raised, because the ledger already has the change.
     """
     done: list[T] = []
 
@@ -64,8 +65,9 @@ def add_item(
     supersedes: str | None = None,
     source: Source | None = None,
 ) -> Entry:
-    """Record an item, in place of the one it supersedes, and return its entry. `source` are the archived words that
-    say it.
+    """Record an item, which may supersede another one, and return its entry.
+
+    `source` is the archived passage that states it.
     """
     author = workspace.author()
     if source is not None:
@@ -94,14 +96,15 @@ def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
 
 
 def decide_proposal(workspace: Workspace, ref: str, *, accepted: bool) -> Entry:
-    """Make a proposal a fact, or dismiss it, and return its entry."""
+    """Accept or dismiss a proposal, and return its entry."""
     decide = accept if accepted else dismiss
     return short_form(record(workspace, lambda archive, now: decide(archive, ref, workspace.origin, now), ref))
 
 
 def lift_constraint(workspace: Workspace, ref: str) -> Entry:
-    """Lift a constraint and return its entry. Where only the table of enforced constraints knows it, end its
-    enforcement and raise NotFoundError.
+    """Lift a constraint and return its entry.
+
+    If only the table of enforced constraints has it, end its enforcement and raise NotFoundError.
     """
     author, masker = workspace.author(), workspace.masker
     try:
@@ -117,7 +120,7 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
 
 
 def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
-    """Change the given fields of what the session works on, and return the whole work item."""
+    """Change the given fields of the session's work item, and return the whole item."""
     masked = {
         name: workspace.masker.text(value) if isinstance(value, str) else value for name, value in changes.items()
     }
@@ -136,8 +139,9 @@ def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str,
 def save(
     workspace: Workspace, trigger: str, highlights: Sequence[str] = (), actions: Sequence[str] | None = None
 ) -> State:
-    """Save the state with git as it is now, and return it. Highlights are added; actions, if given, replace the open
-    ones.
+    """Save the state with the current git state, and return it.
+
+    `highlights` are added. `actions`, if given, replace the open ones.
     """
     from unified_state.memory.repository.git_library import read_git_with_gitpython
     from unified_state.memory.state_file.calibrate import calibrate
@@ -179,8 +183,8 @@ def _note(
 
 
 def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> State:
-    """Write the state file as the ledger is now, and return the state. Texts of others that `leaves` selects leave the
-    file.
+    """Update the state file from the ledger, and return the state. Texts of others that `leaves` selects are
+    removed.
     """
     return _use(workspace, lambda here, archive: refresh_state(archive, here, current_time(), leaves, _count_tokens))
 
@@ -192,7 +196,7 @@ def existing_state_files(workspace: Workspace) -> list[str]:
 
 
 def refresh_worktrees(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> None:
-    """Refresh the state files of all worktrees. One that cannot be written is reported."""
+    """Refresh the state files of all worktrees. A failure to write one is reported."""
     for path in existing_state_files(workspace):
         try:
             owner = workspace if path == workspace.place.state_path else _owner(path, workspace)
@@ -213,8 +217,10 @@ def _use(
     refs: Sequence[str | None] = (),
     done: Sequence[T] = (),
 ) -> T:
-    """Return action(workspace, archive), or the last of `done` where the archive failed after it was done. Where the
-    archive cannot be used, run the action in a journal and report that.
+    """Return action(workspace, archive).
+
+    If the archive fails after the action was done, return the last of `done`. If the archive cannot be used, run the
+    action in a journal and report that.
     """
     try:
         return workspace.use(lambda archive: action(workspace, archive))
@@ -233,7 +239,7 @@ def _use_journal(
     refs: Sequence[str | None],
     error: UnifiedStateError,
 ) -> T:
-    """Run the action in a journal. Raises the archive's own error where no journal can be written either."""
+    """Run the action in a journal. If no journal can be written either, raise the archive's own error."""
     from unified_state.memory.workspace.carry_items import check_not_carried
 
     beside = workspace.stand_in(error.message)
@@ -246,7 +252,7 @@ def _use_journal(
         result = beside.use(use)
     except StorageError:
         raise error from None
-    why = "; ".join(filter(None, error.args))  # without the hint of what an earlier journal holds
+    why = "; ".join(filter(None, error.args))  # without the hint about an earlier journal
     workspace.report(f"{why}; it is kept in {beside.journal}, and joins the archive once that can be used")
     if "scope" in getattr(result, "body", ()):
         workspace.advise("it is enforced once the archive can be used")

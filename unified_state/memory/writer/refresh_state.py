@@ -1,8 +1,7 @@
 """The state file of a worktree, written from the ledger.
 
-The file is read under its lock, what others changed in it is adopted, and it is written anew. A crash before that
-leaves an older but whole file, which the next write brings up to date. The rules file, where the user asked for one,
-follows.
+The file is read under its lock, the changes by others are adopted, and it is rewritten. A crash before that leaves an
+older but complete file, which the next write updates. The rules file, if the user asked for one, is updated last.
 """
 
 from __future__ import annotations
@@ -54,11 +53,11 @@ _HIGHLIGHTS, _PENDING = 5, 20
 
 
 def check_version(place: Place) -> None:
-    """Raise NewerVersionError where a newer version wrote the state file: it could not show what is recorded now."""
+    """Raise NewerVersionError if a newer version wrote the state file, because this version could not update it."""
     try:
         _file(place).load()
     except (DamagedFileError, StorageError):
-        return  # the next write sets the file aside, or reports that it cannot be written
+        return  # the next write sets the file aside, or reports that it is read-only
 
 
 def save_state(
@@ -89,9 +88,10 @@ def refresh_state(
     leaves: Leaves | None = None,
     count_tokens: Counter | None = None,
 ) -> State:
-    """Write the state file as the ledger is now, and return the state. The save time and the git state stay, and so
-    does what others wrote into the file, but the texts that `leaves` selects. Without `count_tokens` (in hooks) no item
-    is paged out.
+    """Update the state file from the ledger, and return the state.
+
+    The save time and the git state stay, and so does content by others, except the texts that `leaves` selects. Without
+    `count_tokens` (in hooks) no item is paged out.
     """
     place = workspace.place
 
@@ -99,7 +99,7 @@ def refresh_state(
         if content.set_aside:
             workspace.report(f"the state file was damaged; it was set aside as {content.set_aside}")
         present = _usable(workspace, content, leaves)
-        if not (archive.meta("stands in") or workspace.waiting):  # records of a journal are no changes by others
+        if not (archive.meta("stands in") or workspace.waiting):  # records of a journal are not changes by others
             adopt(archive, content.replace(json=present), now)
         state = _state(archive, workspace, now, present, count_tokens)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
@@ -112,7 +112,7 @@ def refresh_state(
     try:
         if is_wanted(place):
             write_rules_file(archive, place, workspace.settings, now)
-    except UnifiedStateError as error:  # the ledger has everything already
+    except UnifiedStateError as error:  # the ledger already has everything
         workspace.report(str(error))
     return state
 
@@ -122,8 +122,9 @@ def _file(place: Place) -> StateFile:
 
 
 def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) -> dict[str, Any]:
-    """Return the file's JSON. Secrets are masked where others wrote it, and where texts have to leave, since the rules
-    of today may find more secrets than those of then.
+    """Return the file's JSON, with secrets masked if others wrote it or if texts have to leave.
+
+    In the latter case even our own file is masked, because newer rules may find more secrets.
     """
     usable: dict[str, Any] = content.json or {}
     if not content.is_ours or leaves is not None:
@@ -169,7 +170,7 @@ def _state(
 
 
 def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
-    """Return when, why and with which git state the file was saved last; as the file says where we never saved it."""
+    """Return time, trigger and git state of the last save. They come from the file if this archive never saved it."""
     saved = archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", place.state_path)
     if saved is None:
         return last_save(present, now)

@@ -1,1 +1,1 @@
-"""The tables of the archive: numbered migrations, and the checks that they are whole."""
+"""The tables of the archive: numbered migrations, and integrity checks."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-# Where an item comes from: its words in the archive (packed like a body) and their SHA-256; the rule that captured it
-# (NULL where somebody recorded it), and the key of what was captured, so that it is captured once; the compaction whose
-# summary named it; the versions of its files when it was recorded, as JSON.
+# The source of an item: its quote (packed like a body) and the SHA-256 of it; the rule that captured it (NULL for a
+# recorded one) and the key of the captured event, so that it is captured once; the compaction whose summary named it;
+# the versions of its files when it was recorded, as JSON.
 SOURCES = """
 ALTER TABLE item ADD COLUMN quote;
 ALTER TABLE item ADD COLUMN quote_hash TEXT;
@@ -72,8 +72,8 @@ ALTER TABLE note ADD COLUMN state TEXT;
 """
 
 
-# A constraint that comes, goes or changes, by whatever way, takes the stamp away; who compiles the table anew sets one,
-# which stands in the table too. Empty: there is no table, and none is needed.
+# Every change of a constraint deletes the stamp. The process that compiles the table sets a new one, which the table
+# has too. An empty stamp means that no table exists and none is needed.
 ENFORCEMENT = """
 CREATE TABLE enforcement (
     changed INTEGER NOT NULL,     -- how often a constraint changed

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
     from unified_state.lib.stdlib import Connection
 
-# Errors of SQLite and its Python module for damaged bytes: the module decodes messages that quote them.
+# Errors of SQLite and its Python module for damaged bytes. The module decodes messages that quote them.
 UNREADABLE_ERRORS = (DatabaseError, UnicodeDecodeError, OverflowError, MemoryError)
-_PROBLEMS = 10_000  # that are read: more than there are rewinds
-# SQLite 3.40 says so of any row: it takes the wrong column where a key without row ids is not the first columns.
+_PROBLEMS = 10_000  # problems that are read: more than there are rewinds
+# SQLite 3.40 reports this for any row: it checks the wrong column if the key of a table without row ids is not its
+# first columns.
 _NO_PROBLEM = "NULL value in rewind.after_at"
 _READ_ONLY = 8
-_STEPS = 10_000  # of SQLite's machine between two looks at the clock
+_STEPS = 10_000  # SQLite VM instructions between two checks of the clock
 _SQL_TYPES = dict.fromkeys(("INTEGER", "REAL"), "'integer', 'real', 'null'") | {"TEXT": "'text', 'null'"}
 _PYTHON_TYPES: dict[str, Any] = {"INTEGER": (int, float), "REAL": (int, float), "TEXT": str}
 _JSON: dict[str, dict[str, type]] = {
@@ -36,13 +37,14 @@ _JSON: dict[str, dict[str, type]] = {
     "saved": {"git": dict},
     "survival": {"restored": list},
 }
-_BROKEN = "\ufffd"  # what stands for bytes that are no text
+_BROKEN = "\ufffd"  # the replacement for invalid UTF-8
 
 
 def problem_in(path: str, seconds: float | None = None) -> str | None:
-    """Return what is wrong with the archive, in a few words, or None. A missing file is whole: it will be created.
+    """Return a problem with the archive in a few words, or None. A missing file is no problem, since it will be
+    created.
 
-    Raises TimeoutError where the check takes longer than `seconds`, DatabaseError where another process locks the file.
+    Raises TimeoutError if the check takes longer than `seconds`, DatabaseError if another process locks the file.
     """
     if not os.path.exists(path):
         return None
@@ -77,7 +79,7 @@ def _header_problem(connection: Connection, path: str) -> str | None:
         return f"its texts are said to be {encoding}"
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if not 0 < version <= len(MIGRATIONS):
-        return None if version > 0 else f"its version is {version}"  # a newer one is refused where it is opened
+        return None if version > 0 else f"its version is {version}"  # opening a newer one raises an error
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
@@ -170,7 +172,8 @@ def _value_problem(connection: Connection, expected: Connection) -> str | None:
         if wrong and connection.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)} LIMIT 1").fetchone():
             return f"a value of {table} has another type than its column"
         names = [name for name, _ in columns]
-        for row in connection.execute(f"SELECT {', '.join(names)} FROM {table}"):  # each text is decoded, or that fails
+        # decodes each text, which fails for invalid UTF-8
+        for row in connection.execute(f"SELECT {', '.join(names)} FROM {table}"):
             if table in _JSON and without_broken_json(table, names, row) != row:
                 return f"a value of {table} is no JSON any more"
     return None

@@ -1,4 +1,4 @@
-"""Which repository an archive belongs to, by what it says itself: the file in our place may be another one's."""
+"""The repository that an archive belongs to, as the archive records it. The file at our path may be another one's."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ if TYPE_CHECKING:
 
 
 def check_owner(archive: Archive, repository: str) -> None:
-    """Raises ArchiveUnavailableError where the archive belongs to another repository: the user may have put it there,
-    so they are asked, and nothing is written into it. An archive that names no repository gets the name of this one.
+    """Raise ArchiveUnavailableError if the archive belongs to another repository.
+
+    The user may have put it there, so they are asked, and nothing is written into it. An archive without an owner is
+    assigned to this repository.
     """
     owner = archive.meta(OWNER)
     if owner is None:
         patience = archive.row("PRAGMA busy_timeout")[0]
-        archive.run("PRAGMA busy_timeout = 0")  # a reader does not wait for a writer; the next use names the owner
+        archive.run("PRAGMA busy_timeout = 0")  # a reader does not wait for a writer; the next use sets the owner
         try:
             set_owner(archive, repository)
         except DatabaseError:
-            return  # it cannot be written now; whoever records something fails for the same reason and says it
+            return  # the archive is read-only now; the next write reports the same error
         finally:
             archive.run(f"PRAGMA busy_timeout = {patience}")
     elif owner != repository:
@@ -34,5 +36,5 @@ def check_owner(archive: Archive, repository: str) -> None:
 
 
 def set_owner(archive: Archive, repository: str) -> None:
-    """Make the archive that of a repository."""
+    """Set the repository that the archive belongs to."""
     archive.set_meta(OWNER, repository)

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.lib.stdlib import Connection
 
-APPLICATION_ID = 0x75737461  # "usta", so that `file` and people can tell what this database is
+APPLICATION_ID = 0x75737461  # "usta", by which `file` and people recognize the database
 
 _FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.lib.stdlib import Connection
 
-# The words that the ledger writes into these columns of an item. Items of other stores may have others.
+# The values that the ledger writes into these columns of an item. Items of other stores may have others.
 _WORDS = {
     "kind": tuple(ALIAS_LETTERS),
     "status": STATUSES,
@@ -18,13 +18,13 @@ _WORDS = {
 
 
 def ledger_problem(connection: Connection) -> str | None:
-    """Return what is wrong with the table of items and its indexes, or None."""
+    """Return a problem with the table of items or its indexes, or None."""
     found = connection.execute("PRAGMA integrity_check('item')").fetchone()
     return words_problem(connection) if found is None or found[0] == "ok" else str(found[0])
 
 
 def words_problem(connection: Connection) -> str | None:
-    """Return which item has a kind, status or origin that the ledger does not know, or None."""
+    """Return the first item with an unknown kind, status or origin, as text, or None."""
     query = "SELECT '{0}', alias, {0} FROM item WHERE {1}"
     wrong = " UNION ALL ".join(query.format(name, unknown_word(name)) for name in _WORDS)
     row = connection.execute(f"{wrong} LIMIT 1").fetchone()
@@ -32,6 +32,6 @@ def words_problem(connection: Connection) -> str | None:
 
 
 def unknown_word(name: str) -> str:
-    """Return the condition (SQL) that an item has a word in this column which the ledger never writes."""
+    """Return the SQL condition that an item has a value in this column which the ledger never writes."""
     known = ", ".join(f"'{word}'" for word in _WORDS[name])
     return f"{name} NOT IN ({known}) AND uuid NOT IN (SELECT key FROM carried WHERE what = 'item')"

@@ -1,7 +1,8 @@
 """Triggers that queue for the servers of an archive every change except new steps.
 
-Steps only grow, so one number says up to where a server has them. The triggers are created when an archive first meets
-a server, so an archive without one pays nothing. They are no part of the archive's version: outdated ones are replaced.
+Steps are only appended, so one number records the steps that a server has. The triggers are created for an archive's
+first server, so an archive without one pays nothing. They are not part of the archive's version, and outdated ones are
+replaced.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
 
 
 def _note(what: str, key: str, source: str = "", *, is_gone: bool = False, is_changed: bool = False) -> str:
-    """Return the statement that queues something (its kind and key, as SQL) for the servers, or for those that a source
+    """Return the SQL statement that queues a record (its kind and key, as SQL) for all servers, or those that a source
     selects.
     """
     return (
@@ -33,8 +34,7 @@ _TOLD_OF_ITEMS = (
     "body", "status", "origin", "alias", "source_uuid", "files", "changed_at", "superseded_by", "quote", "file_hashes",
 )  # fmt: skip
 _DIFFERS = " OR ".join(f"new.{name} IS NOT old.{name}" for name in _TOLD_OF_ITEMS)
-# Of two versions of an item the server keeps the later one. Not all that changes one says when, and clocks are set
-# back.
+# Of two versions of an item the server uses the later one. Some changes do not set the time, and clocks are set back.
 _DATE_IT = (
     "UPDATE item SET changed_at = max(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
     "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', old.changed_at, '+0.001 seconds'), '')) "
@@ -49,7 +49,7 @@ _NOTE_CARRIED = (
         ", compaction WHERE new.what = 'compaction' AND compaction.id = new.key AND boundary_uuid NOT NULL",
     ),
 )
-# One back always, so that a batch which is on its way does not settle it.
+# Always one further back, so that a batch in transit does not settle it.
 _VECTOR_AGAIN = (
     "UPDATE outbox_vectors SET position = min(position, vector.id) - 1 FROM vector "
     "WHERE vector.step = old.id AND vector.model = outbox_vectors.model"
@@ -57,17 +57,17 @@ _VECTOR_AGAIN = (
 
 _TRIGGERS = {
     "forgotten": ("INSERT ON tombstone", _note("new.what", "new.key", is_gone=True)),
-    # What is carried of a record says when it was masked, and may be what was masked.
+    # The carried fields of a record have the time of its masking, and may be the masked ones.
     "carried_told": (f"INSERT ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
     "carried_told_again": (f"UPDATE OF fields ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
-    # An output that was archived before its transcript entry takes the entry's name when that is met.
+    # An output archived before its transcript entry gets the uuid of that entry later.
     "step_renamed": (
         "UPDATE OF uuid ON step WHEN new.uuid IS NOT old.uuid",
         _note("'step'", _STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
         _note("'step'", "old.id", _MAY_HAVE_IT),
         _VECTOR_AGAIN,
     ),
-    # The next vector may get the number of the last one.
+    # The next vector may get the number of the deleted one.
     "vector_gone": (
         "DELETE ON vector",
         "UPDATE outbox_vectors SET position = min(position, (SELECT coalesce(max(id), 0) FROM vector))",

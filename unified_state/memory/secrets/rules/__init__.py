@@ -1,1 +1,1 @@
-"""How secrets are recognised: formats, names, values."""
+"""Recognition of secrets by their format, name, position and value."""

@@ -1,7 +1,7 @@
-r"""Terminal control sequences in a text, such as colours: what it says without them.
+r"""Terminal control sequences in a text, such as colors, and the text without them.
 
-They are sought as they are (ESC, or the one character U+009B) and as programs write them in source and in JSON
-(`\033[32m`, `\x1b[32m`, `\e[32m`, `\u001b[32m`). Texts are bytes, a character each.
+They are found as bytes (ESC, or the single character U+009B) and in the notations of source code and JSON (`\033[32m`,
+`\x1b[32m`, `\e[32m`, `\u001b[32m`). Texts are bytes, one per character.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 ESCAPE = b"\x1b"
 CONTROL_INTRODUCER = b"\x9b"  # ESC and [ in one character
 
-# How a sequence begins, the character behind ESC left out; a text is asked for the shorter second form first.
+# The starts of a sequence. The second, shorter form without the character after the backslash is searched first.
 _WRITTEN = ((b"\\u001b", b"u001b"), (b"\\u001B", b"u001B"), (b"\\x1b", b"1b["), (b"\\x1B", b"1B["), (b"\\033", b"033["))
 _SHORT = b"\\e"
 _PARAMETERS = bytes(range(0x30, 0x40))
 _INTERMEDIATE = bytes(range(0x20, 0x30))
 _LONGEST = 64
-_BEFORE, _BEHIND = 160, 400  # characters that are looked at around a sequence
+_BEFORE, _BEHIND = 160, 400  # characters of context around a sequence
 
 
 def control_sequences(data: bytes) -> list[tuple[int, int]]:
-    """Where the sequences in a text begin and end, in order and apart from each other."""
+    """Return start and end of the sequences in a text, in order and without overlaps."""
     found: list[tuple[int, int]] = []
     if ESCAPE not in data and b"[" not in data and CONTROL_INTRODUCER not in data:
         return found
@@ -59,7 +59,7 @@ def _introduced(data: bytes, introducer: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _end(data: bytes, at: int, introducer: bytes) -> int:
-    """Where a sequence ends, 0 where it is none; ECMA-48 says of which characters it consists."""
+    """Return the end of a sequence, by the grammar of ECMA-48; 0 if it is none."""
     window = data[at : at + _LONGEST]
     if introducer == CONTROL_INTRODUCER or window[:1] == b"[":
         bracket = 0 if introducer == CONTROL_INTRODUCER else 1
@@ -74,7 +74,7 @@ def _end(data: bytes, at: int, introducer: bytes) -> int:
 
 
 def blanked(data: bytes, sequences: list[tuple[int, int]]) -> bytes:
-    """The text with a blank for each character of the sequences: of the same length."""
+    """Return the text, of the same length, with a blank for each character of the sequences."""
     text = bytearray(data)
     for start, end in sequences:
         text[start:end] = b" " * (end - start)
@@ -82,12 +82,12 @@ def blanked(data: bytes, sequences: list[tuple[int, int]]) -> bytes:
 
 
 class Shown:
-    """What a terminal shows around the sequences of a text, without them; and where in the text that stands."""
+    """The visible text around the sequences of a text, and a map from its positions to those in the whole text."""
 
     def __init__(self, data: bytes, sequences: list[tuple[int, int]]) -> None:
         parts: list[bytes] = []
-        self._starts: list[int] = []  # of each part, in what is shown
-        self._shifts: list[int] = []  # from there to where it stands in the text
+        self._starts: list[int] = []  # of each part, in the visible text
+        self._shifts: list[int] = []  # from there to its position in the whole text
         length = done = 0
         for (start, end), (following, _) in zip(sequences, [*sequences[1:], (len(data), 0)], strict=True):
             first = max(done, start - _BEFORE)
@@ -105,7 +105,7 @@ class Shown:
         self.text = b"".join(parts)
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where in the whole text a part of what is shown begins and ends."""
+        """Return start and end in the whole text of a part of the visible text."""
         return start + self._shift(start), end + self._shift(end - 1)
 
     def _shift(self, at: int) -> int:
@@ -117,5 +117,5 @@ class Shown:
 
 
 def _behind_blank(data: bytes, first: int, start: int) -> int:
-    """A place between words, so that no word is cut."""
+    """Return a position between words, so that no word is cut."""
     return next((at + 1 for at in range(first, start) if data[at] in b" \n\t"), start)

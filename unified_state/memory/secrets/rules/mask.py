@@ -1,8 +1,7 @@
-"""Secrets are masked before anything is written: tokens, keys, passwords become `[MASKED github-token 3fa9c1d2]`.
+"""Masking: tokens, keys and passwords are replaced by `[MASKED github-token 3fa9c1d2]` before a text is written.
 
-The mask says that it is one, names the kind, and carries a tag by which two secrets are told apart; it holds nothing
-that JSON would escape or that ends a quoted string. Invariant: a mask is never masked again and nothing outside the
-secrets changes, so masking twice gives what masking once gave.
+The mask names the kind and has a tag that distinguishes two secrets. It has no character that JSON would escape or that
+ends a quoted string. Invariant: a mask is never masked again and only secrets change, so masking is idempotent.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ _LONGEST_MASK = 80
 _ESCAPE = b"\x1b"
 _CONTROL_INTRODUCER = b"\x9b"
 _WRITTEN = (b"u001b[", b"u001B[", b"x1b[", b"x1B[", b"033[", b"e[")  # behind a backslash
-_MASKED = ""  # stands for the kind where a mask is already
+_MASKED = ""  # the kind of a span that is already a mask
 
 
 def needs_masking(text: str) -> bool:
-    """False only where neither the text nor, if it is JSON, any string in it holds a secret.
+    """Return False only if neither the text nor, if it is JSON, any string in it holds a secret.
 
-    Many texts joined by line ends are asked faster at once than one by one.
+    One call for many texts joined by newlines is faster than a call for each.
     """
     data = _as_bytes(text)
     if not _may_hold_sequences(data):
@@ -50,7 +49,7 @@ def _may_hold_secrets(data: bytes) -> bool:
 
 
 def _find_placed(data: bytes) -> list[Found]:
-    """The secrets that their place gives away. Few texts hold a word that has to stand in front of one."""
+    """Return the secrets recognized by their position. Few texts have the keywords that precede one."""
     has_option = any(part.startswith(OPTIONS) for part in data.split(b" -")[1:])
     if not (has_option or b"machine " in data or b"ENV" in data):
         return []
@@ -60,9 +59,9 @@ def _find_placed(data: bytes) -> list[Found]:
 
 
 def _may_hold_sequences(data: bytes) -> bool:
-    """Whether a terminal control sequence may begin in a text: few texts are searched further than here.
+    """Return whether a terminal control sequence may begin in a text. Few texts need the full search.
 
-    A text is split at its backslashes once, since a search for each way to write a sequence takes longer.
+    The text is split at its backslashes once, since a search for each notation takes longer.
     """
     if _ESCAPE in data or _CONTROL_INTRODUCER in data:
         return True
@@ -72,14 +71,16 @@ def _may_hold_sequences(data: bytes) -> bool:
 
 
 def _as_bytes(text: str) -> bytes:
-    """ASCII bytes, a character each. Only U+009B, with which a control sequence may begin, stays what it is."""
+    """Return a text as ASCII bytes, one per character. Only U+009B, which starts a control sequence, keeps its
+    value.
+    """
     if "\x9b" in text:
         return _CONTROL_INTRODUCER.join(part.encode("ascii", "replace") for part in text.split("\x9b"))
     return text.encode("ascii", "replace")
 
 
 def find_secrets(text: str) -> list[Found]:
-    """Where the secrets in the text begin and end, and their kinds: in order, apart from each other and from masks."""
+    """Return start, end and kind of the secrets in a text, in order. They overlap neither each other nor a mask."""
     if len(text) < _SHORTEST_TEXT:
         return []
     data = _as_bytes(text)
@@ -88,8 +89,10 @@ def find_secrets(text: str) -> list[Found]:
 
 
 def _find_everywhere(data: bytes) -> list[Found]:
-    """The secrets in a text; where it holds control sequences, those before a blank takes the place of each character
-    of them, and those that are whole where they are left out.
+    """Return the secrets in a text.
+
+    If it has control sequences, it is searched twice: with blanks in place of the sequences, and with the sequences
+    removed.
     """
     if not _may_hold_sequences(data):
         return _find_all(data)
@@ -110,16 +113,19 @@ def _find_all(data: bytes) -> list[Found]:
 
 
 def mask_text(text: str, tag: Callable[[str], str]) -> str:
-    """The text with its secrets masked, itself where there are none; `tag` gives the short keyed hash of a secret."""
+    """Return the text with its secrets masked; the same object if it has none. `tag` returns the keyed hash of a
+    secret.
+    """
     return _mask_found(text, find_secrets(text), tag)
 
 
 def mask_value(value: Any, tag: Callable[[str], str]) -> Any:
-    """The JSON value with the secrets in its texts and in the names of its fields masked, also those that only the name
-    of their field gives away.
+    """Return the JSON value with the secrets in its texts and field names masked.
+
+    Secrets recognized only by the name of their field are masked too.
     """
     top = [value]
-    waiting: list[Any] = [top]  # not by recursion: JSON may be nested deeper than Python likes to go
+    waiting: list[Any] = [top]  # no recursion: JSON may be nested deeper than Python's recursion limit
     while waiting:
         container = waiting.pop()
         for key, entry in list(container.items()) if isinstance(container, dict) else enumerate(container):
@@ -135,7 +141,7 @@ def mask_value(value: Any, tag: Callable[[str], str]) -> Any:
 
 
 def _mask_keys(fields: dict[str, Any], tag: Callable[[str], str]) -> None:
-    """Mask the secrets in the names of the fields, which keep their order."""
+    """Mask the secrets in the names of the fields, without changing their order."""
     masked = {name: mask_text(name, tag) for name in fields}
     if any(name != shown for name, shown in masked.items()):
         entries = [(masked.get(name, name), entry) for name, entry in fields.items()]
@@ -167,14 +173,17 @@ def _find_masks(data: bytes) -> Iterator[Found]:
         kind, _, rest = data[inside : inside + _LONGEST_MASK].partition(b" ")
         tag, closing, _ = rest.partition(b"]")
         if closing and kind.replace(b"-", b"").isalnum() and tag.isalnum():
-            dots = len(trailing(data[max(0, at - 8) : at], b"."))  # a token in front would have gone on behind them
+            # dots before the mask, over which a token in front would have extended
+            dots = len(trailing(data[max(0, at - 8) : at], b"."))
             yield at - dots, inside + len(kind) + len(tag) + 2, _MASKED
         at = data.find(MASK_OPENING, inside)
 
 
 def _disjoint(found: list[Found]) -> list[Found]:
-    """What overlaps becomes one, of the kind that begins first or reaches further; a mask takes what touches it along,
-    since that was no secret before the mask gave it a boundary.
+    """Return the spans with overlapping ones merged, without masks.
+
+    A merged span has the kind of the one that begins first or is longer. A mask absorbs the spans that touch it,
+    because these became secrets only through the boundary that the mask created.
     """
     groups: list[Found] = []
     for start, end, kind in sorted(found, key=lambda secret: (secret[0], -secret[1])):
@@ -195,7 +204,7 @@ HIDDEN = "[private: not kept]"
 
 
 def hide_private(text: str) -> str:
-    """The prompt without what stands between the tags; a tag that is never closed hides all that follows."""
+    """Return the prompt without the text between private tags. An unclosed tag hides the rest of the prompt."""
     folded = text.translate(_TO_LOWER)
     kept = []
     position = 0

@@ -1,8 +1,8 @@
-"""Secrets that are known by the name they are given: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `?sig=…`.
+"""Secrets recognized by the name of their variable or field: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `?sig=…`.
 
-Invariant: only literals are secrets. Code (a call, a variable, a type), placeholders and prose stay as they are: a
-memory of code is worth little with holes in it. So a quoted value, or one given to an upper-case name as in a shell or
-an `.env` file, is taken as it is, and any other only where it looks like a secret.
+Invariant: only literals are secrets. Code (a call, a variable, a type), placeholders and prose are not masked, because
+recorded code with holes is worth little. So a quoted value counts as a literal, and so does one assigned to an
+upper-case name as in a shell or an `.env` file. Any other value counts only if it looks like a secret.
 
 Texts are ASCII bytes, as `secret_tokens` explains.
 """
@@ -45,7 +45,7 @@ _LONGEST_VALUE = 4096
 _OPERATOR = SPACE + b"=>"
 _TYPE = DIGITS + UPPER + LOWER + b"_.|&<>[]? "
 _CODE = frozenset(b"([{*")
-_CODE_FOLLOWS = (b")", b",", b"(")  # it is an argument or a call
+_CODE_FOLLOWS = (b")", b",", b"(")  # the value is an argument or a call
 _SCHEMES = frozenset(b"bearer basic token apikey bot".split())
 _CREDENTIAL = DIGITS + UPPER + LOWER + b"-._~+/="  # token68 of RFC 9110
 
@@ -59,11 +59,11 @@ _BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
 
 
 def find_assigned(data: bytes) -> Iterator[Found]:
-    """The values in a text, given as ASCII bytes, that are secret by the names they are assigned to; not in order."""
-    begin = end = 0  # of the pairs of the last cookie header
+    """Yield the values in a text (ASCII bytes) that are secret by the names they are assigned to, in any order."""
+    begin = end = 0  # span of the pairs of the last cookie header
     for at, name, kind in find_names(data):
         if kind == COOKIE:
-            if not begin <= at < end:  # else it is one of those pairs; looking again would take quadratic time
+            if not begin <= at < end:  # else `at` is one of those pairs; parsing it again would take quadratic time
                 line = _cookie_line(data, at)
                 begin, end = at, at + line.rfind(b";")
                 yield from _cookies_in(line, at)
@@ -74,7 +74,7 @@ def find_assigned(data: bytes) -> Iterator[Found]:
 
 
 def find_in_field(name: bytes, value: bytes) -> list[Found]:
-    """The secrets in the value of a field of this name, of an object or a table."""
+    """Return the secrets in the value of an object's or table's field with this name."""
     name, kind = secret_name(name)
     if kind == COOKIE:
         return list(_cookies_in(_cookie_line(value, 0), 0))
@@ -104,14 +104,17 @@ def _is_quoted_secret(kind: str, name: bytes, value: bytes) -> bool:
     if not _may_be_secret(kind, value):
         return False
     if len(value.split()) > 1:
-        return kind == "password" and name.isupper()  # elsewhere it is a label or a message
+        return kind == "password" and name.isupper()  # otherwise it is a label or a message
     if kind in ("password", "secret") or name.isupper():
         return True
-    return not is_wordlike(value) and not value.strip(_CREDENTIAL + b":!@$%&")  # else a pattern, a colour, …
+    return not is_wordlike(value) and not value.strip(_CREDENTIAL + b":!@$%&")  # else it is a pattern or a color
 
 
 def _is_bare_secret(kind: str, name: bytes, value: bytes, around: tuple[bytes, bytes]) -> bool:
-    """Whether a value without quotes is one; around it are its operator, with what is in front, and what follows."""
+    """Return whether a value without quotes is a secret.
+
+    `around` is its operator with the preceding characters, and the text after it.
+    """
     if not _may_be_secret(kind, value) or not _CODE.isdisjoint(value):
         return False
     operator, rest = around
@@ -127,7 +130,7 @@ def _is_bare_secret(kind: str, name: bytes, value: bytes, around: tuple[bytes, b
 
 
 def _is_bare_literal(kind: str, value: bytes) -> bool:
-    """Whether a value without quotes is none of a variable, a word, a type, a number."""
+    """Return whether a value without quotes is a literal: no variable, word, type or number."""
     return (
         _may_be_secret(kind, value)
         and len(value) >= 6  # noqa: PLR2004
@@ -148,16 +151,16 @@ def _is_numbered_name(value: bytes) -> bool:
 
 
 def _behind_type(data: bytes, at: int) -> int:
-    """Where a quoted value begins when a type, or nothing, stands before it: `token: str = "…"`, `token := "…"`."""
+    """Return the start of a quoted value after a type annotation or `:=`: `token: str = "…"`, `token := "…"`."""
     name, _, rest = data[at : at + 64].partition(b"=")
     typed = data[at - 1 : at] == b":" and not name.strip(_TYPE) and MASK_OPENING not in name
     return at + len(name) + 1 if typed and rest.lstrip(SPACE).startswith((b'"', b"'", b"`")) else at
 
 
 def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:
-    """Where the literal at or behind `at` begins and ends, without its quotes, and whether it has some.
+    """Return start and end of the literal at or after `at`, without its quotes, and whether it has quotes.
 
-    The quotes may themselves be escaped, once or more, as in JSON within JSON.
+    The quotes may be escaped, once or several times, as in JSON within JSON.
     """
     at += len(leading(data[at : at + 64], _OPERATOR))
     prefix = leading(data[at : at + 2], b"bBfFrRuU@$")
@@ -172,13 +175,13 @@ def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:
             return at, end, True
     value = data[at : at + _LONGEST_VALUE + 1].translate(_SHELL_WORDS if shell else _BARE_WORDS).partition(b" ")[0]
     if len(value) > _LONGEST_VALUE:
-        return at, at, False  # no secret is that long
+        return at, at, False  # too long for a secret
     value = value.rstrip(b"]}.,:")
     return at, at + len(value), quoted
 
 
 def _closing(data: bytes, start: int, quote: bytes) -> int:
-    """Where the string that begins at `start` is closed on its line; -1 where it is not."""
+    """Return the position of the quote that closes a string on its line; -1 if there is none."""
     line = data[start : start + _LONGEST_VALUE].partition(b"\n")[0]
     end = line.find(quote)
     while end > 0 and line[end - 1 : end] == b"\\":
@@ -187,12 +190,14 @@ def _closing(data: bytes, start: int, quote: bytes) -> int:
 
 
 def _cookie_line(data: bytes, at: int) -> bytes:
-    """Return the rest of a header from `at` to its end, or as much of it as a value may have."""
+    """Return the rest of a header from `at` to its end, up to the maximum length of a value."""
     return data[at : at + _LONGEST_VALUE].translate(_COOKIE_ENDS).partition(b"\n")[0]
 
 
 def _cookies_in(line: bytes, at: int) -> Iterator[Found]:
-    """The values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…` that begins at `at`."""
+    """Yield the values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…` that begins at
+    `at`.
+    """
     for pair in line.split(b";"):
         name, _, value = pair.partition(b"=")
         value = value.strip()
@@ -203,7 +208,7 @@ def _cookies_in(line: bytes, at: int) -> Iterator[Found]:
 
 
 def _authorization_at(data: bytes, at: int) -> Found | None:
-    """The credentials of an HTTP header `Authorization: scheme credentials` (RFC 9110)."""
+    """Return the credentials of an HTTP header `Authorization: scheme credentials` (RFC 9110), or None."""
     at += len(leading(data[at : at + 64], _OPERATOR + QUOTES + b"\\"))
     scheme = leading(data[at : at + 16], _CREDENTIAL)
     known = scheme.lower() in _SCHEMES

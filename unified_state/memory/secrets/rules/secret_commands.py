@@ -1,7 +1,7 @@
-"""Secrets that only their place gives away: `curl -u ann:…`, `mysql -p…`, `machine … password …`, `ENV TOKEN …`.
+"""Secrets recognized by their position: `curl -u ann:…`, `mysql -p…`, `machine … password …`, `ENV TOKEN …`.
 
-Each is sought by a word that has to stand in front of it. Texts are ASCII bytes, as `secret_tokens` explains; a
-command may also stand in JSON, with its quotes and line ends escaped.
+Each search starts from a keyword that precedes the secret. Texts are ASCII bytes, as `secret_tokens` explains. A
+command may also be inside JSON, with its quotes and newlines escaped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Found = tuple[int, int, str]
-    Word = tuple[int, bytes]  # where it begins, and what it is without its quotes
+    Word = tuple[int, bytes]  # its start, and its text without quotes
 
 _LONGEST_COMMAND = 500
 _MOST_WORDS = 40
@@ -23,7 +23,7 @@ _QUOTES = b"\"'`\\"
 _BLANKS = bytes.maketrans(b"\t\r", b"  ")
 _SEPARATORS = bytes.maketrans(b"\t\r\"'`([{,:=|;&", b" " * 11 + b"\n" * 3)
 
-# For each program the options whose value is a password, and those whose value holds one behind a colon.
+# For each program: the options whose value is a password, and those whose value has one after a colon.
 _PROGRAMS: dict[bytes, tuple[tuple[bytes, ...], tuple[bytes, ...]]] = {
     b"curl": ((), (b"-u", b"--user", b"-U", b"--proxy-user")),
     b"mysql": ((b"-p",), ()),
@@ -39,11 +39,11 @@ _PROGRAMS: dict[bytes, tuple[tuple[bytes, ...], tuple[bytes, ...]]] = {
 }
 _SETTINGS = frozenset((b"set", b"ENV", b"setenv"))  # set -x NAME value, of fish
 _LONGEST_HEAD = 200
-_ONLY_ATTACHED = frozenset((b"mysql", b"mysqldump", b"mysqladmin", b"mariadb"))  # there `-p word` names a database
+_ONLY_ATTACHED = frozenset((b"mysql", b"mysqldump", b"mysqladmin", b"mariadb"))  # for these `-p word` names a database
 
 
 def find_by_place(data: bytes) -> Iterator[Found]:
-    """The secrets in a text that their place gives away, given as ASCII bytes; not in order."""
+    """Yield the secrets in a text (ASCII bytes) that are recognized by their position, in any order."""
     at = data.find(b" -")
     while at >= 0:
         if data.startswith(OPTIONS, at + 2):
@@ -56,7 +56,7 @@ def find_by_place(data: bytes) -> Iterator[Found]:
 
 
 def _command_at(data: bytes, at: int) -> list[Word]:
-    """The words of the command in which an option stands, from its program on; none where it is of no such program."""
+    """Return the words of the command that an option belongs to, from its program on; none for an unknown program."""
     head = data[max(0, at - _LONGEST_HEAD) : at].replace(b"\\n", b" \n").translate(_SEPARATORS).rpartition(b"\n")[2]
     start = at - len(head)
     for piece in head.split(b" "):
@@ -79,7 +79,7 @@ _NAME_BYTES = frozenset(bytes((one,)) for one in NAME)
 
 
 def _words(data: bytes, at: int, *, over_lines: bool = False) -> Iterator[Word]:
-    """The words from `at` on: those of one command, or of the next lines too."""
+    """Yield the words from `at` on: those of one command, or with `over_lines` of the next lines too."""
     part = data[at : at + _LONGEST_COMMAND].replace(b"\\n", b" \n").replace(b"\\t", b"  ").translate(_BLANKS)
     part = part.replace(b"\n", b" ") if over_lines else part.partition(b"\n")[0]
     offset = 0
@@ -113,7 +113,9 @@ def _in_command(words: list[Word]) -> Iterator[Found]:
 
 
 def _option_value(program: bytes, option: bytes, word: Word, following: Word) -> Word | None:
-    """What an option is given: behind a blank, behind `=`, or attached to its one letter."""
+    """Return the value of an option: after a blank, after `=`, or attached to its letter. None if the word is no such
+    option.
+    """
     start, text = word
     if text == option:
         return None if program in _ONLY_ATTACHED else following
@@ -136,6 +138,6 @@ def _in_netrc(words: list[Word]) -> Iterator[Found]:
 
 
 def _in_setting(words: list[Word]) -> Iterator[Found]:
-    """`ENV NAME value`: the value, where the name says that it is secret."""
+    """Yield the value in `ENV NAME value` if the name is that of a secret."""
     if len(words) > 1 and (kind := kind_of_name(words[0][1])) and _is_password(words[1][1]):
         yield words[1][0], words[1][0] + len(words[1][1]), kind

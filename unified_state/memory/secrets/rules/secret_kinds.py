@@ -1,7 +1,7 @@
-"""The tokens that are known by their form alone: a public prefix, and what follows it.
+"""Tokens recognized by their form alone: a public prefix, and the characters after it.
 
-Most rows are generated from a public list of rules (`secret_table.py`). Those here are of kinds that the list lacks, or
-are wider than its rows, where providers have lengthened a token since.
+Most rows are generated from a public list of rules (`secret_table.py`). The rows here are kinds that the list lacks, or
+wider than its rows because providers have lengthened a token since.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Format = tuple[str, bytes, bytes, int, int]
 
-# Kind, prefixes, the characters that may follow, at least and at most how many of them.
+# Kind, prefixes, allowed characters after the prefix, their minimum and maximum number.
 OWN: tuple[Format, ...] = (
     ("age-key", b"AGE-SECRET-KEY-1", DIGITS + UPPER, 58, 58),
     ("anthropic-key", b"sk-ant-", NAME, 32, 300),

@@ -1,5 +1,5 @@
-"""Names that say that their value is a secret (`DB_PASSWORD`, `clientSecret`, `x-api-key`, but not `max_tokens`), and
-where a text assigns something to one: `password = `, `"apiKey": `, `--token `.
+"""Names of secrets (`DB_PASSWORD`, `clientSecret`, `x-api-key`, but not `max_tokens`), and assignments to them in a
+text: `password = `, `"apiKey": `, `--token `.
 
 Names are ASCII bytes of letters, digits, `_` and `-`. A text (ASCII bytes, as `secret_tokens` explains) is split at
 each `=` and `:`, and each piece is checked for such a name at its end.
@@ -37,14 +37,14 @@ _KINDS = {
         for owner in b"api access secret private account shared storage encryption signing master auth app role".split()
     ),
 }
-_SHORT_PASSWORDS = (b"_pass", b"-pass", b"_pwd", b"-pwd")  # PASS alone is a test's result, PWD alone a folder
-# Names that hold a secret where the value looks like one: STRIPE_KEY, GH_PAT, REGISTRY_AUTH; and those of cookies.
+_SHORT_PASSWORDS = (b"_pass", b"-pass", b"_pwd", b"-pwd")  # PASS alone is a test result, PWD alone a folder
+# Names that hold a secret only if the value looks like one: STRIPE_KEY, GH_PAT, REGISTRY_AUTH. And cookies.
 PERHAPS = "auth-key"
 COOKIE = "cookie"
 _PERHAPS_ENDS = (b"_KEY", b"_PAT", b"_AUTH", b"_CREDS", b"_APIKEY")
 _PUBLIC = (b"PUBLIC_KEY", b"PRIMARY_KEY", b"FOREIGN_KEY", b"CACHE_KEY", b"SORT_KEY")
 _QUALIFIERS = tuple(b"prod dev staging test live old new".split())  # DB_PASSWORD_PROD
-# Tokens of language models, of pages, of cancellation and of requests; secrets only referred to, as in Kubernetes.
+# Tokens of language models, pagination, cancellation and requests. And references to secrets, as in Kubernetes.
 _OTHERS = tuple(
     b"pad_token eos_token bos_token unk_token sep_token cls_token mask_token stop_token start_token end_token"
     b" special_token next_token page_token continuation_token cursor_token sync_token forward_token backward_token"
@@ -54,9 +54,9 @@ _OTHERS = tuple(
 _OTHERS_IN_SNAKE_CASE = tuple(b"_" + name for name in _OTHERS)
 _OTHERS_IN_CAMEL_CASE = tuple(name.title().replace(b"_", b"") for name in _OTHERS)
 
-# What all these names, and those of HTTP credentials and signatures, end in when letters are in lower case, the digits
-# and signs of a name `_`, and all else but line ends is blank; the short ones with what may be in front of them:
-# nothing, a blank, a line end, the last character of an escape.
+# The endings of all these names, and of HTTP credentials and signatures, after folding: letters in lower case, digits
+# and signs of a name as `_`, everything else except line ends as a blank. The short endings include the possible
+# character before them: none, a blank, a line end, or the last character of an escape.
 NAME_ENDS = frozenset(
     (
         *((b"_" + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names),
@@ -65,7 +65,7 @@ NAME_ENDS = frozenset(
     )
 )
 _OTHER_ENDS = tuple(b"pass pwd key pat auth creds cookie".split())
-# In what each of them ends without its signs and digits.
+# The last letters of each name without its signs and digits.
 _LAST_LETTERS = frozenset(name[-3:] for names in (*_KINDS.values(), _QUALIFIERS, _OTHER_ENDS) for name in names)
 
 _known: dict[bytes, str | None] = {}
@@ -73,9 +73,9 @@ _MOST_KNOWN = 10_000
 
 
 def kind_of_name(name: bytes) -> str | None:
-    """What kind of secret a variable, field, option or header of this name holds; None where it holds none.
+    """Return the kind of secret that a variable, field, option or header of this name holds; None if it holds none.
 
-    A long text has few names, again and again.
+    Results are cached, because a long text repeats few names.
     """
     if name not in _known:
         remember(_known, name, _kind_of_name(name))
@@ -83,7 +83,7 @@ def kind_of_name(name: bytes) -> str | None:
 
 
 def remember(known: dict[bytes, T], text: bytes, answer: T) -> None:
-    """Keep an answer for the next time; not without end."""
+    """Cache an answer. A full cache is cleared."""
     if len(known) >= _MOST_KNOWN:
         known.clear()
     known[text] = answer
@@ -109,7 +109,7 @@ def _kind_of_name(name: bytes) -> str | None:
 
 
 def _is_other(name: bytes) -> bool:
-    snake = b"_" + name.replace(b"-", b"_")  # only in lower case: what a shell calls PAGE_TOKEN may well be a secret
+    snake = b"_" + name.replace(b"-", b"_")  # only in lower case: in a shell PAGE_TOKEN may be a secret
     camel = name[:1].upper() + name[1:]
     return snake.endswith(_OTHERS_IN_SNAKE_CASE) or camel.endswith(_OTHERS_IN_CAMEL_CASE)
 
@@ -120,29 +120,30 @@ QUOTES = b"\"'`"
 _AFTER_NAME = SPACE + QUOTES + b"\\]"  # os.environ["TOKEN"] = …, \"token\": …
 _LONGEST_NAME = 120
 _SIGNATURES = (b"sig", b"signature")
-# Letters in lower case, what else a name may hold as `_`, `:` as `=`, line ends as they are, all else blank:
-# `"API-KEY2" :` ends in `_key_  =`.
+# Letters in lower case, other characters of a name as `_`, `:` as `=`, line ends unchanged, everything else blank:
+# `"API-KEY2" :` ends in `_key_ =`.
 _FOLDED = blank_but(UPPER + LOWER + DIGITS + b"_-=:\r\n", LOWER + LOWER + b"_" * 12 + b"==\r\n")
-_OUTCOME = b"pass"  # where it stands alone, as before each test in some outputs
-# Where an option begins: `--a`, with dashes as they are and all else that a name may hold as `a`.
+_OUTCOME = b"pass"  # alone it is a test result in some outputs
+# For the start of an option, `--a`: dashes unchanged, all other characters of a name as `a`.
 _OPTIONS = blank_but(WORD, b"a" * (len(WORD) - 1) + b"-")
 
-_NEAR = 12  # characters in which most names stand, with what is in front
-_ESCAPED = 6  # characters of a \u0026
+_NEAR = 12  # characters that include most names and the text before them
+_ESCAPED = 6  # characters of an escape such as \u0026
 _BLANKS = b" \n"
-_names_before: dict[bytes, tuple[bytes, str]] = {}  # what a piece of text of that length ends in
-_no_options: dict[bytes, int] = {}  # how long the names of no secrets are that such a piece begins with
+# cache: the name and kind at the end of a piece of text of that length
+_names_before: dict[bytes, tuple[bytes, str]] = {}
+_no_options: dict[bytes, int] = {}  # cache: the length of the harmless name at the start of such a piece
 
 
 def has_names(data: bytes) -> bool:
-    """Whether anything at all is assigned to the name of a secret."""
+    """Return whether a text assigns a value to the name of a secret."""
     return next(find_names(data), None) is not None
 
 
 def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
-    """Behind each assignment to the name of a secret: where, the name, and the kind of secret."""
+    """Yield the position after each assignment to the name of a secret, the name, and the kind of secret."""
     parts = data.translate(_FOLDED).split(b"=")
-    naming = set(filter(_may_end_in_name, set(parts)))  # each is asked once
+    naming = set(filter(_may_end_in_name, set(parts)))  # checks each distinct piece once
     ends = enumerate(accumulate(map(len, parts)) if naming else ())
     for signs, end in compress(ends, map(naming.__contains__, parts)):
         name, kind = _name_before(data, end + signs)
@@ -152,14 +153,16 @@ def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
 
 
 def _may_end_in_name(part: bytes) -> bool:
-    """Whether a folded piece of text may end in the name of a secret."""
+    """Return whether a folded piece of text may end in the name of a secret."""
     end = part.rstrip(b" _")[-5:]
     return end[-4:] in NAME_ENDS and end.strip() != _OUTCOME
 
 
 def _name_before(data: bytes, end: int) -> tuple[bytes, str]:
-    """What `secret_name` says of the text in front of an operator. A long text has the same few names again and again,
-    most of them behind a blank: what stands before that says nothing of them.
+    """Return the `secret_name` of the text before an operator.
+
+    Results are cached, because a long text repeats few names. A name after a blank does not depend on the text before
+    it.
     """
     near = data[max(0, end - _NEAR) : end]
     found = _names_before.get(near)
@@ -172,9 +175,9 @@ def _name_before(data: bytes, end: int) -> tuple[bytes, str]:
 
 
 def secret_name(head: bytes) -> tuple[bytes, str]:
-    """The name that the text in front of an operator ends in, and the kind of secret it stands for, empty for none.
+    """Return the name at the end of the text before an operator, and the kind of secret it holds, or "".
 
-    A name in a URL's query gets a `?` in front, one of an option has its dashes.
+    A name in a URL's query gets a `?` in front, and an option keeps its dashes.
     """
     head = head.rstrip(_AFTER_NAME)
     name = last_word(head, WORD)
@@ -182,7 +185,7 @@ def secret_name(head: bytes) -> tuple[bytes, str]:
     amazon = before.endswith(b":") and trailing(before, WORD + b":").startswith(b"arn:")
     masked = before.rstrip(b":").endswith(b"]") and MASK_OPENING in before
     if amazon or masked or before.endswith((b"::", b"/")):
-        return name, ""  # part of the name of a resource or a type, of a masked word, of a URL's user
+        return name, ""  # part of a resource name or a type, of a mask, or of a URL's user
     query = before.endswith((b"?", b"&")) or before[-6:-4] == b"\\u"  # \u0026 is &
     lower = name.lower()
     if lower.endswith(b"authorization"):
@@ -192,7 +195,10 @@ def secret_name(head: bytes) -> tuple[bytes, str]:
 
 
 def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
-    """The options of a command: `--password …`, or `"--password", "…"` in a list; `--password=…` is an assignment."""
+    """Yield the options of a command: `--password …`, or `"--password", "…"` in a list.
+
+    `--password=…` is found as an assignment.
+    """
     if b"--" not in data:
         return
     find = data.translate(_OPTIONS).find

@@ -32,34 +32,35 @@ if TYPE_CHECKING:
 
     from unified_state.memory.secrets.rules.secret_kinds import Format
 
-    Found = tuple[int, int, str]  # where the secret begins, where it ends, its kind
+    Found = tuple[int, int, str]  # start and end of the secret, and its kind
 
 
 SHORTEST_RUN = 20
 
 _RUN_CHARACTERS = blank_but(NAME, b"x" * len(NAME))
 _RUN = b"x" * SHORTEST_RUN
-_MARKS = frozenset(b".:~")  # in front of a run they ask for a closer look
+_MARKS = frozenset(b".:~")  # these characters before a run require a closer look
 
-_plain: set[bytes] = set()  # runs that hold no prefix: a long text has the same few again and again
+_plain: set[bytes] = set()  # cache of runs without a prefix: a long text repeats the same few
 _MOST_PLAIN = 10_000
 
-# English words end like these prefixes: task-, disk-, weighs_, laughs_, calico-, TASK. There, behind one of these
-# letters, stands no token.
+# English words that end like these prefixes: task-, disk-, weighs_, laughs_, calico-, TASK. After one of these letters
+# the prefix starts no token.
 _WORD_ENDS = {b"sk-": b"aeiou", b"ghs": b"iu", b"ico": b"lxndrt", **{b"SK%c" % one: b"AEIOU" for one in DIGITS + UPPER}}
 
-_TELLING = (b"token", b"key", b"secret", b"password")  # of these words a token does not take a part
+# after these words a prefix counts, though it looks like the end of a word
+_TELLING = (b"token", b"key", b"secret", b"password")
 _LONGEST_NAME = 8
-_MANY = 8  # prefixes that begin alike
-_BLOB = 16  # letters and digits in front: no word is that long
+_MANY = 8  # prefixes with a common start
+_BLOB = 16  # letters and digits before a prefix: no word is that long
 
 
-# The tables below are filled from the formats at the first text with a long run: most hooks see no such text.
+# The tables below are filled from the formats at the first text with a long run, because most hooks see none.
 _ROWS: dict[bytes, list[Format]] = {}
 _going_beyond: set[bytes] = set()
-_dotted: list[bytes] = []  # the run begins behind these prefixes
-# The prefixes by the part of them that is sought first: the last letters of their first word, such as `hub` for
-# `github_pat_`; and, where there is no such word, their beginning.
+_dotted: list[bytes] = []  # prefixes after which the run begins
+# The prefixes by the part that is searched first: the last letters of their first word, such as `hub` for
+# `github_pat_`, or their beginning if they have no such word.
 _BY_WORD: dict[bytes, list[bytes]] = {}
 _BY_BEGINNING: dict[bytes, list[bytes]] = {}
 
@@ -83,7 +84,7 @@ def _fill_tables() -> None:
 
 
 def find_tokens(data: bytes) -> Iterator[Found]:
-    """The tokens in a text, given as ASCII bytes; not in order."""
+    """Yield the tokens in a text (ASCII bytes), in any order."""
     shown = data.translate(_RUN_CHARACTERS)
     if _RUN not in shown:
         return
@@ -103,7 +104,7 @@ def find_tokens(data: bytes) -> Iterator[Found]:
 
 
 def _long_runs(data: bytes, shown: bytes) -> tuple[set[bytes], list[int]]:
-    """The long runs of characters that tokens consist of, and where those begin that a mark stands in front of."""
+    """Return the long runs of token characters, and the positions of those that follow a mark."""
     find = shown.find
     runs: set[bytes] = set()
     marked = []
@@ -120,14 +121,14 @@ def _long_runs(data: bytes, shown: bytes) -> tuple[set[bytes], list[int]]:
 
 
 def _prefixes_of_tokens(runs: set[bytes]) -> list[bytes]:
-    """The prefixes with which a token begins in these runs, or may begin, where it goes on behind the run."""
+    """Return the prefixes of tokens in these runs, including those of tokens that may extend beyond a run."""
     joined = b" ".join(runs)
     words = {piece[-HEAD:] for piece in joined.replace(b"-", b"_").split(b"_")} & _BY_WORD.keys()
     keys = [(word, _BY_WORD[word]) for word in words]
     keys += [(key, prefixes) for key, prefixes in _BY_BEGINNING.items() if key in joined]
     found = []
     for key, prefixes in keys:
-        # Many prefixes are sought only in the runs that hold what they have in common.
+        # Many prefixes are searched only in the runs that have their common part.
         text = b" ".join([run for run in runs if key in run]) if len(prefixes) >= _MANY else joined
         found += [prefix for prefix in prefixes if prefix in text and _may_begin_token(text, prefix)]
     return found
@@ -149,7 +150,7 @@ def _tokens_with(data: bytes, prefix: bytes) -> Iterator[Found]:
     while at >= 0:
         found = _token_at(data, at, prefix)
         end = found[1] if found else at + len(prefix)
-        if prefix == b"eyJ" and not found:  # no later part of a header begins a JWT, where its beginning does not
+        if prefix == b"eyJ" and not found:  # if a JWT does not begin here, none begins in the rest of the run
             end += len(leading(data[end : end + SHORTEST_RUN * 50], NAME))
         if found:
             yield found
@@ -157,14 +158,14 @@ def _tokens_with(data: bytes, prefix: bytes) -> Iterator[Found]:
 
 
 def _token_at(data: bytes, at: int, prefix: bytes) -> Found | None:
-    """The token that begins at `at` with this prefix."""
+    """Return the token that begins at `at` with this prefix, or None."""
     if _ends_word(data, at, prefix) or _is_in_blob(data, at, prefix):
         return None
     start = at + len(prefix)
     for kind, _, characters, least, most in _ROWS[prefix]:
         body = leading(data[start : start + most + 1], characters)
         if len(body) > most and body[most:] in (b"-", b"_", b".", b"="):
-            body = body[:most]  # it goes on with what does not belong to the token
+            body = body[:most]  # the separator after it is not part of the token
         body = body.rstrip(b".")
         end = start + len(body)
         if least <= len(body) <= most and not data[end : end + 1].isalnum() and _is_token(kind, data[at:end], body):
@@ -173,18 +174,18 @@ def _token_at(data: bytes, at: int, prefix: bytes) -> Found | None:
 
 
 def _is_in_blob(data: bytes, at: int, prefix: bytes) -> bool:
-    """Whether `at` is in the middle of base64, in which any few letters occur."""
+    """Return whether `at` is in the middle of base64, in which any short prefix occurs by chance."""
     return prefix.isalnum() and not data[max(0, at - _BLOB) : at].strip(ALNUM) and at >= _BLOB
 
 
 def _ends_word(data: bytes, at: int, prefix: bytes) -> bool:
-    """Whether the beginning of the prefix is the end of a word: of an English one, or of a name in front of a dot."""
+    """Return whether the start of the prefix is the end of a word: an English one, or a name before a dot."""
     before, farther = data[at - 1 : at], data[at - 2 : at - 1]
     if prefix[-1:] in (b".", b"~"):
         escaped = farther.isdigit() or (farther == b"\\" and before in b"bfnrt")  # %3D, \n
         is_word = before in (LOWER if prefix[:1].islower() else UPPER) and not escaped
     else:
-        is_word = before in _WORD_ENDS.get(prefix[:HEAD], b"") and farther.isalpha()  # behind \n it ends none
+        is_word = before in _WORD_ENDS.get(prefix[:HEAD], b"") and farther.isalpha()  # after \n it ends no word
     return is_word and before != b"" and not data[max(0, at - _LONGEST_NAME) : at].lower().endswith(_TELLING)
 
 
@@ -195,14 +196,16 @@ def _is_token(kind: str, token: bytes, body: bytes) -> bool:
 
 
 def _is_jwt(token: bytes) -> bool:
-    """Header, payload, signature (RFC 7519), or the five parts of an encrypted one (RFC 7516)."""
+    """Return whether a token has header, payload and signature (RFC 7519), or the five parts of an encrypted one (RFC
+    7516).
+    """
     parts = token.split(b".")
     signed = len(parts) >= 3 and parts[1].startswith(b"ey") and len(parts[2]) >= 16  # noqa: PLR2004
     return signed or len(parts) == 5  # noqa: PLR2004
 
 
 def _marked_token(data: bytes, start: int) -> Found | None:
-    """The token of which a long run begins at `start`, behind a mark."""
+    """Return the token with a long run at `start`, after a mark, or None."""
     if data[start - 1 : start] == b":":
         return _telegram_token(data, start)
     head = data[max(0, start - 12) : start]
@@ -213,7 +216,7 @@ def _marked_token(data: bytes, start: int) -> Found | None:
 
 
 def _two_part_token(data: bytes, start: int) -> Found | None:
-    """A token with a mark in a place of its own: of Azure AD (`…8Q~…`), Terraform (`….atlasv1.…`), Airtable."""
+    """Return a token with a mark inside: of Azure AD (`…8Q~…`), Terraform (`….atlasv1.…`), Airtable. Or None."""
     body = leading(data[start : start + 80], NAME + b"=~.")
     if data[start - 2 : start] == b"Q~" and data[start - 3 : start - 2].isdigit() and 31 <= len(body) <= 35:  # noqa: PLR2004
         return max(0, start - 6), start + len(body), "azure-ad-secret"
@@ -225,7 +228,9 @@ def _two_part_token(data: bytes, start: int) -> Found | None:
 
 
 def _discord_token(data: bytes, start: int) -> Found | None:
-    """The user's number in base64 (so every fourth character is M, N or O), a time, and a signature, which is here."""
+    """Return a Discord token, or None: user number in base64 (so every fourth character is M, N or O), time,
+    signature.
+    """
     signature = leading(data[start : start + 64], NAME)
     time_start = data.rfind(b".", max(0, start - 9), start - 1) + 1
     head = trailing(data[max(0, time_start - 29) : max(0, time_start - 1)], NAME)
@@ -237,7 +242,7 @@ def _discord_token(data: bytes, start: int) -> Found | None:
 
 
 def _telegram_token(data: bytes, start: int) -> Found | None:
-    """The 35 characters behind the number of a bot; the number is public."""
+    """Return the 35 secret characters after a bot's number, which is public, or None."""
     number = trailing(data[max(0, start - 12) : start - 1], DIGITS)
     secret = leading(data[start : start + 64], NAME)
     goes_on = secret[35:36] in (b"_", b"-")
@@ -255,16 +260,16 @@ _WEBHOOKS = (
 )
 
 _BASE64_CHARACTERS = blank_but(BASE64, b"x" * len(BASE64))
-_KEY_RUN = b"x" * 32  # lines of a private key block hold 64 or more, but a terminal may have wrapped them
-_KEY_GAP = 36  # a shorter piece, a line's number, an indent
+_KEY_RUN = b"x" * 32  # lines of a private key block have 64 or more characters, but a terminal may have wrapped them
+_KEY_GAP = 36  # maximum gap between runs: a shorter piece, a line number, an indent
 
 _NOT_IN_AUTHORITY = b" \t\r\n/?#\"'`<>\\"
 _AUTHORITY_ENDS = bytes.maketrans(_NOT_IN_AUTHORITY, b" " * len(_NOT_IN_AUTHORITY))
-_LONGEST_AUTHORITY = 254  # up to the @
+_LONGEST_AUTHORITY = 254  # maximum up to the @
 
 
 def find_formats(data: bytes) -> Iterator[Found]:
-    """The secrets of a known form in a text, given as ASCII bytes; not in order."""
+    """Yield the secrets of a known form in a text (ASCII bytes), in any order."""
     yield from find_tokens(data)
     if b"hook" in data:
         yield from _find_webhooks(data)
@@ -277,7 +282,7 @@ def find_formats(data: bytes) -> Iterator[Found]:
 
 
 def _find_webhooks(data: bytes) -> Iterator[Found]:
-    """What of the path of each webhook is all that protects it."""
+    """Yield the secret part of each webhook's path."""
     for host, kind in _WEBHOOKS:
         at = data.find(host)
         while at >= 0:
@@ -312,10 +317,11 @@ def _find_key_blocks(data: bytes) -> Iterator[Found]:
 
 
 def _key_block_end(data: bytes, at: int) -> int | None:
-    """Where the block that begins in front of `at` ends: behind its END line, or, where that was cut off, behind its
-    last line; None where no key follows, as in code that looks for one.
+    """Return the end of the key block that begins before `at`; None if no key follows, as in code that searches for
+    one.
 
-    Lines may be indented, quoted, numbered or joined by escapes, so only their long runs count.
+    The end is after the END line, or after the last line if the block was truncated. Lines may be indented, quoted,
+    numbered or joined by escapes, so only their long runs count.
     """
     end = None
     while True:
@@ -341,5 +347,5 @@ def _find_url_passwords(data: bytes) -> Iterator[Found]:
         while end >= 0:
             if not is_placeholder(authority[start:end]):
                 yield user + start, user + end, "url-password"
-            end = authority.find(b"@", end + 1)  # a password may hold one
+            end = authority.find(b"@", end + 1)  # a password may contain an @
         scheme = data.find(b"://", user)

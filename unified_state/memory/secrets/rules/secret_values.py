@@ -1,6 +1,6 @@
-"""What a value looks like: issued by a machine, plain words, or a placeholder that stands for a secret and is none.
+"""The look of a value: random, plain words, or a placeholder in place of a secret.
 
-Values are ASCII bytes, as `secret_tokens` explains; lengths are in characters.
+Values are ASCII bytes, as `secret_tokens` explains. Lengths are in characters.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ ALNUM = DIGITS + UPPER + LOWER
 NAME = ALNUM + b"_-"
 DOTS = NAME + b"."
 BASE64 = ALNUM + b"+/="
-HEAD = 3  # characters that every prefix of a token has at least
+HEAD = 3  # minimum length of a token's prefix
 SEPARATORS = b" _-.:/"
-# How the options that `secret_commands` knows begin, behind a blank and a dash.
+# The starts of the options in `secret_commands`, without the blank and the first dash.
 OPTIONS = (b"p", b"u", b"a", b"U", b"w", b"x", b"g", b"-user", b"-proxy-user", b"-pass")
-MASK_OPENING = b"[MASKED "  # what stands in a secret's place afterwards: `[MASKED kind tag]`
+MASK_OPENING = b"[MASKED "  # the start of a mask: `[MASKED kind tag]`
 
 _ESCAPES = {
     b"b": 1,
@@ -28,7 +28,7 @@ _ESCAPES = {
     b"r": 1,
     b"t": 1,
     b"u": 5,
-}  # \n, \u201c: how many characters belong to it behind the backslash
+}  # \n, \u201c: the number of characters after the backslash
 _FILLERS = frozenset(
     b"none null nil undefined true false yes no todo tbd empty unset unknown default required optional omitted removed"
     b" hidden str string text bytes int integer number float bool boolean object any include same-origin inherit"
@@ -43,7 +43,9 @@ _PATH_STARTS = (b"/", b"./", b"../", b"~/", b"http:", b"https:", b"file:", b"arn
 
 
 def blank_but(kept: bytes, shown: bytes) -> bytes:
-    """The table for `translate` that shows each kept character as the one at its place, and all others as blanks."""
+    """Return the table for `translate` that maps each kept character to the one at its index, and all others to
+    blanks.
+    """
     table = bytearray(b" " * 256)
     for code, character in zip(kept, shown, strict=True):
         table[code] = character
@@ -55,18 +57,18 @@ _CHARACTER_KINDS = blank_but(DIGITS + UPPER + LOWER, b"0" * 10 + b"A" * 26 + b"a
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Whether the value only stands for a secret: a filler, a template, a name (`my-secret`, `self.token`)."""
+    """Return whether the value is in place of a secret: a filler, a template, a name (`my-secret`, `self.token`)."""
     return is_filler(value) or _is_template(value) or names_a_secret(value)
 
 
 def is_filler(value: bytes) -> bool:
-    """Whether the value is what people write where a secret goes: `xxxx`, `changeme`, `your-api-key`, `null`."""
+    """Return whether the value is a typical filler for a secret: `xxxx`, `changeme`, `your-api-key`, `null`."""
     lower = value.lower()
     return len(set(lower)) < 2 or lower in _FILLERS or any(part in lower for part in _FILLER_PARTS)  # noqa: PLR2004
 
 
 def _is_template(value: bytes) -> bool:
-    """Whether something else takes the value's place: `$TOKEN`, `${TOKEN}`, `$(cmd)`, `{token}`, `<token>`, `%s`."""
+    """Return whether another value is inserted here: `$TOKEN`, `${TOKEN}`, `$(cmd)`, `{token}`, `<token>`, `%s`."""
     mark, rest = value[:1], value.lstrip(b"$#%@")
     if rest[:1] in (b"{", b"<") or (b"{" in value and b"}" in value) or (mark == b"[" and value[-1:] == b"]"):
         return True
@@ -80,7 +82,7 @@ def is_identifier(value: bytes) -> bool:
 
 
 def names_a_secret(value: bytes) -> bool:
-    """Whether the value ends in a word for secrets that stands for itself: `token`, `test-token`, `settings.apiKey`."""
+    """Return whether the value is a name that ends in a word for secrets: `token`, `test-token`, `settings.apiKey`."""
     name = value[:-1] if value[-1:] == b"s" and value[-2:] != b"ss" else value
     lower = name.lower()
     for word in _SECRET_WORDS:
@@ -91,24 +93,26 @@ def names_a_secret(value: bytes) -> bool:
 
 
 def is_wordlike(value: bytes) -> bool:
-    """Whether the value is nothing but words: letters, and what separates words."""
+    """Return whether the value has only letters and separators of words."""
     return value.translate(None, SEPARATORS).isalpha()
 
 
 def is_path(value: bytes) -> bool:
-    """Whether the value says where something is: a path, a URL, a resource name."""
+    """Return whether the value is a location: a path, a URL, a resource name."""
     return (value.startswith(_PATH_STARTS) or value.count(b"/") > 1) and not is_random(value)
 
 
 def is_issued(value: bytes) -> bool:
-    """Whether the rest of a token, behind its prefix, looks like one that was given out, not like one in a manual."""
+    """Return whether the rest of a token, after its prefix, looks like an issued one and not like an example in a
+    manual.
+    """
     various = len(set(value)) >= 8  # noqa: PLR2004  # 16 random hexadecimal digits hold 10 different ones on average
     mixed = count_digits(value) > 0 or not (value.islower() or value.isupper())
     return various and mixed and not is_filler(value) and not value.endswith(b"EXAMPLE")
 
 
 def is_issued_in_capitals(key_id: bytes) -> bool:
-    """Whether an id of a key at AWS was drawn at random though it has no digit. What begins with ASIA may be words."""
+    """Return whether an AWS key id looks random though it has no digit. Text that begins with ASIA may be words."""
     body = key_id[4:]
     vowels = len(body) - len(body.translate(None, b"AEIOU"))
     words = key_id.startswith(b"ASIA") and 4 * vowels > len(body) and body.translate(None, b"JQXZ") == body
@@ -117,7 +121,9 @@ def is_issued_in_capitals(key_id: bytes) -> bool:
 
 
 def is_random(value: bytes) -> bool:
-    """Whether the value looks drawn at random: at least 16 characters, letters and digits often taking turns."""
+    """Return whether the value looks random: at least 16 characters, with frequent changes between letters and
+    digits.
+    """
     kinds = value.translate(_CHARACTER_KINDS)
     turns = sum(one != other and _BLANK not in (one, other) for one, other in pairwise(kinds))
     digits = count_digits(value)
@@ -125,9 +131,7 @@ def is_random(value: bytes) -> bool:
 
 
 def is_dense(value: bytes) -> bool:
-    """Whether the value has no words in it, as what machines give out: letters and digits, or `user:password` in
-    base64.
-    """
+    """Return whether the value has no words, as generated values: letters and digits, or `user:password` in base64."""
     digits = count_digits(value)
     mixed = value.isalnum() and 2 <= digits < len(value) and len(value) >= 10  # noqa: PLR2004
     return is_random(value) or mixed or _is_pair(value)
@@ -150,21 +154,21 @@ def count_digits(value: bytes) -> int:
 
 
 def leading(data: bytes, characters: bytes) -> bytes:
-    """The longest beginning that holds nothing but these characters."""
+    """Return the longest prefix that has only these characters."""
     return data[: len(data) - len(data.lstrip(characters))]
 
 
 def trailing(data: bytes, characters: bytes) -> bytes:
-    """The longest end that holds nothing but these characters."""
+    """Return the longest suffix that has only these characters."""
     return data[len(data.rstrip(characters)) :]
 
 
 def word_start(data: bytes, start: int) -> int:
-    """Where the word at `start` begins if the letters of an escape in front of it do not count, such as n, u201c."""
+    """Return the start of the word at `start`, without the letters of an escape at its beginning, such as n, u201c."""
     escaped = data[start - 1 : start] == b"\\"
     return start + _ESCAPES.get(data[start : start + 1], 0) if escaped else start
 
 
 def last_word(data: bytes, characters: bytes) -> bytes:
-    """The longest end that holds nothing but these characters, nor any of an escape."""
+    """Return the longest suffix that has only these characters, without the letters of an escape."""
     return data[word_start(data, len(data) - len(trailing(data, characters))) :]
