@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
-from unified_state.memory.archive.steps import DATA_URL, searchable, was_unindexed
+from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, searchable, was_unindexed
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
 from unified_state.model.step import KINDS, Step
 
@@ -47,7 +47,9 @@ class TextColumns(Record):
         return f"{change} WHERE {condition}"
 
 
-_NO_STEP = "kind = NULL, tool = NULL, tool_use_id = NULL, is_error = NULL, body = NULL"
+# Of a forgotten step only its name and its time stay.
+_STEP_TEXTS = [name for name in STEP_COLUMNS.split(", ") if name not in {"uuid", "block", "at", "kind", "is_error"}]
+_NO_STEP = ", ".join(f"{name} = NULL" for name in ("kind", "is_error", *_STEP_TEXTS))
 _NO_SUMMARY, _NO_BODY = f"summary = '{FORGOTTEN}'", f"body = '{FORGOTTEN}'"
 _NEWEST_STEP = (  # the work of a session may come from any of its steps
     "max((SELECT coalesce(max(step.at), 0) FROM turn JOIN step ON step.turn = turn.id "
@@ -64,7 +66,7 @@ CARRIED = TextColumns(
     "carried", ("fields",), _SAME_RECORD, label="what came with ", key=_RECORD, is_packed=True, is_json=True
 )
 TEXT_COLUMNS = (
-    TextColumns("step", ("body", "tool", "tool_use_id"), {STEP: "id = ?1"}, _NO_STEP),
+    TextColumns("step", tuple(_STEP_TEXTS), {STEP: "id = ?1"}, _NO_STEP),
     TextColumns("vector", ("embedding",), {STEP: "step = ?1"}),
     TextColumns("access", (), {STEP: "step = ?1"}),
     SUMMARIES,
