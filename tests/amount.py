@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-def amount(full: int, usual: int) -> int:
+def amount(full: T, usual: T) -> T:
     """`full` where UNIFIED_STATE_TEST_FULL is set, as `.ci/run` does; `usual` otherwise."""
     return full if os.environ.get("UNIFIED_STATE_TEST_FULL") else usual

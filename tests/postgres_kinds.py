@@ -1,7 +1,7 @@
 """The PostgreSQL servers that the tests know: the bundled one, the oldest that we promise, and Debian's.
 
-Where one of the others is not installed its tests skip and say why; with UNIFIED_STATE_REQUIRE_OLDER_SERVERS=1, as in
-continuous integration, that is a failure.
+With UNIFIED_STATE_TEST_FULL=1 tests use the others too. They skip where one is not installed; with
+UNIFIED_STATE_REQUIRE_OLDER_SERVERS=1, as in continuous integration, that is a failure.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import amount
+
 _REQUIRED = "UNIFIED_STATE_REQUIRE_OLDER_SERVERS"
 _ROOT = Path(__file__).parents[1]
 _BUNDLED = "bundled"
@@ -19,7 +21,9 @@ _OTHERS = {
     "oldest": (_ROOT, ".venv/postgresql-14/**/native/bin", "make .venv/postgresql-14/installed"),
     "debian": (Path("/usr/lib/postgresql"), "*/bin", "apt-get install postgresql"),
 }
-on_every_server = pytest.mark.parametrize("postgres", [_BUNDLED, *_OTHERS], indirect=True, scope="session")
+on_every_server = pytest.mark.parametrize(
+    "postgres", amount([_BUNDLED, *_OTHERS], [_BUNDLED]), indirect=True, scope="session"
+)
 
 
 def programs_of(kind: str = _BUNDLED) -> Path | None:
