@@ -1,1 +1,1 @@
-"""General code that knows nothing of the product."""
+"""General code that does not depend on the product."""

@@ -1,8 +1,8 @@
-"""Parts of a long text: pages of an answer, lines by their numbers, and the lines in which a pattern was found.
+"""Parts of a long text: pages of an answer, lines by their numbers, and the lines that match a pattern.
 
-A client truncates a long answer, or moves it to a file. So an answer is a page: as many whole entries of a list as
-fit, or a window over the characters of long texts. Invariant: all pages of a value together hold each entry and each
-character once, and no page is empty.
+A client truncates a long answer, or moves it to a file. So an answer is split into pages: as many whole entries of a
+list as fit, or a window over the characters of long texts. Invariant: all pages of a value together have each entry and
+each character once, and no page is empty.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 ENTRIES, CHARACTERS = "entries", "characters"
-PAGE_TOKENS = 15_500  # o200k tokens at most; the client takes 25,000 of its own, which are up to 1.6 times as many
-_ENTRY_TOKENS = 3_000  # of one entry of a list; whoever wants all of it asks for that entry
-_LONG = 400  # characters from which on a text is shown in a window
+PAGE_TOKENS = 15_500  # o200k tokens at most; the client's limit is 25,000 of its own tokens, up to 1.6 times as many
+_ENTRY_TOKENS = 3_000  # of one entry of a list; a request for that entry returns all of it
+_LONG = 400  # characters above which a text is shown in a window
 _MOST_PER_TOKEN = 3  # characters: of digits
 
 
 class Page(Record):
-    """Which part of an answer this is: from `offset` on `shown` of `total` entries or characters; `next_offset` is None
-    on the last page.
+    """The part of an answer: `shown` of `total` entries or characters, from `offset` on. `next_offset` is None on the
+    last page.
     """
 
     unit: str
@@ -43,7 +43,10 @@ class Page(Record):
 def page_of_entries(
     entries: Sequence[dict[str, Any]], offset: int, tokens: int = PAGE_TOKENS
 ) -> tuple[list[dict[str, Any]], Page]:
-    """The entries from `offset` on that fit, each shortened where it alone would fill the page; one always."""
+    """Return the entries from `offset` on that fit, at least one, each shortened if it alone would fill the page.
+
+    Raises UsageError for an offset beyond the end.
+    """
     _check(offset, len(entries), ENTRIES)
     shown: list[dict[str, Any]] = []
     for entry in entries[offset:]:
@@ -56,7 +59,10 @@ def page_of_entries(
 
 
 def page_of_texts(value: dict[str, Any], offset: int, tokens: int = PAGE_TOKENS) -> tuple[dict[str, Any], Page]:
-    """The value with a window over its long texts, from `offset` (counted over all of them) as far as it fits."""
+    """Return the value with a window over its long texts, as long as it fits.
+
+    `offset` counts the characters of all of them. Raises UsageError for an offset beyond the end.
+    """
     value = {name: _unfolded(field) for name, field in value.items()}
     texts = list(_long_texts(value))
     total = sum(map(len, texts))
@@ -68,7 +74,7 @@ def page_of_texts(value: dict[str, Any], offset: int, tokens: int = PAGE_TOKENS)
 
 
 def fields_that_fit(fields: dict[str, Any], tokens: int) -> tuple[dict[str, Any], list[str]]:
-    """As many of the fields, in order, as fit, and the names of those that do not."""
+    """Return the fields that fit, in order, and the names of the others."""
     kept: dict[str, Any] = {}
     for name, value in fields.items():
         size = _size(value)
@@ -79,7 +85,7 @@ def fields_that_fit(fields: dict[str, Any], tokens: int) -> tuple[dict[str, Any]
 
 
 def shortened(entry: dict[str, Any]) -> dict[str, Any]:
-    """The entry, its fields cut where it would be too long; `cut` then says how many characters each of them has."""
+    """Return the entry with its long fields cut if it is too long. `cut` then has the full length of each cut field."""
     if _size(entry) <= _ENTRY_TOKENS:
         return entry
     texts = {name: value if isinstance(value, str) else dump_json(value) for name, value in entry.items()}
@@ -90,13 +96,15 @@ def shortened(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unfolded(field: Any) -> Any:
-    """A field as it can be shown in windows: one that is too long without its long texts becomes a text as a whole."""
+    """Return a field that can be shown in windows: one that is too long even without its long texts becomes JSON
+    text.
+    """
     is_long = isinstance(field, dict | list) and _size(_with_texts(field, repeat(""))) > _ENTRY_TOKENS
     return dump_json(field) if is_long else field
 
 
 def _long_texts(value: Any) -> Iterator[str]:
-    """The long texts of a value, in the order in which they stand there."""
+    """Yield the long texts of a value, in order."""
     if isinstance(value, str):
         if len(value) > _LONG:
             yield value
@@ -106,7 +114,7 @@ def _long_texts(value: Any) -> Iterator[str]:
 
 
 def _with_texts(value: Any, texts: Iterator[str]) -> Any:
-    """The value with other texts in the places of its long ones."""
+    """Return the value with its long texts replaced by other texts."""
     if isinstance(value, str):
         return next(texts) if len(value) > _LONG else value
     if isinstance(value, dict):
@@ -115,7 +123,7 @@ def _with_texts(value: Any, texts: Iterator[str]) -> Any:
 
 
 def _window(texts: Sequence[str], offset: int, tokens: int) -> Iterator[str]:
-    """Of each text what stands in the window that begins at `offset` and holds so many tokens."""
+    """Yield the part of each text in the window that begins at `offset` and has so many tokens."""
     for text in texts:
         begin, offset = min(offset, len(text)), max(0, offset - len(text))
         if begin == len(text) or tokens <= 0:
@@ -127,7 +135,7 @@ def _window(texts: Sequence[str], offset: int, tokens: int) -> Iterator[str]:
 
 
 def _fitting(text: str, begin: int, tokens: int) -> int:
-    """Up to where a text may go on from `begin` on within so many tokens; at least by a character."""
+    """Return the end of the longest part from `begin` on that fits into so many tokens, at least one character."""
     least, most = begin + 1, min(len(text), begin + max(1, tokens) * _MOST_PER_TOKEN)
     while least < most:
         middle = (least + most + 1) // 2
@@ -155,11 +163,12 @@ def _page(unit: str, offset: int, shown: int, total: int) -> Page:
 
 
 MOST_MATCHES = 200
-_LONG_LINE, _AROUND = 600, 250  # characters; of a longer line with a match, what stands around it
+# characters; the maximum length of a line, and the context around a match in a longer one
+_LONG_LINE, _AROUND = 600, 250
 
 
 class Match(Record):
-    """Where a pattern was found first in a line: its number, from 1, and the place in it."""
+    """The first match of a pattern in a line: the number of the line, from 1, and its position there."""
 
     line: int
     start: int
@@ -167,12 +176,12 @@ class Match(Record):
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text, without their ends."""
+    """Return the lines of a text, without their newlines."""
     return text.removesuffix("\n").split("\n")
 
 
 def parse_range(text: str, count: int) -> tuple[int, int]:
-    """`200:260`, `200:`, `:60` or `200`, of so many lines: the first and the last. Raises UsageError."""
+    """Return the first and last line of a range: `200:260`, `200:`, `:60` or `200`. Raises UsageError."""
     first, colon, last = text.replace(",", "").partition(":")
     parts = [part.strip() for part in (first, last)]
     if not any(parts) or not all(part == "" or (part.isascii() and part.isdigit()) for part in parts):
@@ -187,7 +196,7 @@ def parse_range(text: str, count: int) -> tuple[int, int]:
 
 
 def shown_matches(lines: Sequence[str], matches: Sequence[Match]) -> str:
-    """The lines with a match, each behind its number, as `grep -n` prints them."""
+    """Return the lines with a match, each after its number, as `grep -n` prints them."""
     return "\n".join(f"{match.line}:{_around(lines[match.line - 1], match)}" for match in matches)
 
 
@@ -199,7 +208,7 @@ def _around(line: str, match: Match) -> str:
 
 
 def _number(digits: str) -> int:
-    return int(digits[:18])  # more than there are lines anywhere
+    return int(digits[:18])  # more than any text has lines
 
 
 _SECONDS = 5.0
@@ -219,8 +228,10 @@ _HINT = "it is a regular expression of Python; put a \\ before what stands for i
 
 
 def matches_in(lines: Sequence[str], pattern: str, seconds: float = _SECONDS) -> list[Match]:
-    """The lines in which a pattern is found. Raises UsageError where it is no pattern, or times out: some patterns take
-    nearly for ever, so a process of its own runs the search.
+    """Return the lines that match a pattern. A separate process runs the search, because some patterns take exponential
+    time.
+
+    Raises UsageError for an invalid pattern and for a timeout.
     """
     import subprocess  # slow to load
 

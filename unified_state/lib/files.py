@@ -1,6 +1,6 @@
-"""Files: written whole, locked between processes, read safely where strangers may have put them.
+"""Files: written atomically, locked between processes, read safely from folders that strangers may write to.
 
-A reader of a file written here sees the old content or the new, never half, whatever crashes.
+A reader of a file written here sees the old content or the new, never a part, even after a crash.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 PRIVATE = 0o600
-UNFINISHED = ".tmp"  # the end of the names of files that are still being written
+UNFINISHED = ".tmp"  # suffix of files that are still being written
 
 
 def write_atomically(path: str, content: bytes, mode: int | None = None) -> None:
     """Write through a temporary file in the same folder: create, write, fsync, replace, fsync the folder.
 
-    The file keeps its permissions; a new one is private unless `mode` says otherwise. Raises StorageError and leaves
-    the old file alone where the new one cannot be written.
+    The file keeps its permissions. A new one is private unless `mode` says otherwise. Raises StorageError and leaves
+    the old file unchanged if the new one cannot be written.
     """
     folder = os.path.dirname(path) or "."
     try:
@@ -37,8 +37,9 @@ def write_atomically(path: str, content: bytes, mode: int | None = None) -> None
 
 
 def write_note(path: str, content: bytes) -> None:
-    """Write a small private file whole, without waiting for the disk: for a cache that can be computed again. Its
-    folder must exist. Raises StorageError.
+    """Write a small private file atomically, without fsync: for a cache that can be computed again.
+
+    Its folder must exist. Raises StorageError.
     """
     try:
         _replace(path, content, PRIVATE)
@@ -47,14 +48,14 @@ def write_note(path: str, content: bytes) -> None:
 
 
 def create_once(path: str, content: bytes) -> bool:
-    """Create a private file whole; False if it exists. Of several processes exactly one creates it."""
+    """Create a private file atomically, and return False if it exists. Of several processes exactly one creates it."""
     temporary = temporary_name(path)
     _create(temporary, content, PRIVATE)
     return publish_once(temporary, path)
 
 
 def publish_once(temporary: str, path: str) -> bool:
-    """Rename a finished file unless the target exists; False if it does. The temporary name is removed in any case."""
+    """Rename a finished file, and return False if the target exists. The temporary name is removed in any case."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -70,8 +71,9 @@ def publish_once(temporary: str, path: str) -> bool:
 
 
 def set_aside(path: str) -> str:
-    """Give the file or folder at a path a second name, and return it. A file keeps its own name too, until it is
-    replaced. Raises OSError.
+    """Give the file or folder at a path a second name, and return that name.
+
+    A file also keeps its own name until it is replaced. Raises OSError.
     """
     number = 1
     while os.path.lexists(aside := f"{path}.damaged-{number}"):
@@ -84,7 +86,7 @@ def set_aside(path: str) -> str:
 
 
 def temporary_name(path: str) -> str:
-    """A name beside the file that no other process uses."""
+    """Return a name beside the file that no other process uses."""
     return f"{path}.{os.getpid()}.{os.urandom(4).hex()}{UNFINISHED}"
 
 
@@ -99,7 +101,7 @@ def _replace(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> 
 
 
 def _create(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:
-    """A new file with all of the content, or none."""
+    """Create a new file with all of the content, or none."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with open(descriptor, "wb") as file:
@@ -125,7 +127,7 @@ def _mode_of(path: str) -> int:
 
 
 def sync_folder(folder: str) -> None:
-    """Make the new name durable. Where folders cannot be opened (Windows) the file system does it by itself."""
+    """Make the names in a folder durable. On Windows folders cannot be opened, and the file system does it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -142,12 +144,13 @@ try:
 except ImportError:  # Windows
     _HAS_FLOCK = False
 
-_PAUSE = 0.005  # seconds between two tries; a holder needs about a millisecond
+_PAUSE = 0.005  # seconds between two tries; a lock is usually held for a millisecond
 
 
 class FileLock:
-    """A lock between processes on a sidecar file: `with FileLock(path, seconds): …`. Raises `busy`, or StorageError if
-    there is none, when the lock times out.
+    """A lock between processes on a sidecar file: `with FileLock(path, seconds): …`.
+
+    On a timeout it raises `busy`, or StorageError if that is None.
     """
 
     def __init__(self, path: str, seconds: float, busy: UnifiedStateError | None = None) -> None:
@@ -212,11 +215,11 @@ _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 class IrregularFileError(OSError):
-    """A path leads to something other than a regular file."""
+    """The path is not that of a regular file."""
 
 
 def open_regular(path: str) -> BufferedReader:
-    """A regular file, opened for reading. Raises IrregularFileError, and OSError as `open` does."""
+    """Open a regular file for reading. Raises IrregularFileError, and OSError as `open` does."""
     file = open(path, "rb", opener=_open)  # noqa: SIM115  # the caller closes it
     if S_ISREG(os.fstat(file.fileno()).st_mode):
         return file
@@ -226,7 +229,7 @@ def open_regular(path: str) -> BufferedReader:
 
 
 def read_regular(path: str, limit: int) -> bytes:
-    """The beginning of a regular file, up to a limit in bytes. Raises as `open_regular` does."""
+    """Return the start of a regular file, up to a limit in bytes. Raises the errors of `open_regular`."""
     with open_regular(path) as file:
         return file.read(limit)
 
@@ -239,7 +242,7 @@ _MOST_FILES = 50
 
 
 def session_file(folder: str, kind: str, session_id: str) -> str:
-    """The path of a session's small file; an id that is no plain word is replaced by its checksum."""
+    """Return the path of a session's small file. An id with other characters is replaced by its checksum."""
     from zlib import crc32  # a shared library, which most hooks do without
 
     plain = session_id.replace("-", "").replace("_", "")
@@ -249,8 +252,9 @@ def session_file(folder: str, kind: str, session_id: str) -> str:
 
 
 def write_session_file(path: str, content: str) -> None:
-    """Write the file of a session without waiting for the disk; readers ignore half a file. Files of old sessions are
-    removed.
+    """Write the file of a session without fsync, and remove files of old sessions.
+
+    Readers ignore a partial file.
     """
     if not os.path.exists(path):
         _make_room(os.path.dirname(path))
@@ -270,9 +274,9 @@ def _make_room(folder: str) -> None:
 
 
 def remove_if_empty(folder: str) -> bool:
-    """Remove a folder if it is empty; whether this removed it."""
+    """Remove a folder if it is empty, and return whether it was removed."""
     try:
         os.rmdir(folder)
     except OSError:
-        return False  # it holds something, or is no folder
+        return False  # it is not empty, or no folder
     return True

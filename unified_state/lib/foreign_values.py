@@ -1,4 +1,4 @@
-"""Values of other programs converted to our types. No function here raises, whatever it is given."""
+"""Values of other programs converted to our types. No function here raises, whatever its input."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_SECONDS_BELOW = 100_000_000_000  # a time with fewer is in seconds: in milliseconds it would be before March 1973
-_LATEST = 253_402_300_799_999  # the end of the year 9999, behind which no calendar goes
+_SECONDS_BELOW = 100_000_000_000  # a smaller number is in seconds: in milliseconds it would be before March 1973
+_LATEST = 253_402_300_799_999  # the end of the year 9999, the limit of calendars
 
 
 def clean_text(value: object) -> str:
-    """The value if it is a text, well-formed; else an empty text."""
+    """Return the value, well-formed, if it is a text; else ""."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def time_of(value: object) -> int:
-    """Milliseconds since 1970 of a time in seconds or milliseconds; 0 for anything else."""
+    """Return the milliseconds since 1970 of a time in seconds or milliseconds; 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LATEST:
         return 0
     return int(value * 1000 if value < _SECONDS_BELOW else value)
 
 
 def json_of(value: object, default: Any) -> Any:
-    """The value of a JSON text, if it is of the default's type."""
+    """Return the value of a JSON text if it has the default's type, else the default."""
     try:
         parsed = parse_json(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
@@ -35,13 +35,14 @@ def json_of(value: object, default: Any) -> Any:
 
 
 def texts_of(value: object) -> list[str]:
-    """The texts of a list that is given as JSON or as it is."""
+    """Return the texts of a list, given as JSON or as a list."""
     return [clean_text(entry) for entry in json_of(value, []) if isinstance(entry, str) and entry.strip()]
 
 
 def original(fields: Mapping[str, Any], shown: frozenset[str]) -> dict[str, Any]:
-    """The fields of an original that its record does not show, kept as `original`: all that have a value. Bytes (an
-    embedding) and values that are nested too deep are left out.
+    """Return the fields of an original that its record does not show, under the key `original`.
+
+    Fields without a value, bytes (an embedding) and values nested too deep are omitted.
     """
     kept = {
         name: clean_text(value) if isinstance(value, str) else value
@@ -56,8 +57,9 @@ _CONTAINERS = (dict, list, tuple)
 
 
 def is_too_deep(value: object) -> bool:
-    """Whether a JSON value is nested deeper than `DEEPEST`. Copying, masking and writing recurse into a value, and
-    Python limits recursion.
+    """Return whether a JSON value is nested deeper than `DEEPEST`.
+
+    Copying, masking and writing recurse into a value, and Python limits recursion.
     """
     level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(DEEPEST):

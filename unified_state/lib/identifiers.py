@@ -1,9 +1,9 @@
 """The words of code in a text: identifiers, paths, references. After a compaction an agent needs these most.
 
-An archive holds megabytes of text, so no regular expressions are used: bytes are translated so that everything but the
+An archive has megabytes of text, so no regular expressions are used: bytes are translated so that everything except the
 characters of a word becomes a space, and split. Most words recur, so each is classified once. Identifiers are words
-that no prose has: with an underscore or with capitals inside. Letters are those of Latin-1; all other characters part
-words, as Chinese has no spaces.
+that do not occur in prose: with an underscore or with capitals inside. Letters are those of Latin-1. All other
+characters separate words, as Chinese has no spaces.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ _DOT, _NUMBER_SIGN = b".", b"#"
 _SHORTEST, _LONGEST = 4, 60  # characters of an identifier
 _LONGEST_PATH = 160
 _SHORTEST_URL, _LONGEST_URL = 12, 200
-_MOST_WORDS = 50_000  # whose meaning is remembered
-_LONGEST_ISSUE = 6  # digits; no tracker has ten million issues
+_MOST_WORDS = 50_000  # size of the cache of meanings
+_LONGEST_ISSUE = 6  # digits; no tracker has a million issues
 _SHORT_COMMIT, _FULL_COMMIT = 7, 40
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_ACCENTED = bytes(byte for byte in range(0xC0, 0x100) if byte not in b"\xd7\xf7")  # all but two signs
+_ACCENTED = bytes(
+    byte for byte in range(0xC0, 0x100) if byte not in b"\xd7\xf7"
+)  # all except the signs of multiplication and division
 _DIGITS = b"0123456789"
-# Endings by which a word without a slash is taken for a file.
+# Endings by which a word without a slash is recognized as a file.
 _ENDINGS = """
 bash c cc cfg conf cpp cs css csv env fish go gradle h hpp html ini ipynb java js json jsonl jsx kt lock log lua m md
 mjs mod php pl properties proto ps1 py pyi rb rs rst scala scss sh sql sum svelte swift tf toml ts tsx txt vue xml yaml
@@ -37,29 +39,29 @@ _FILE_ENDINGS = frozenset(_ENDINGS.encode().split())
 
 
 def _only(kept: bytes) -> bytes:
-    """A table for `bytes.translate` that turns all other bytes into spaces."""
+    """Return a table for `bytes.translate` that turns all other bytes into spaces."""
     return bytes([byte if byte in kept else 0x20 for byte in range(256)])
 
 
 _WORDS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_")
 _PATHS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_./@~+-#")
-_BEHIND_PATH, _BEFORE_PATH = b".#-+@~/", "#-+@"  # punctuation round a name
+_BEHIND_PATH, _BEFORE_PATH = b".#-+@~/", "#-+@"  # punctuation around a name
 _URLS = _only(_LETTERS + _DIGITS + b"-._~:/?#@!$&(*+=%")
 _SCHEMES, _BEHIND_URL = ("://", "s://"), b".:*?!"
 
 
 def identifiers(text: str) -> set[str]:
-    """The identifiers in a text."""
+    """Return the identifiers in a text."""
     text = _without_escapes(text)
     return _IDENTIFIERS.find(text.encode(_CHARSET, "replace").translate(_WORDS).split())
 
 
 def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
-    """The identifiers in a text, its file paths, and its references: issues (`#12`), commits, URLs."""
+    """Return the identifiers in a text, its file paths, and its references: issues (`#12`), commits, URLs."""
     text = _without_escapes(text)
     words, paths = set[str](), set[str]()
     references = set(_urls(text)) if "://" in text else set()
-    for url in sorted(references, key=len, reverse=True):  # one may be the beginning of another
+    for url in sorted(references, key=len, reverse=True):  # one may be a prefix of another
         text = text.replace(url, " ")
     meanings = _MEANINGS.find(text.encode(_CHARSET, "replace").translate(_PATHS).split())
     for names, path, reference in meanings:
@@ -72,20 +74,18 @@ def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
 
 
 def _without_escapes(text: str) -> str:
-    """The text without the escapes of line ends and tabs in code and JSON: their letter is no part of the word
-    behind.
-    """
+    """Return the text without escaped newlines and tabs, whose letter would look like part of the next word."""
     return text.replace("\\n", " ").replace("\\t", " ") if "\\" in text else text
 
 
 def is_file(word: str) -> bool:
-    """Whether a word has the ending of a file."""
+    """Return whether a word has the ending of a file."""
     path = word.encode(_CHARSET, "replace")
     return _ending(path) in _FILE_ENDINGS and len(path) <= _LONGEST_PATH and len(path.split()) == 1
 
 
 def stands_in(word: str, text: str) -> bool:
-    """Whether a text holds a word, or what is written like one, that is not part of a longer one: `#1` not in `#12`."""
+    """Return whether a text has a word that is not part of a longer one: `#1` is not in `#12`."""
     position = text.find(word)
     while position >= 0:
         end = position + len(word)
@@ -97,7 +97,7 @@ def stands_in(word: str, text: str) -> bool:
 
 
 def relative_path(path: str, root: str) -> str:
-    """The path as the repository names it, where it lies in the repository; with slashes, also on Windows."""
+    """Return the path relative to the root if it is inside, else unchanged. It has slashes on Windows too."""
     if _is_on_windows(root):
         path, root = path.replace("\\", "/"), root.replace("\\", "/")
         is_inside = path[: len(root) + 1].lower() == f"{root}/".lower()
@@ -108,7 +108,7 @@ def relative_path(path: str, root: str) -> str:
 
 
 def with_slashes(text: str, root: str) -> str:
-    """The text with the paths in it as the repository names them, where it was written on Windows; else as it is."""
+    """Return a text written on Windows with relative paths and slashes; any other text unchanged."""
     return text.replace(f"{root}\\", "").replace("\\", "/") if _is_on_windows(root) else text
 
 
@@ -117,7 +117,7 @@ def _is_on_windows(folder: str) -> bool:
 
 
 class _Lexicon(dict):  # type: ignore[type-arg]  # typing is not loaded here
-    """The meaning of each word, None for most. A word is classified once; the lexicon is emptied when it is full."""
+    """A cache of the meaning of each word, None for most. It is emptied when it is full."""
 
     def __init__(self, read: Callable[[bytes], Any]) -> None:
         super().__init__()
@@ -130,17 +130,17 @@ class _Lexicon(dict):  # type: ignore[type-arg]  # typing is not loaded here
         return found
 
     def find(self, words: list[bytes]) -> set[Any]:
-        """The meanings of the words that have one."""
+        """Return the meanings of the words that have one."""
         return set(filter(None, map(self.__getitem__, words)))
 
 
 def _is_prose(word: bytes) -> bool:
-    """Whether a word is ordinary prose: letters in one case or with a capital in front, or a number."""
+    """Return whether a word is ordinary prose: letters in one case or with an initial capital, or a number."""
     return word.isdigit() or (word.isalpha() and (word.islower() or word.istitle() or word.isupper()))
 
 
 def _identifier(word: bytes) -> str | None:
-    """The word itself, if it is an identifier."""
+    """Return the word itself if it is an identifier, else None."""
     name = word.decode(_CHARSET)
     if not _SHORTEST <= len(name) <= _LONGEST or name[0].isdigit():
         return None
@@ -151,7 +151,9 @@ def _identifier(word: bytes) -> str | None:
 
 
 def _meaning(word: bytes) -> Meaning | None:
-    """The identifiers in a word with the characters of paths, and the path or the reference that it is."""
+    """Return the identifiers in a word with path characters, and its path or reference; None if it has none of
+    these.
+    """
     names = frozenset(filter(None, map(_identifier, word.translate(_WORDS).split())))
     path = reference = None
     name = word.rstrip(_BEHIND_PATH)
@@ -166,7 +168,7 @@ _IDENTIFIERS, _MEANINGS = _Lexicon(_identifier), _Lexicon(_meaning)
 
 
 def _is_issue(word: bytes) -> bool:
-    """Whether a word is `#12`, or `owner/name#12` of another repository."""
+    """Return whether a word is `#12`, or `owner/name#12` of another repository."""
     repository, mark, number = word.rpartition(_NUMBER_SIGN)
     if not mark or not number.isdigit() or len(number) > _LONGEST_ISSUE:
         return False
@@ -188,7 +190,7 @@ def _ending(word: bytes) -> bytes:
 
 
 def _path(word: str) -> str | None:
-    """The path that a word with the ending of a file is."""
+    """Return the path in a word with the ending of a file, or None."""
     path = (word if word[0] == "." else word.lstrip(_BEFORE_PATH)).removeprefix("./")
     stem = path.rsplit("/", 1)[-1].rpartition(".")[0]
     return path if stem and len(path) <= _LONGEST_PATH and "//" not in path else None
@@ -209,7 +211,7 @@ _MOST = 20
 
 
 def mentioned_files(text: str) -> tuple[str, ...]:
-    """The words of a text that look like the name of a file, without the signs round them."""
+    """Return the words of a text that look like file names, without the punctuation around them."""
     found: dict[str, None] = {}
     for word in text.split():
         bare = word.strip(_AROUND)
@@ -222,12 +224,12 @@ def mentioned_files(text: str) -> tuple[str, ...]:
 
 
 def _is_abbreviation(word: str) -> bool:
-    """Whether it is single letters with a dot behind each: e.g. this."""
+    """Return whether a word consists of single letters with a dot after each, such as e.g. or i.e."""
     return word.endswith(".") and all(len(letter) == 1 for letter in word[:-1].split("."))
 
 
 def _looks_like_path(word: str) -> bool:
-    if "://" in word or len(word) > 300:  # noqa: PLR2004  # no path is that long, base64 is
+    if "://" in word or len(word) > 300:  # noqa: PLR2004  # longer than any path, but not than base64
         return False
     name = word.split(":", 1)[0].rsplit("/", 1)[-1]
     stem, dot, suffix = name.rpartition(".")

@@ -1,7 +1,7 @@
-"""The version of the package, and the files that travel with it.
+"""The version of the package, and its data files.
 
-`hooks`, `commands`, `schemas` and the rest of the plugin are folders of the repository's top level. The wheel carries
-them in `unified_state/assets`, which makes that folder a plugin and a marketplace too.
+`hooks`, `commands`, `schemas` and the rest of the plugin are folders of the repository's top level. The wheel has them
+in `unified_state/assets`, which makes that folder a plugin and a marketplace too.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ PACKAGE_ROOT = _CHECKOUT  # the folder that holds the package `unified_state`, h
 
 
 def asset_path(*names: str) -> str:
-    """The path of a file of the plugin or of a schema, in an installed package or in a checkout."""
+    """Return the path of a file of the plugin or of a schema, in an installed package or in a checkout."""
     installed = os.path.join(_PACKAGE, "assets", *names)
     return installed if os.path.exists(installed) else os.path.join(_CHECKOUT, *names)
 
 
 def package_path(*names: str) -> str:
-    """The path of a data file that lies beside the code that reads it."""
+    """Return the path of a data file inside the package."""
     return os.path.join(_PACKAGE, *names)

@@ -1,10 +1,10 @@
-"""Several programs at once: started together, their outputs read side by side until a deadline.
+"""Several programs at once: started together, their outputs read concurrently until a deadline.
 
-When `finish` returns, every program has ended or was killed, and was reaped. No output is held whole: it goes to its
-reader piece by piece.
+When `finish` returns, every program has ended or was killed, and was reaped. Outputs are not buffered: each piece goes
+to its reader.
 
-Programs start through `os.posix_spawn`, since importing `subprocess` alone costs a hook more than git takes; where
-there is no posix_spawn (Windows), `subprocess` does the same.
+Programs start through `os.posix_spawn`, since importing `subprocess` alone costs a hook more than git takes. On
+Windows, which has no posix_spawn, `subprocess` is used.
 """
 
 from __future__ import annotations
@@ -18,39 +18,43 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Reader(Protocol):
-        """Takes in an output as it arrives."""
+        """A consumer of an output, piece by piece."""
 
         def feed(self, piece: bytes) -> None: ...
 
     class Processes(Protocol):
-        """Programs that were started; to be finished before a point of the monotonic clock, in seconds."""
+        """Programs that were started. `finish` ends them before a point of the monotonic clock, in seconds."""
 
         def finish(self, end: float) -> None: ...
 
 
 def absolute_folders(environ: Mapping[str, str]) -> str:
-    """The PATH without its relative and empty entries, which lead into the current folder: it may be a stranger's
-    repository.
+    """Return the PATH without its relative and empty entries.
+
+    Those refer to the current folder, which may be a stranger's repository.
     """
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH is the folder we are in
+    return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH would mean the current folder
 
 
 def leave_relative_path() -> None:
-    """Set the PATH of this process to its absolute folders, so that no library looks for a program anywhere else."""
+    """Reduce the PATH of this process to its absolute folders, so that no library searches for a program anywhere
+    else.
+    """
     os.environ["PATH"] = absolute_folders(os.environ)
 
 
 _PIECE = 1 << 16
 _COMPLAINT_LIMIT = 1 << 12
-_SIGKILL = 9  # importing `signal` loads `enum`: 3 ms
-_LAST_CHANCE = 0.05  # seconds to hand over what has ended before the deadline, but after one that has not
-_PATIENCE = 1.0  # seconds for a killed program to go; one that hangs in the kernel (a dead network disk) may not
+_SIGKILL = 9  # the number of SIGKILL; importing `signal` loads `enum`: 3 ms
+_LAST_CHANCE = 0.05  # seconds to read the output of a program that ended in time, after one that did not
+_PATIENCE = 1.0  # seconds for a killed program to end; one that hangs in the kernel (a dead network disk) may not
 
 
 def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> str | None:
-    """The path of a program in the absolute folders of the PATH; None if there is none. Programs in the folder
-    `outside` are skipped, unless that folder holds the user's home too.
+    """Return the path of a program in the absolute folders of the PATH, or None.
+
+    Programs in the folder `outside` are skipped, unless that folder also contains the user's home.
     """
     name = f"{name}.exe" if os.name == "nt" else name
     avoided = os.path.join(os.path.realpath(outside), "") if outside else ""
@@ -66,19 +70,20 @@ def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> st
 
 
 class Excerpt:
-    """Keeps the beginning of an output, up to a limit in bytes."""
+    """A reader that stores the start of an output, up to a limit in bytes."""
 
     def __init__(self, limit: int) -> None:
         self.content = b""
         self._limit = limit
 
     def feed(self, piece: bytes) -> None:
-        """Take in the next piece of the output."""
+        """Append the next piece of the output, up to the limit."""
         self.content += piece[: self._limit - len(self.content)]
 
 
 class Program:
-    """One program: its name for people, its arguments (the first is its path), the reader of its output, its exit code.
+    """One program: its name for messages, its arguments (the first is its path), the reader of its output, its exit
+    code.
 
     Its input is empty, or comes from the descriptor `stdin`.
     """
@@ -94,7 +99,9 @@ class Program:
 
 
 class SpawnedProcesses:
-    """Programs started with `os.posix_spawn`, each in a process group of its own, so that its children go with it."""
+    """Programs started with `os.posix_spawn`, each in its own process group, so that its children are killed with
+    it.
+    """
 
     def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
         self._running: dict[int, Program] = {}
@@ -127,7 +134,7 @@ class SpawnedProcesses:
                 os.close(theirs)
 
     def finish(self, end: float) -> None:
-        """Read until all programs have ended, at most until `end`; kill those that have not."""
+        """Read until all programs have ended, at most until `end`, and kill the others."""
         try:
             self._read(end)
             unread = {program for program, _ in self._readers.values()}
@@ -159,14 +166,14 @@ class SpawnedProcesses:
         for pid in self._running:
             try:
                 os.killpg(pid, _SIGKILL)
-            except OSError:  # it left its group, or (macOS) has just ended
+            except OSError:  # it left its group, or (on macOS) has just ended
                 os.kill(pid, _SIGKILL)
         while self._running:
             _wait(self._running.popitem()[0], time.monotonic() + _PATIENCE)
 
 
 def _wait(pid: int, end: float) -> int | None:
-    """The exit code of a child; None if it still runs at `end`."""
+    """Return the exit code of a child; None if it still runs at `end`."""
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
@@ -177,7 +184,7 @@ def _wait(pid: int, end: float) -> int | None:
 
 
 class PopenedProcesses:
-    """Programs started with `subprocess`, where there is no `os.posix_spawn`."""
+    """Programs started with `subprocess`, for systems without `os.posix_spawn`."""
 
     def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
         from subprocess import DEVNULL, PIPE, Popen
@@ -193,7 +200,7 @@ class PopenedProcesses:
             raise
 
     def finish(self, end: float) -> None:
-        """Read until all programs have ended, at most until `end`; kill those that have not."""
+        """Read until all programs have ended, at most until `end`, and kill the others."""
         from subprocess import TimeoutExpired
 
         try:
@@ -202,7 +209,7 @@ class PopenedProcesses:
                     left = end - time.monotonic()
                     output, complaint = process.communicate(timeout=max(left, _LAST_CHANCE))
                 except TimeoutExpired:
-                    continue  # its exit code stays None, which says so, and it is killed below
+                    continue  # its exit code stays None, and it is killed below
                 program.output.feed(output)
                 program.complaint.feed(complaint)
                 program.exit_code = process.returncode

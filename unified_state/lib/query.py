@@ -1,4 +1,4 @@
-"""Queries: their words, the expression for the full-text index, and the part of a text that answers them."""
+"""Queries: their words, the expression for the full-text index, and the best matching part of a text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 _MOST_WORDS = 64
 _LONGEST_PATH, _MOST_FILES = 200, 16
-_MOST = 30  # of one word, among which the best part of a text is looked for
+_MOST = 30  # occurrences of one word that are compared for the best part of a text
 MARK = "**"
-_FIRST_ACCENT, _LAST_ACCENT = "\u0300", "\u036f"  # combining ones, which the index takes for a part of their word
+_FIRST_ACCENT, _LAST_ACCENT = "\u0300", "\u036f"  # combining accents, which the index treats as part of a word
 _ACCENTS = "".join(map(chr, range(ord(_FIRST_ACCENT), ord(_LAST_ACCENT) + 1)))
-_SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))  # what `translate` makes of ASCII
-# The commonest English words carry nothing; a query of nothing else keeps them.
+# the table for `translate` of ASCII
+_SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))
+# The most common English words, which are ignored unless a query has no others.
 _STOP_WORDS = """
 a about after all also am an and any are as at be because been before being but by can could did do
 does doing for from had has have having he her here hers him his how i if in into is it its itself
@@ -27,7 +28,7 @@ some such than that the their them then there these they this those through to t
 very was we were what when where which while who why will with would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-# Words, and what the index makes of `don't`, that a prompt is made of whatever it is about.
+# Words of prompts on any topic, and the parts into which the index splits `don't`.
 _CHATTER_WORDS = """
 again ahead alright awesome back carry change check close code commit continue cool correct couldn course d
 didn doesn don done even exactly fine finish first fix get go going good got great hadn hasn haven hello help
@@ -40,7 +41,7 @@ CHATTER = frozenset(_CHATTER_WORDS.split())
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as the index has them, before it stems them."""
+    """Return the words of a text as in the index, before stemming."""
     if text.isascii():
         return text.translate(_SPACED).lower().split()
     signs = index_text(text).lower()
@@ -49,14 +50,14 @@ def words_of(text: str) -> list[str]:
 
 
 def query_words(query: str) -> list[str]:
-    """The words of a query, each once, without stop words; at most 64."""
+    """Return the distinct words of a query without stop words, at most 64."""
     words = list(dict.fromkeys(words_of(query)))
     telling = [word for word in words if word not in STOP_WORDS]
     return (telling or words)[:_MOST_WORDS]
 
 
 def file_names(query: str) -> list[str]:
-    """The words of a query that name a file: `hooks.py`, `src/app.ts`; at most 16."""
+    """Return the words of a query that are names of files: `hooks.py`, `src/app.ts`; at most 16."""
     words = (word.strip("`'\"()[]{},;:?!.") for word in query.split())
     names = (
         word for word in words if "." in word[1:-1] and word.rpartition(".")[2].isalnum() and len(word) < _LONGEST_PATH
@@ -65,8 +66,9 @@ def file_names(query: str) -> list[str]:
 
 
 def names_file(text: str, file: str) -> bool:
-    """Whether a text names a file, by its name or by the end of its path: `src/app.py` names `app.py`, not
-    `my_app.py`.
+    """Return whether a text names a file, by its name or by the end of its path.
+
+    `src/app.py` names `app.py`, but `my_app.py` does not.
     """
     folded, name = _folded(text), _folded(file)
     position = folded.find(name)
@@ -79,19 +81,20 @@ def names_file(text: str, file: str) -> bool:
 
 
 def fts_query(words: list[str]) -> str:
-    """An FTS5 expression that matches any of the words. Quoted, so that no word is ever an operator. A single CJK
-    character is what a pair in the index begins with.
+    """Return an FTS5 expression that matches any of the words.
+
+    Words are quoted, so none is an operator. A single CJK character matches the pairs in the index that begin with it.
     """
     return " OR ".join(f'"{word}"*' if is_single_cjk(word) else f'"{word}"' for word in words)
 
 
 def is_single_cjk(word: str) -> bool:
-    """Whether a word is one character of Chinese, Japanese or Korean."""
+    """Return whether a word is one character of Chinese, Japanese or Korean."""
     return len(word) == 1 and is_cjk(word)
 
 
 def region(text: str, words: Sequence[str], size: int) -> str:
-    """The text, or the part of a long text around the first of the words in it."""
+    """Return the text, or the part of a long text around the first of the words in it."""
     if len(text) <= size:
         return text
     folded = _folded(text)
@@ -101,13 +104,13 @@ def region(text: str, words: Sequence[str], size: int) -> str:
 
 
 def has_any(text: str, words: Sequence[str]) -> bool:
-    """Whether one of the words is in the text."""
+    """Return whether the text has one of the words."""
     folded = _folded(text)
     return any(True for word in words for _ in _places(folded, word))
 
 
 def snippet(text: str, words: Sequence[str], limit: int) -> str:
-    """The part of a text with most of the words, which are marked; the first words count most."""
+    """Return the part of a text with most of the words, with those marked. Earlier words have more weight."""
     place = _best_place(_folded(text), words, limit * 2 // 3)
     begin = max(0, place - limit // 4)
     if begin:
@@ -117,7 +120,7 @@ def snippet(text: str, words: Sequence[str], limit: int) -> str:
 
 
 def _best_place(folded: str, words: Sequence[str], length: int) -> int:
-    """Where the part of this length begins that has the best words."""
+    """Return the start of the part of this length with the best words."""
     places = sorted((place, rank) for rank, word in enumerate(words) for place in islice(_places(folded, word), _MOST))
     best, best_worth = 0, 0
     for number, (begin, _) in enumerate(places):
@@ -129,7 +132,7 @@ def _best_place(folded: str, words: Sequence[str], length: int) -> int:
 
 
 def _places(folded: str, word: str) -> Iterator[int]:
-    """The positions of a word as a whole word; of a CJK word also inside others."""
+    """Yield the positions of a word as a whole word; of a CJK word also inside others."""
     position = folded.find(word)
     while position >= 0:
         end = position + len(word)
@@ -139,12 +142,12 @@ def _places(folded: str, word: str) -> Iterator[int]:
 
 
 def _goes_on(sign: str) -> bool:
-    """Whether a sign beside a word is a part of it."""
+    """Return whether a character next to a word is part of that word."""
     return (sign.isalnum() and (sign.isascii() or not is_cjk(sign))) or _FIRST_ACCENT <= sign <= _LAST_ACCENT
 
 
 def _marked(text: str, words: Sequence[str]) -> str:
-    """The text with all the words marked; those that touch have one mark."""
+    """Return the text with all the words marked. Adjacent words share one mark."""
     folded = _folded(text)
     spans: list[list[int]] = []
     for begin, end in sorted((place, place + len(word)) for word in words for place in _places(folded, word)):
@@ -160,7 +163,7 @@ def _marked(text: str, words: Sequence[str]) -> str:
 
 
 def _folded(text: str) -> str:
-    """The text in lower case, each character where it was; one that would become two stays."""
+    """Return the text in lower case, with all positions unchanged. A character that would become two stays."""
     folded = text.lower()
     if len(folded) == len(text):
         return folded

@@ -1,12 +1,11 @@
-"""The one kind of record: an immutable value with named, typed fields.
+"""The base class of all records: immutable values with named, typed fields.
 
-A standard dataclass would say the same, but importing `dataclasses` alone costs the prompt path more than all the rest
-of it (it loads `inspect`, `ast` and `re`), so the fields are read from the annotations here, in a few lines. `pydantic`
-validates the same classes and derives their JSON Schemas from the same annotations (`__get_pydantic_core_schema__`), so
-no shape is written twice.
+Importing `dataclasses` costs the prompt path more than all the rest of it (it loads `inspect`, `ast` and `re`), so the
+fields are read from the annotations here, in a few lines. `pydantic` validates the same classes and derives their JSON
+Schemas from the same annotations (`__get_pydantic_core_schema__`), so no shape is written twice.
 
-On disk a field is camelCase (`open_questions` is `openQuestions`), in Python snake_case. What a newer version of us
-wrote and this version does not know is kept in `unknown` and written back.
+A field is camelCase on disk (`open_questions` is `openQuestions`) and snake_case in Python. Fields of a newer version
+that this version does not know are stored in `unknown` and written back.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, Self, dataclass_transform
 else:
 
-    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # typed above, for those who check
-        """The marker for type checkers does nothing when run; importing `typing` for it would cost milliseconds."""
+    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # type checkers use the typed name above
+        """Do nothing at run time: this marker is for type checkers, and importing `typing` would cost milliseconds."""
         return lambda cls: cls
 
 
 def camel_case(name: str) -> str:
-    """The name of a field on disk: `recent_commits` is `recentCommits`."""
+    """Return the name of a field on disk: `recent_commits` is `recentCommits`."""
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
 
 
 @dataclass_transform(frozen_default=True)
 class Record:
-    """Base of all records: fields in the order of their annotations, defaults as class attributes, nothing changes."""
+    """The base of all records: fields in the order of their annotations, defaults as class attributes, immutable."""
 
     names: ClassVar[tuple[str, ...]] = ()
     disk_names: ClassVar[dict[str, str]] = {}
@@ -72,13 +71,14 @@ class Record:
         return f"{type(self).__name__}({shown})"
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields by their Python names, one level deep."""
+        """Return the fields by their Python names, one level deep."""
         return {name: getattr(self, name) for name in self.names}
 
     @classmethod
     def from_disk(cls, fields: Mapping[str, Any]) -> Self:
-        """The record of an object that we wrote ourselves, unchecked; what others may have written goes through
-        pydantic.
+        """Return the record of a JSON object that we wrote ourselves, without validation.
+
+        Objects that others may have written are validated by pydantic.
         """
         python_names = {disk: name for name, disk in cls.disk_names.items()}
         known = {python_names[disk]: value for disk, value in fields.items() if disk in python_names}
@@ -87,7 +87,7 @@ class Record:
         return cls(**known, unknown=unknown) if unknown and "unknown" in cls.names else cls(**known)
 
     def replace(self, **changes: Any) -> Self:
-        """The same record with some fields changed."""
+        """Return a copy of the record with some fields changed."""
         return type(self)(**{**self.as_dict(), **changes})
 
     @classmethod
@@ -96,8 +96,9 @@ class Record:
 
 
 def disk_value(value: Any) -> Any:
-    """The value as JSON on disk holds it: records become objects with camelCase names, fields that are None are left
-    out.
+    """Return the value as it is in JSON on disk.
+
+    Records become objects with camelCase names, and fields that are None are omitted.
     """
     if isinstance(value, Record):
         shown = {value.disk_names[name]: disk_value(getattr(value, name)) for name in value.names if name != "unknown"}
@@ -111,14 +112,15 @@ def disk_value(value: Any) -> Any:
 
 
 def _pydantic_schema(cls: type[Record], handler: Any) -> Any:
-    """The schema of a record class: an object with the camelCase names, unknown fields kept in `unknown` where the
-    class has it.
+    """Return pydantic's schema of a record class: an object with camelCase names.
+
+    Unknown fields are stored in `unknown` if the class has it.
     """
     import typing  # as pydantic, only where something is validated or a schema is written; the hooks never do
 
     from pydantic_core import core_schema
 
-    # The record modules import names of typing only for type checkers, so they are handed in here.
+    # The record modules import names of typing only for type checkers, so they are passed in here.
     hints = typing.get_type_hints(cls, localns=vars(typing), include_extras=True)
     keeps_unknown = "unknown" in cls.names
     fields = {

@@ -1,8 +1,8 @@
-"""A line of the shell, parsed as the shell itself does: every simple command in it, at any depth.
+"""A parser of shell lines that finds every simple command, at any depth.
 
-Quotes, escapes, comments, redirections, heredocs, subshells, `$(…)`, backquotes and `<(…)` are read as bash reads them;
-what stands in quotes is a word and no command. What only the running shell knows (variables, globs, aliases) stays as
-it is written. One pass, in a time that grows with the length of the text alone.
+Quotes, escapes, comments, redirections, heredocs, subshells, `$(…)`, backquotes and `<(…)` are parsed as bash parses
+them. Quoted text is a word and never a command. Values known only to the running shell (variables, globs, aliases) are
+not expanded. The parser takes one pass, in linear time.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 100_000  # half a second at worst
 DEEPEST = 25  # substitutions within each other
-UNKNOWN = "$()"  # what a substitution gives is known to the running shell alone
+UNKNOWN = "$()"  # the word for a substitution, whose output only the running shell knows
 _LONGEST_ARITHMETIC = 1_000
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
 class UnreadableError(ValueError):
-    """A line that is too long or too deep to be read in a hook."""
+    """The line is too long or too deeply nested to be parsed in a hook."""
 
 
 _BLANK, _ENDS = " \t\r", "\n;&|()"
@@ -27,11 +27,10 @@ _WRITES, _READS, _HEREDOC, _HERE_STRING = "writes", "reads", "heredoc", "here-st
 
 
 class SimpleCommand:
-    """The words of one command, the files that it is redirected to and from, the text on its stdin, and the folder that
-    `cd` led to.
+    """One command: its words, the targets and sources of its redirections, its stdin, and the folder after each `cd`.
 
-    `stdin` is None where it is not known. `assigned` are the assignments before the program, once the words begin with
-    that.
+    `stdin` is None if it is unknown. `assigned` are the assignments before the program, once the words begin with the
+    program.
     """
 
     __slots__ = ("assigned", "feeder", "folder", "sources", "stdin", "targets", "words")
@@ -47,14 +46,14 @@ class SimpleCommand:
 
 
 def read_commands(text: str, folder: str = "", depth: int = 0) -> list[SimpleCommand]:
-    """Every simple command of a text, those inside of substitutions too. Raises UnreadableError."""
+    """Return every simple command of a text, including those in substitutions. Raises UnreadableError."""
     reader = _Reader(text, folder, depth)
     reader.run("")
     return reader.commands
 
 
 class _Reader:
-    """Reads the commands of a text, word by word; a reader of its own reads each substitution."""
+    """Parses the commands of a text, word by word. Each substitution has its own reader."""
 
     def __init__(self, text: str, folder: str, depth: int, at: int = 0) -> None:
         if len(text) > MOST_CHARACTERS or depth > DEEPEST:
@@ -62,16 +61,16 @@ class _Reader:
         self._text, self.at, self._depth = text, at, depth
         self._word: list[str] | None = None
         self._is_quoted = False
-        self._scanned = 0  # characters that were looked at more than once
+        self._scanned = 0  # characters that were scanned more than once
         self.commands: list[SimpleCommand] = []
         self._command = SimpleCommand(folder)
-        self._folders = [folder]  # of the subshells that are open
-        self._takes = ""  # the redirection that takes the next word
+        self._folders = [folder]  # of the open subshells
+        self._takes = ""  # the redirection whose target is the next word
         self._heredocs: list[tuple[SimpleCommand, str, bool, bool]] = []
         self._cases = 0  # `case` without its `esac`: a `)` belongs to a pattern
 
     def run(self, closing: str) -> None:
-        """Read up to the closing sign, which is taken too, or to the end."""
+        """Parse up to and including the closing sign, or to the end."""
         text, handlers = self._text, self._handlers()
         while self.at < len(text):
             sign = text[self.at]
@@ -100,7 +99,7 @@ class _Reader:
         self.at += 1
 
     def _inside(self, begin: int, closing: str) -> None:
-        """The commands of a substitution that begins there."""
+        """Parse the commands of a substitution that begins at `begin`."""
         reader = _Reader(self._text, self._command.folder, self._depth + 1, begin)
         reader.run(closing)
         self.commands += reader.commands
@@ -229,7 +228,7 @@ class _Reader:
         self._is_quoted, self.at = True, end + 1
 
     def _double(self, closing: str = '"') -> None:
-        """What stands between double quotes, or without a closing sign the body of a heredoc."""
+        """Parse text in double quotes, or without a closing sign the body of a heredoc."""
         self._add("")
         self._is_quoted, self.at = True, self.at + bool(closing)
         while self.at < len(self._text) and self._text[self.at] != closing:
@@ -272,12 +271,12 @@ class _Reader:
             self.at += 1
 
     def _skip_arithmetic(self, begin: int) -> bool:
-        """Go behind `((…))`; False where it is none but a subshell within a subshell."""
+        """Skip `((…))`, and return False if it is a subshell within a subshell."""
         depth, at = 0, begin
         while at < min(len(self._text), begin + _LONGEST_ARITHMETIC):
             depth += {"(": 1, ")": -1}.get(self._text[at], 0)
             if self._text[at : at + 2] == "$(" and self._text[at + 2 : at + 3] != "(":
-                return False  # a command in it: read as one
+                return False  # it has a command, so it is parsed as one
             if depth == 0:
                 break
             at += 1
@@ -290,7 +289,7 @@ class _Reader:
         return True
 
     def _braces(self, *, in_quotes: bool) -> None:
-        """`${…}`, which may hold substitutions."""
+        """Parse `${…}`, which may contain substitutions."""
         quotes = {"\\": self._escape, "`": self._backquote} | (
             {} if in_quotes else {"'": self._single, '"': self._double}
         )
@@ -310,7 +309,7 @@ class _Reader:
         self.at += 1
 
     def _ansi(self) -> None:
-        """`$'…'` with its escapes."""
+        """Parse `$'…'` with its escapes."""
         self._add("")
         self._is_quoted, self.at = True, self.at + 2
         while self.at < len(self._text) and self._text[self.at] != "'":

@@ -1,5 +1,5 @@
-"""The commands in a line of the shell, the programs that they name, and what they run in the end: behind assignments
-and keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`, `eval`, `find -exec` and their like.
+"""The commands in a shell line, the programs that they name, and the commands that they run: after assignments and
+keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`, `eval`, `find -exec` and similar programs.
 """
 
 from __future__ import annotations
@@ -12,30 +12,31 @@ if TYPE_CHECKING:
 
     from unified_state.lib.shell import SimpleCommand
 
-_LONGEST = 20_000  # characters of a command that are looked at
+_LONGEST = 20_000  # characters of a command that are parsed
 _KEY_CHARACTERS = 500
 _NO_MATTER = (" 2>&1",)
 _BEFORE = frozenset(
     ("sudo", "env", "time", "command", "then", "do", "else", "!", "{")
-)  # that a command may stand behind
+)  # words that may precede a command
 
 
 def simple_commands(line: str) -> Iterator[list[str]]:
-    """The words of each simple command, from its name on; those of its substitutions too."""
+    """Yield the words of each simple command, from its name on, including those of its substitutions."""
     for pipeline in pipelines(line):
         yield from pipeline
 
 
 def pipelines(line: str) -> Iterator[list[list[str]]]:
-    """The simple commands of each pipeline: each reads the output of the one before. A file on stdin counts as an
-    argument.
+    """Yield the simple commands of each pipeline, in which each reads the output of the one before.
+
+    A file on stdin counts as an argument.
     """
     return chained(_commands(line))
 
 
 def chained(commands: list[SimpleCommand]) -> Iterator[list[list[str]]]:
-    """The pipelines of commands that were parsed already."""
-    chains: dict[int, list[list[str]]] = {}  # by the command that a chain ends with so far
+    """Yield the pipelines of commands that are already parsed."""
+    chains: dict[int, list[list[str]]] = {}  # by the command that currently ends a chain
     found = []
     for command in commands:
         chain = chains.pop(id(command.feeder), None)
@@ -58,14 +59,14 @@ def _commands(line: str) -> list[SimpleCommand]:
 
 
 def command_key(command: str) -> str:
-    """The form in which commands are compared: without extra white space and redirected errors."""
+    """Return the form in which commands are compared: without extra white space and redirected errors."""
     key = " ".join(command.split())
     for ending in _NO_MATTER:
         key = key.removesuffix(ending)
     return key[:_KEY_CHARACTERS]
 
 
-_OPENINGS = {"if", "while"}  # what comes behind is what runs
+_OPENINGS = {"if", "while"}  # the command follows these words
 _NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "set"}
 _SHOWING = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
 _SHOWING |= {"strings", "tail", "tree", "wc"}
@@ -73,19 +74,19 @@ _WORDS_LOOKED_AT = 6
 
 
 def programs(command: str) -> Iterator[str]:
-    """The programs of a command, each by its first two words: `go test`, `git log`."""
+    """Yield the programs of a command, each by its first two words: `go test`, `git log`."""
     for words in _parts(command):
         if len(words) > 1 and words[1][0].isalpha() and all(map(_is_plain_word, words)):
             yield " ".join(words)
 
 
 def only_prints(command: str) -> bool:
-    """Whether a command only shows content: errors in its output are not its own."""
+    """Return whether a command only shows content, so that errors in its output are not its own."""
     return all(words[0].rsplit("/", 1)[-1] in _SHOWING for words in _parts(command))
 
 
 def _parts(command: str) -> Iterator[list[str]]:
-    """The first two words of each simple command, without keywords and assignments."""
+    """Yield the first two words of each simple command, without keywords and assignments."""
     for part in simple_commands(command):
         words = [word for word in part[:_WORDS_LOOKED_AT] if "=" not in word and word not in _OPENINGS]
         if words and words[0] not in _NO_PROGRAMS:
@@ -97,7 +98,7 @@ def _is_plain_word(word: str) -> bool:
 
 
 _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
-# Programs that run another one, and their options that take the next word.
+# Programs that run another one, and their options that take a value.
 _WRAPPERS = {
     "builtin": "", "busybox": "", "chroot": "", "command": "", "doas": "-u -C", "exec": "-a", "flock": "-w -E",
     "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "",
@@ -108,7 +109,7 @@ _WRAPPERS = {
     "env": "-u -C -S --unset --chdir --split-string",
 }  # fmt: skip
 _OPERANDS_FIRST = {"chroot": 1, "flock": 1, "timeout": 1}  # words before the program
-_COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # take it as a text behind `-c`
+_COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # these take a script after `-c`
 _SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
 _SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}
 _PRINTERS = {"cat", "echo", "printf"}
@@ -116,18 +117,18 @@ _EXECUTES = {"-exec", "-execdir", "-ok", "-okdir"}
 
 
 def program_name(word: str) -> str:
-    """The name of a program without the folder it lies in."""
+    """Return the name of a program without its folder."""
     return word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
 
 
 def commands_run(text: str, folder: str = "", depth: int = 0) -> Iterator[SimpleCommand]:
-    """Every command that a text makes the shell run. Raises UnreadableError."""
+    """Yield every command that a text makes the shell run. Raises UnreadableError."""
     for command in read_commands(text, folder, depth):
         yield from _through(command, depth)
 
 
 def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
-    """The command itself, and what it runs."""
+    """Yield the command itself, and the commands that it runs."""
     if depth > DEEPEST:
         raise UnreadableError
     program = _from_program(command.words)
@@ -144,7 +145,7 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     elif name in _SHELLS:
         for script in _scripts(command):
             yield from commands_run(script, command.folder, depth + 1)
-    elif name in ("eval", "trap"):  # of `trap` the last words are signals
+    elif name in ("eval", "trap"):  # the last words of `trap` are signals
         text = " ".join(command.words[1:]) if name == "eval" else "".join(command.words[1:2])
         yield from commands_run(text, command.folder, depth + 1)
     elif name == "find":
@@ -154,7 +155,7 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
 
 
 def _from_program(words: list[str]) -> list[str]:
-    """The words from the program on."""
+    """Return the words from the program on."""
     begin = 0
     while begin < len(words) and (words[begin] in _KEYWORDS or _is_assignment(words[begin])):
         begin += 1
@@ -193,7 +194,7 @@ def _behind_wrapper(name: str, command: SimpleCommand, depth: int) -> Iterator[S
 
 
 def _scripts(shell: SimpleCommand) -> Iterator[str]:
-    """The scripts that stand in the line itself: behind `-c`, on stdin, or printed into a pipe."""
+    """Yield the scripts in the line itself: after `-c`, on stdin, or printed into a pipe."""
     words, at = shell.words, 1
     while at < len(words) and words[at][:1] in ("-", "+") and len(words[at]) > 1:
         option = words[at]
@@ -203,7 +204,7 @@ def _scripts(shell: SimpleCommand) -> Iterator[str]:
             return
         at += 2 if option in _SHELL_VALUES else 1
     if at < len(words):
-        return  # a file
+        return  # a script file
     feeder = shell.feeder
     if shell.stdin is not None:
         yield shell.stdin
@@ -222,7 +223,7 @@ def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleComm
 
 
 def _git_alias(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
-    """What `git -c alias.NAME=… NAME` stands for."""
+    """Yield the commands that `git -c alias.NAME=… NAME` runs."""
     words, at = command.words, 1
     aliases: dict[str, str] = {}
     while at + 1 < len(words) and words[at] == "-c":

@@ -1,11 +1,11 @@
 """The interpreter's own C accelerators, for the prompt path, with the public modules as fallback.
 
-`import json` costs a hook 6 ms (it loads `re` and `enum`), `import sqlite3` another 3 ms (it loads `datetime`); a whole
-bare interpreter starts in 7 ms. The C halves of both modules do the same work and load at once. They are private to
-CPython, so this is the only file that touches them: where they are missing or changed, the public modules are used
-instead, and the tests run both.
+`import json` costs a hook 6 ms (it loads `re` and `enum`), `import sqlite3` another 3 ms (it loads `datetime`). A bare
+interpreter starts in 7 ms. The C halves of both modules do the same work and load at once. They are private to CPython,
+so only this file uses them. If they are missing or changed, the public modules are used instead, and the tests run
+both.
 
-What is written is strict JSON: NaN and the infinities, which it does not have, are null, as in JavaScript.
+The output is strict JSON. NaN and the infinities, which JSON does not have, become null, as in JavaScript.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Codec = tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]
 else:
 
-    def __getattr__(name):  # noqa: ANN001, ANN202  # typed above
-        """SQLite is loaded where it is first asked for: the hook before tool calls does without."""
+    def __getattr__(name):  # noqa: ANN001, ANN202  # the names are typed above
+        """Load SQLite for the first name requested: the hook before tool calls needs none."""
         if name not in __all__:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)
@@ -36,7 +36,7 @@ else:
 
             found = {name: getattr(_sqlite3, name) for name in names}
             found["sqlite_version_info"] = tuple(map(int, _sqlite3.sqlite_version.split(".")))
-        except (ImportError, AttributeError):  # not CPython, or a CPython that renamed it
+        except (ImportError, AttributeError):  # not CPython, or a CPython in which it was renamed
             try:
                 import sqlite3
             except ImportError:
@@ -45,7 +45,7 @@ else:
         return found
 
     def _without_sqlite():  # noqa: ANN202
-        """Replacements for SQLite's names in a Python that was built without it; `connect` raises."""
+        """Return replacements for SQLite's names in a Python that was built without it. `connect` raises."""
         from unified_state.errors import ArchiveUnavailableError
 
         def connect(*_arguments, **_options):  # noqa: ANN002, ANN003, ANN202
@@ -62,8 +62,8 @@ NO_SQLITE = "this Python has no SQLite"
 
 
 def has_sqlite() -> bool:
-    """Whether this Python can open an archive: some are built without SQLite."""
-    return bool(getattr(sys.modules[__name__], "sqlite_version_info") > (0,))  # noqa: B009  # it is loaded by that
+    """Return whether this Python has SQLite. Some are built without it."""
+    return bool(getattr(sys.modules[__name__], "sqlite_version_info") > (0,))  # noqa: B009  # __getattr__ loads it
 
 
 __all__ = [
@@ -82,11 +82,11 @@ __all__ = [
 
 
 def _null(_constant: str) -> None:
-    """The value for NaN and the infinities: null."""
+    """Return None, the value for NaN and the infinities."""
 
 
 class _ScannerOptions:
-    """The options of `json.JSONDecoder`; not strict, since transcripts hold raw control characters."""
+    """The options of `json.JSONDecoder`. It is not strict, since transcripts have raw control characters."""
 
     strict = False
     object_hook = None
@@ -102,7 +102,9 @@ def _not_json(value: object) -> object:
 
 
 def _strict(parse: Callable[[str], Any], encoder: Callable[[bool], Callable[[Any], str]]) -> Callable[[Any], str]:
-    """A function that writes strict JSON. `encoder(allow_nan)` returns one that may write NaN and the infinities."""
+    """Return a function that writes strict JSON. `encoder(allow_nan)` returns an encoder that may write NaN and
+    infinities.
+    """
     encode, encode_leniently = encoder(False), encoder(True)
 
     def dump(value: Any) -> str:
@@ -117,7 +119,7 @@ def _strict(parse: Callable[[str], Any], encoder: Callable[[bool], Callable[[Any
 def _accelerated() -> Codec:
     from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
-    scan = make_scanner(_ScannerOptions())  # type: ignore[arg-type]  # the stub wants the wrong class
+    scan = make_scanner(_ScannerOptions())  # type: ignore[arg-type]  # the stub has the wrong class
     whitespace = " \t\r\n"
 
     def parse(text: str) -> Any:
@@ -161,8 +163,8 @@ def _public() -> Codec:
     return parse, dump, dump_ascii
 
 
-# `dump_json` leaves characters as they are, for people and for the index; `dump_ascii_json` escapes them, so that any
-# stream can carry them, lone surrogates too.
+# `dump_json` does not escape characters, for people and for the index. `dump_ascii_json` escapes them, so that any
+# stream can carry them, including lone surrogates.
 try:
     parse_json, dump_json, dump_ascii_json = _accelerated()
 except (ImportError, TypeError, AttributeError):

@@ -1,7 +1,8 @@
-"""Texts: cut to a size, packed for the archive, indexed, fenced for a conversation, quoted, and their tokens estimated.
+"""Text functions: cut to a size, pack for the archive, index, fence for a conversation, find quotes, estimate tokens.
 
-The client limits a hook's output in UTF-16 units: a character beyond U+FFFF (most emoji) counts two. Lone surrogates
-(half an emoji, cut by the client) are kept: SQLite refuses them in text, a compressed stream holds them.
+The client limits a hook's output in UTF-16 units, of which a character beyond U+FFFF (most emoji) has two. Lone
+surrogates (half an emoji, cut by the client) are preserved: SQLite refuses them in text, but a compressed stream can
+hold them.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ if TYPE_CHECKING:
 CUT_MARK = "…"
 _JOINER = "\u200d"
 _BEYOND_BMP = "\U00010000"
-# What belongs to the character before it: combining marks, variation selectors, keycaps, skin tones, tags.
+# Characters that belong to the one before them: combining marks, variation selectors, keycaps, skin tones, tags.
 _ATTACHED = ((0x0300, 0x036F), (0x20D0, 0x20FF), (0xFE00, 0xFE0F), (0x1F3FB, 0x1F3FF), (0xE0020, 0xE007F))
 _FLAG_LETTERS = ("\U0001f1e6", "\U0001f1ff")
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, or as much of its beginning as fits with a mark into `limit` characters; never half an emoji."""
+    """Return the text, or its start and a mark in at most `limit` characters. An emoji is never split."""
     if len(text) <= limit:
         return text
     return text[: boundary(text, max(0, limit - len(CUT_MARK)))] + CUT_MARK
 
 
 def utf16_units(text: str) -> int:
-    """The length of the text in UTF-16 units."""
+    """Return the length of the text in UTF-16 units."""
     if text.isascii() or max(text) < _BEYOND_BMP:
         return len(text)
     return len(text) + sum(character >= _BEYOND_BMP for character in text)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without control characters, each run of white space as one space."""
+    """Return the text on one line, without control characters, each run of white space as one space."""
     line = " ".join(text.split())
     if line.isprintable():
         return line
@@ -45,7 +46,7 @@ def one_line(text: str) -> str:
 
 
 def boundary(text: str, position: int) -> int:
-    """The last position up to `position` where a cut breaks no character."""
+    """Return the last position up to `position` at which a cut splits no character."""
     while 0 < position < len(text) and (
         text[position] == _JOINER
         or text[position - 1] == _JOINER
@@ -66,11 +67,11 @@ def _is_visible(character: str) -> bool:
 
 UNREADABLE = "[damaged in the archive]"  # replaces a text whose bytes are damaged
 _LEVEL = 4
-_WORTH_COMPRESSING = 100  # bytes; below, the stream's own header eats the gain
+_WORTH_COMPRESSING = 100  # bytes; below this the header of the stream outweighs the gain
 
 
 def pack(text: str) -> str | bytes:
-    """The stored form of a text: itself, or compressed if that is smaller or if it holds lone surrogates."""
+    """Return the stored form of a text: itself, or compressed if that is smaller or if it has lone surrogates."""
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) >= _WORTH_COMPRESSING:
         packed = compress(encoded, _LEVEL)
@@ -80,7 +81,7 @@ def pack(text: str) -> str | bytes:
 
 
 def unpack(stored: str | bytes | None) -> str:
-    """The text of a stored form, exactly; `UNREADABLE` if its bytes are damaged."""
+    """Return the exact text of a stored form; `UNREADABLE` if its bytes are damaged."""
     if isinstance(stored, bytes):
         try:
             return decompress(stored).decode("utf-8", "surrogatepass")
@@ -90,14 +91,16 @@ def unpack(stored: str | bytes | None) -> str:
 
 
 def well_formed(text: str) -> str:
-    """The text with lone surrogates replaced, since SQLite and terminals refuse them."""
+    """Return the text with lone surrogates replaced, since SQLite and terminals refuse them."""
     if text.isascii() or _is_well_formed(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def escape_surrogates(text: str) -> str:
-    """The text with lone surrogates escaped as in JSON: what is JSON stays the same JSON, and two texts stay two."""
+    """Return the text with lone surrogates escaped as in JSON. JSON keeps its value, and two different texts stay
+    different.
+    """
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -116,8 +119,10 @@ _CJK_RANGES = ((0x2E80, 0xA4CF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF66, 0x
 
 
 def index_text(text: str) -> str:
-    """The text as the full-text index gets it: unchanged without CJK, else with each CJK run as overlapping pairs and
-    its last character (SQLite's tokenizer would take the whole run as one word).
+    """Return the text for the full-text index.
+
+    A text without CJK is unchanged. Otherwise each CJK run becomes overlapping pairs and its last character, because
+    SQLite's tokenizer would treat the whole run as one word.
     """
     if text.isascii():
         return text
@@ -129,9 +134,9 @@ def index_text(text: str) -> str:
 
 
 def strings_of(value: Any) -> str:
-    """All texts in a JSON value, one a line, without JSON's escapes, for the index."""
+    """Return all texts in a JSON value, one per line, without JSON's escapes, for the index."""
     found: list[str] = []
-    waiting = [value]  # not by recursion: JSON may be nested deeper than Python likes to go
+    waiting = [value]  # no recursion: JSON may be nested deeper than Python's recursion limit
     while waiting:
         value = waiting.pop()
         if isinstance(value, (dict, list)):
@@ -147,7 +152,7 @@ def _pairs(run: str) -> str:
 
 
 def is_cjk(character: str) -> bool:
-    """Whether it is a character of Chinese, Japanese or Korean."""
+    """Return whether the character is Chinese, Japanese or Korean."""
     return any(first <= ord(character) <= last for first, last in _CJK_RANGES)
 
 
@@ -156,30 +161,31 @@ _CLOSING = f"</{TAG} nonce="
 
 
 def fenced(body: str, nonce: str, about: str) -> str:
-    """The body between an opening and a closing line with the nonce; `about` describes it in a few words."""
+    """Return the body between an opening and a closing line with the nonce. `about` describes it in a few words."""
     return f'<{TAG} nonce={nonce} about="{about}">\n{body}\n{_CLOSING}{nonce}>'
 
 
 def nonces_in(text: str) -> tuple[str, ...]:
-    """The nonces of the fences that close in a text."""
+    """Return the nonces of the fences that close in a text."""
     endings = (part[:64].split(">", 1)[0] for part in text.split(_CLOSING)[1:])
     return tuple(nonce for nonce in endings if nonce.isalnum())
 
 
-_BETWEEN = " \t\r\n\f\v\"'\\\u2018\u2019\u201c\u201d"  # what a shell, JSON or an editor puts between the same words
+# characters that a shell, JSON or an editor adds between the same words
+_BETWEEN = " \t\r\n\f\v\"'\\\u2018\u2019\u201c\u201d"
 _DROPPED = dict.fromkeys(map(ord, _BETWEEN))
 
 
 def text_hash(text: str) -> str:
-    """The SHA-256 of a text in hexadecimal digits, by which a quote or a command is recognised."""
+    """Return the SHA-256 of a text in hexadecimal digits, which identifies a quote or a command."""
     from hashlib import sha256  # 3 ms that most hooks do without
 
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_quote(text: str, said: str) -> str | None:
-    """The slice of a text that says the same: exactly, or with other spaces, quotes and backslashes; None if there is
-    none.
+    """Return the part of a text that equals `said`, exactly or with other spaces, quotes and backslashes; None without
+    one.
     """
     said = said.strip()
     if not said or said in text:
@@ -197,7 +203,7 @@ _TOKENS_OF_OTHERS, _TOKENS_BEYOND_BMP = 0.8, 2.0
 
 
 def estimate_tokens(text: str) -> int:
-    """A quick estimate of the tokens of a text, on the high side: current Claude tokenizers give more than o200k."""
+    """Return a quick, high estimate of the tokens of a text: current Claude tokenizers give more than o200k."""
     if text.isascii():
         return round(len(text) / _CHARACTERS_PER_TOKEN + 0.5)
     plain = len(text.encode("ascii", "ignore"))

@@ -1,26 +1,27 @@
 """Times as text and as numbers: ISO 8601 in UTC, as the client writes it, and milliseconds since 1970.
 
-Written out because `datetime` would cost the prompt path a millisecond for what is a few divisions. The calendar
-arithmetic is Howard Hinnant's `days_from_civil` and `civil_from_days`
-(https://howardhinnant.github.io/date_algorithms.html).
+`datetime` is not used, because it would cost the prompt path a millisecond for a few divisions. The calendar arithmetic
+is Howard Hinnant's `days_from_civil` and `civil_from_days` (https://howardhinnant.github.io/date_algorithms.html).
 """
 
 from __future__ import annotations
 
 import time
 
-CLOCK_SLACK = 2_000  # milliseconds between the client's clock and that of a command it ran
-_DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, where Hinnant's years begin
+CLOCK_SLACK = 2_000  # maximum milliseconds between the client's clock and that of a command it ran
+_DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, the start of Hinnant's years
 _DAYS_PER_ERA = 146_097  # 400 years
 _MS_PER_DAY = 86_400_000
 
 
 def to_milliseconds(text: object) -> int | None:
-    """Milliseconds of a time such as `2026-11-21T23:07:27.377Z`, with or without an offset; None if it is none."""
+    """Return the milliseconds of a time such as `2026-11-21T23:07:27.377Z`, with or without an offset; None if it is
+    invalid.
+    """
     if not isinstance(text, str) or len(text) < len("2026-11-21T23:07:27") or text[10] not in "Tt ":
         return None
     fields = (text[0:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19])
-    if not "".join(fields).isdecimal():  # int() would take a sign or a space too
+    if not "".join(fields).isdecimal():  # int() would accept a sign or a space too
         return None
     year, month, day, hour, minute, second = map(int, fields)
     if not (1 <= month <= 12 and 1 <= day <= 31 and hour <= 24 and minute < 60 and second <= 60):
@@ -36,7 +37,7 @@ def to_milliseconds(text: object) -> int | None:
 
 
 def to_text(milliseconds: int) -> str:
-    """The time as ISO 8601 in UTC with milliseconds: `2026-11-21T23:07:27.377Z`."""
+    """Return the time as ISO 8601 in UTC with milliseconds: `2026-11-21T23:07:27.377Z`."""
     days, rest = divmod(milliseconds, _MS_PER_DAY)
     year, month, day = _date(days)
     seconds, fraction = divmod(rest, 1000)
@@ -46,7 +47,7 @@ def to_text(milliseconds: int) -> str:
 
 
 def age_text(milliseconds: int) -> str:
-    """An age for people: `just now`, `4 min ago`, `2 days ago`; the future (a clock was set) is just now."""
+    """Return an age for display: `just now`, `4 min ago`, `2 days ago`. A time in the future counts as just now."""
     minutes = max(0, milliseconds) // 60_000
     if minutes < 1:
         return "just now"
@@ -59,7 +60,7 @@ def age_text(milliseconds: int) -> str:
 
 
 def _fraction_and_offset(rest: str) -> tuple[int, int]:
-    """Milliseconds and minutes east of UTC of what follows the seconds: `.377Z`, `+02:00`, or nothing."""
+    """Return the milliseconds and the offset from UTC in minutes after the seconds: `.377Z`, `+02:00`, or nothing."""
     fraction = 0
     if rest[:1] in {".", ","}:
         digits = rest[1:].rstrip("Zz").split("+")[0].split("-")[0]
@@ -76,7 +77,7 @@ def _fraction_and_offset(rest: str) -> tuple[int, int]:
 
 
 def _days(year: int, month: int, day: int) -> int:
-    year -= month <= 2  # Hinnant's years begin in March
+    year -= month <= 2  # Hinnant's years start in March
     era, year_of_era = divmod(year, 400)
     day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
     day_of_era = year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year
@@ -93,5 +94,5 @@ def _date(days: int) -> tuple[int, int, int]:
 
 
 def current_time() -> int:
-    """Milliseconds since 1970."""
+    """Return the milliseconds since 1970."""
     return int(time.time() * 1000)

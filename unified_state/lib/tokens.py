@@ -1,13 +1,13 @@
-"""The number of o200k tokens of a text: a cheap upper bound that is proved, and the exact count, offline.
+"""The number of o200k tokens of a text: a cheap, proved upper bound, and the exact count, offline.
 
-Byte pair encoding joins, within one piece of the text, the neighbouring tokens whose union has the lowest rank, until
-no union is a token. Two things follow, and this module rests on them. Where all pairs over some characters are tokens,
-no two neighbours can both have stayed single characters: that gives the upper bound. And only tokens
-that occur in the text can ever be looked up: an encoding built from them alone counts as the whole one does, and is
-ready in a tenth of the time. The tests check these claims against every token of the vocabulary.
+Byte pair encoding repeatedly joins, within one piece of the text, the neighboring tokens whose union has the lowest
+rank, until no union is a token. This module rests on two consequences. First, where all pairs of some characters are
+tokens, no two neighbors can both remain single characters, which gives the upper bound. Second, only tokens that occur
+in the text can be looked up. So an encoding built from them alone gives the same count as the full one, and is ready in
+a tenth of the time. The tests check these claims against every token of the vocabulary.
 
-The ranks come as one byte string: the 256 single bytes by rank; for each byte value the length of the longest token
-that starts with it; then all longer tokens by rank, with `SEPARATOR` between them.
+The ranks are one byte string: the 256 single bytes by rank; for each byte value the length of the longest token that
+starts with it; then all longer tokens by rank, with `SEPARATOR` between them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from tiktoken import Encoding
 
-SEPARATOR = b"\xff"  # no UTF-8 text has this byte, so no token but its own
-PATTERN = (  # how o200k cuts a text into pieces, as tiktoken has it
+SEPARATOR = b"\xff"  # no UTF-8 text has this byte, so only its own token contains it
+PATTERN = (  # the pattern by which o200k splits a text into pieces, as in tiktoken
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
     r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-CUTS = (  # where no token goes on
-    rb"(?<=[A-Za-z])(?=[^A-Za-z'\x80-\xff])|"  # after a letter, before ASCII that cannot go on a word
+CUTS = (  # positions that no token spans
+    rb"(?<=[A-Za-z])(?=[^A-Za-z'\x80-\xff])|"  # after a letter, before ASCII that cannot continue a word
     rb"(?<=[a-z])(?=[A-Z])|"  # between lower and upper case
     rb"(?<=[!-~])(?=[ \t])|"  # before a blank that follows something visible
     rb"(?<=[0-9])(?=[^0-9])|(?<=[^0-9])(?=[0-9])"  # at either end of a number
@@ -36,11 +36,11 @@ CUTS = (  # where no token goes on
 PAIRED_LETTERS = b"abcdefghilmnoprstuvwy"  # every two of them are a token, and each with a space before it
 PAIRED_MARKS = b'":,'  # every two of them are a token
 _BEYOND_ASCII = bytes(range(128, 256))
-_MARKED_SPACE = b" \xff"  # parts the words and stands for the space itself
+_MARKED_SPACE = b" \xff"  # separates the words and represents the space
 
 
 def _only(kept: bytes) -> bytes:
-    """A table for `bytes.translate` that turns all other bytes into spaces."""
+    """Return a table for `bytes.translate` that turns all other bytes into spaces."""
     return bytes([byte if byte in kept else 0x20 for byte in range(256)])
 
 
@@ -48,22 +48,23 @@ _NUMBERS_ONLY = _only(b"0123456789" + _BEYOND_ASCII)
 _MARKS_ONLY = _only(PAIRED_MARKS)
 _WORDS_ONLY = _only(PAIRED_LETTERS + b"\xff")
 
-_LENGTHS_AT, _TOKENS_AT = 256, 512  # in the ranks
-# What it costs to build the whole encoding, and to pass over all ranks once, in substrings that are looked up.
+_LENGTHS_AT, _TOKENS_AT = 256, 512  # offsets in the ranks
+# The cost of building the full encoding, and of one pass over all ranks, in substring lookups.
 _WHOLE_COST, _PASS_COST = 1_000_000, 100_000
-_BLOCK = 1 << 16  # bytes of ranks that are taken apart at once: small blocks stay in the processor's cache
+_BLOCK = 1 << 16  # bytes of ranks that are split at once: small blocks stay in the processor's cache
 _LONGEST_BLANK = 900_000  # characters; tiktoken panics at a million
 
 
 def upper_bound(text: str) -> int:
-    """At least the number of tokens: about seven tenths of the UTF-8 bytes in JSON and prose, never more than they.
+    """Return an upper bound of the number of tokens: about 0.7 of the UTF-8 bytes in JSON and prose, never more than
+    they.
 
-    A run of n characters that stays in one piece and whose pairs are all tokens has no two single characters side by
-    side. At worst it is single, pair, single, pair: (2n + 1) // 3 tokens, which saves (n + 1) // 3 of its bytes. Such
-    runs are lower-case letters with the space before them (a contraction as in `don't` may cut one of them, once), and
-    the quotes, colons and commas of JSON. A token over two runs holds the whole of one that is a single character, and
-    counts as that one. Digits are cut by threes, and every three are a token; beside characters that are not ASCII
-    they save nothing, since those could be digits too and shift the cuts.
+    A run of n characters that stays in one piece and whose pairs are all tokens has no two neighboring single
+    characters. The worst case is single, pair, single, pair: (2n + 1) // 3 tokens, which saves (n + 1) // 3 of its
+    bytes. Such runs are lower-case letters with the space before them, and the quotes, colons and commas of JSON. A
+    contraction as in `don't` may split a run of letters once. A token over two runs contains the whole of one that is a
+    single character, and counts as that one. Digits are split by threes, and every three are a token. Beside non-ASCII
+    characters they save nothing, since those could be digits too and shift the splits.
     """
     data = text.encode("utf-8", "surrogatepass")
     words = data.replace(b" ", _MARKED_SPACE).translate(_WORDS_ONLY).split()
@@ -75,10 +76,10 @@ def upper_bound(text: str) -> int:
 
 
 class TokenCounter:
-    """Exact counts, as tiktoken's `encode_ordinary` gives them: special tokens are ordinary text here.
+    """Exact counts, equal to tiktoken's `encode_ordinary`: special tokens are ordinary text.
 
-    Each count works with the tokens that occur in its texts. Once that has cost as much as the whole vocabulary would,
-    the whole is built, and kept.
+    Each count builds an encoding of the tokens in its texts. Once the total cost reaches that of the full vocabulary,
+    the full encoding is built and reused.
     """
 
     def __init__(self, ranks: bytes) -> None:
@@ -87,7 +88,7 @@ class TokenCounter:
         self._whole: Encoding | None = None
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """The number of tokens of each text. Lone surrogates count as the replacement character."""
+        """Return the number of tokens of each text. Lone surrogates count as the replacement character."""
         encodable = [_encodable(text) for text in texts]
         encode = self._encoding_for(encodable).encode_ordinary
         return [sum([len(encode(part)) for part in _parts(text)]) for text in encodable]
@@ -104,7 +105,7 @@ class TokenCounter:
 
 
 def all_tokens(ranks: bytes) -> list[bytes]:
-    """Every token, by rank."""
+    """Return every token, by rank."""
     return [*_single_bytes(ranks), *ranks[_TOKENS_AT:].split(SEPARATOR)]
 
 
@@ -113,7 +114,9 @@ def _single_bytes(ranks: bytes) -> list[bytes]:
 
 
 def _encoding(tokens: Iterable[bytes]) -> Encoding:
-    """The encoding of these tokens. Only the order of ranks decides what is joined, so they are numbered anew."""
+    """Return the encoding of these tokens, with new numbers: only the order of ranks decides which tokens are
+    joined.
+    """
     from tiktoken import Encoding  # costs more to import than a bare interpreter to start
 
     ranks = {token: rank for rank, token in enumerate(tokens)}
@@ -121,7 +124,7 @@ def _encoding(tokens: Iterable[bytes]) -> Encoding:
 
 
 def _chunks(texts: Iterable[str]) -> set[bytes]:
-    """The texts in chunks that no token reaches across."""
+    """Return the texts in chunks that no token spans."""
     import re  # the bounds do without, and tiktoken loads it anyway
 
     cut = re.compile(CUTS)
@@ -129,7 +132,7 @@ def _chunks(texts: Iterable[str]) -> set[bytes]:
 
 
 def _tokens_within(chunks: Iterable[bytes], ranks: bytes) -> list[bytes]:
-    """The tokens that occur in the chunks, and all single bytes, by rank."""
+    """Return the tokens that occur in the chunks, and all single bytes, by rank."""
     longest = ranks[_LENGTHS_AT:_TOKENS_AT]
     parts: set[bytes] = set()
     for chunk in chunks:
@@ -147,7 +150,7 @@ def _tokens_within(chunks: Iterable[bytes], ranks: bytes) -> list[bytes]:
 
 
 def _encodable(text: str) -> str:
-    """The text with its lone surrogates replaced, as tiktoken does it."""
+    """Return the text with its lone surrogates replaced, as tiktoken does."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -156,7 +159,7 @@ def _encodable(text: str) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The text itself, but cut within white space so long that tiktoken would panic."""
+    """Yield the text, split within runs of white space so long that tiktoken would panic."""
     start = 0
     if len(text) > _LONGEST_BLANK:
         import re  # as above
@@ -171,18 +174,20 @@ def _parts(text: str) -> Iterator[str]:
 RANKS_PATH = package_path("lib", "o200k_base.ranks")
 RANKS_SHA256 = "b69d8bf0b52245ae26bc2a9ebb40ae79f30e6535270a613c2248886ad6f7916e"
 
-_counters: list[TokenCounter] = []  # at most one; functools.cache would cost 2 ms where nothing is counted
+_counters: list[TokenCounter] = []  # at most one; functools.cache would cost 2 ms even without a count
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
-    """The number of o200k tokens of each text; `DamagedFileError` where the vocabulary is missing or damaged."""
+    """Return the number of o200k tokens of each text. Raises DamagedFileError if the vocabulary is missing or
+    damaged.
+    """
     if not _counters:
         _counters.append(TokenCounter(read_ranks(RANKS_PATH)))
     return _counters[0].count(texts)
 
 
 def read_ranks(path: str) -> bytes:
-    """The vocabulary in our form; `DamagedFileError` where the file is not the one that was released."""
+    """Return the vocabulary in the format above. Raises DamagedFileError if the file is not the released one."""
     import hashlib  # only where something is counted
 
     hint = "install unified-state again"

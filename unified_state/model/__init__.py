@@ -1,1 +1,1 @@
-"""The nouns: immutable records without I/O and without a clock."""
+"""The data model: immutable records without I/O and without a clock."""

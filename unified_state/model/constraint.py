@@ -1,6 +1,6 @@
-"""Where an item comes from, and a constraint as the hook before each tool call enforces it.
+"""Origins of items, and constraints as the hook before each tool call enforces them.
 
-Only the user's own words bind: a constraint of another origin never denies a call.
+Only the user's own words are binding: a constraint of another origin never denies a call.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ SCOPE_KINDS = ("commands", "paths", "tools")
 
 
 class Enforced(Record):
-    """One row of the table of enforced constraints: what it is about, what is done, and what is told of it.
+    """One row of the table of enforced constraints: the constraint, its scope, and its mode.
 
-    `mode` is what is done, `meant` what was asked for: only the user's own word denies.
+    `mode` is the effective mode, `meant` the requested one. They differ if the origin is not the user, who alone may
+    deny.
     """
 
     ref: str
@@ -37,7 +38,7 @@ class Enforced(Record):
 
 
 class Breach(Record):
-    """A call that a constraint is about, and what in it; `mode` is what is done about it."""
+    """A call that matches a constraint, and the matching part of it. `mode` is the mode that applies to the call."""
 
     constraint: Enforced
     mode: str

@@ -1,32 +1,34 @@
-"""How full a session's context window is: what was measured, where the client compacts, and the phase that follows."""
+"""The usage of a session's context window: measurements, the client's limit, and the phase derived from them."""
 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
 
 PHASES = OK, WARNING, OPTIMISE = "ok", "warning", "optimise"
-# How it is known where the client compacts: it says so, it was seen to, or its documentation says so.
+# The source of the client's limit: the client reported it, it was observed, or it is the documented default.
 FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT = "client", "compactions", "default"
 
 
 class Reading(Record):
-    """One measurement by the client or the API: tokens in the conversation, the window's size, when (milliseconds)."""
+    """One measurement by the client or the API: tokens in the conversation, size of the window, time in
+    milliseconds.
+    """
 
     tokens: int
     window: int
     at: int
-    percent: float | None = None  # as the client gave it
+    percent: float | None = None  # as the client reported it
 
 
 class Limit(Record):
-    """At how many tokens the client compacts, and how that is known."""
+    """The number of tokens at which the client compacts, and the source of that number."""
 
     tokens: int
     known_from: str
 
 
 class Point(Record):
-    """One point of a session's history: how large the conversation was after a turn."""
+    """One point of a session's history: the size of the conversation after a turn."""
 
     at: int
     turn: int
@@ -42,7 +44,7 @@ class Trend(Record):
 
 
 class Watched(Record):
-    """What was last found out of a session's context: `reached` is the highest phase since the compaction `cycle`."""
+    """The last known usage of a session's context. `reached` is the highest phase since the compaction `cycle`."""
 
     window: int
     limit: Limit

@@ -1,8 +1,8 @@
-"""The records of history that every store takes, keeps and returns unchanged, so that history moves between tiers.
+"""The records of history that every store accepts and returns unchanged, so that history moves between tiers.
 
-Nothing in it is local to one archive: steps are known by their entry and block, items by their UUID, compactions by
-their boundary, sessions by the client's id. `unknown` holds the fields of a newer version, or of another system, and
-comes back as it was given.
+No field is local to one archive. Steps are identified by entry and block, items by UUID, compactions by their boundary,
+sessions by the client's id. `unknown` has the fields of a newer version or of another system, which are returned
+unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STEP, ITEM, COMPACTION, SESSION = "step", "item", "compaction", "session"
 
 
 class StoredSession(Record):
-    """A session of a client; times are in milliseconds since 1970."""
+    """A session of a client. Times are in milliseconds since 1970."""
 
     session_id: str
     started_at: int | None = None
@@ -36,19 +36,22 @@ class StoredSession(Record):
 
 
 class StoredStep(Step):
-    """A step and the session that holds it. The first step of a session starts a turn. A step of several sessions
-    (forks) comes once for each; its text is stored once. `masked_at` is when secrets that had been stored were masked
-    in it: of two versions the one that was masked later stays.
+    """A step and its session. The first step of a session starts a turn.
+
+    A step of several sessions (forks) is returned once for each, and its text is stored once. `masked_at` is the time
+    when stored secrets were masked in it. Of two versions the one that was masked later is kept.
     """
 
-    session_id: str  # type: ignore[misc]  # required behind fields with defaults: a record takes it by its name
+    session_id: str  # type: ignore[misc]  # required, after fields with defaults: a record takes fields by name
     unknown: dict[str, Any] = {}
     masked_at: int | None = None
 
 
 class StoredItem(LedgerItem):
-    """An item of the ledger; `files` and `file_hashes` as there. `aliases` are names it had elsewhere, before it came
-    to a store where they were taken. `boundary_uuid` stands for `compaction`, which is a number of one archive.
+    """An item of the ledger, with `files` and `file_hashes` as there.
+
+    `aliases` are its former aliases, from before it came to a store in which they were taken. `boundary_uuid` replaces
+    `compaction`, which is a number of one archive.
     """
 
     aliases: tuple[str, ...] = ()
@@ -57,7 +60,7 @@ class StoredItem(LedgerItem):
 
 
 class StoredLink(Record):
-    """One item supersedes, duplicates, contradicts … another; both by UUID."""
+    """A relation between two items, by UUID: one supersedes, duplicates, contradicts or changes the other."""
 
     from_uuid: str
     to_uuid: str
@@ -66,7 +69,7 @@ class StoredLink(Record):
 
 
 class StoredCompaction(Record):
-    """A compaction and the client's summary of the part that it removed; `masked_at` as of a step."""
+    """A compaction and the client's summary of the removed part. `masked_at` is as in a step."""
 
     session_id: str
     boundary_uuid: str
@@ -80,8 +83,10 @@ class StoredCompaction(Record):
 
 
 class Tombstone(Record):
-    """A record that the user forgot: the store removes it for ever. `key` is `UUID/BLOCK` of a step, the
-    UUID of an item, the boundary of a compaction, or the id of a session, of which all goes that was said up to `at`.
+    """A record that the user forgot, which stores delete for good.
+
+    `key` is `UUID/BLOCK` of a step, the UUID of an item, the boundary of a compaction, or the id of a session. A
+    session's tombstone deletes its content up to `at`.
     """
 
     what: str
@@ -93,8 +98,10 @@ HistoryRecord = StoredSession | StoredStep | StoredItem | StoredLink | StoredCom
 
 
 class HistoryQuery(Record):
-    """A search: any text, never read as operators. `since` and before `until` are in milliseconds; `vector`
-    is the query's embedding by `model`, for a store that has vectors.
+    """A search for any text, never parsed as operators.
+
+    `since` and `until` (exclusive) are in milliseconds. `vector` is the query's embedding by `model`, for a store that
+    has vectors.
     """
 
     text: str
@@ -109,8 +116,9 @@ class HistoryQuery(Record):
 
 
 class HistoryHit(Record):
-    """A step that was found; scores compare within one answer only. `said_by` is the member whose it is, where a store
-    knows members.
+    """A step that was found. Scores are comparable within one result only.
+
+    `said_by` is the member to whom the step belongs, if the store has members.
     """
 
     step: StoredStep
@@ -119,7 +127,7 @@ class HistoryHit(Record):
 
 
 class Counts(Record):
-    """The numbers of records that a store holds of one project, without forgotten ones."""
+    """The numbers of a project's records in a store, without forgotten ones."""
 
     sessions: int = 0
     steps: int = 0
@@ -128,11 +136,11 @@ class Counts(Record):
 
 
 def time_behind(before: str | None, now: str) -> str:
-    """The time of a change, behind that of the change before it, also where the clock went back meanwhile."""
+    """Return the time of a change, which is after that of the previous change even if the clock was set back."""
     last = to_milliseconds(before)
     return now if before is None or last is None or before < now else to_text(last + 1)
 
 
 def is_masked_later(told: StoredStep | StoredCompaction, known_at: int | None) -> bool:
-    """Whether secrets were masked in what is told after they were in what is known, if they ever were."""
+    """Return whether `told` was masked later than the stored version, whose time of masking is `known_at` or None."""
     return told.masked_at is not None and (known_at is None or told.masked_at > known_at)

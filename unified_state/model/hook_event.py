@@ -1,4 +1,4 @@
-"""The input of a hook, by the client's own field names (a missing one is empty), and the moment at which it came in."""
+"""The input of a hook, by the client's own field names (a missing one is empty), and the moment of the call."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     Head = Callable[[], tuple[str | None, str | None]]
 
-BRIEF, WORKING_SET = PARTS = ("brief", "working_set")  # of what SessionStart gives back: each has a handler
-HOST_MARK = ":"  # parts the host's name from the id that it gave a session; Claude Code's own ids have none
-UNNAMED_HOST = "other"  # called a hook that was installed for Claude Code
+BRIEF, WORKING_SET = PARTS = ("brief", "working_set")  # the parts of a restore at SessionStart: each has a handler
+HOST_MARK = ":"  # separates the host's name from its session id; Claude Code's own ids have none
+UNNAMED_HOST = "other"  # the host that called a hook installed for Claude Code
 
 
 class HookEvent(Record):
-    """One call of a hook. `extra` holds the fields that only some events have (`source`, `trigger`, `prompt`, …)."""
+    """One call of a hook. `extra` has the fields that only some events have (`source`, `trigger`, `prompt`, …)."""
 
     hook_event_name: str
     session_id: str = ""
@@ -29,20 +29,22 @@ class HookEvent(Record):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether another host calls the hooks that it found in Claude Code's settings (Copilot, VS Code and Cursor
-        read those too): each of them tells something with every event that Claude Code does not.
+        """Whether another host calls the hooks in Claude Code's settings.
+
+        Copilot, VS Code and Cursor read those settings too. Each adds a field to every event that Claude Code does not
+        send.
         """
         return "timestamp" in self.extra or "cursor_version" in self.extra
 
     def text(self, name: str) -> str:
-        """A field that only some events have, as text; empty if it is missing or not text."""
+        """Return a field that only some events have, as text; "" if it is missing or not text."""
         value = self.extra.get(name)
         return value if isinstance(value, str) else ""
 
 
 class Moment:
-    """The moment at which a hook or a command came in: the time in milliseconds, HEAD's commit and branch, and whether
-    there is time left to begin something new.
+    """The moment of a hook's or command's call: time in milliseconds, commit and branch of HEAD, and whether there is
+    time left to start something new.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class Moment:
         self._head: tuple[str | None, str | None] | None = None
 
     def head(self) -> tuple[str | None, str | None]:
-        """Commit and branch of the worktree, read once."""
+        """Return commit and branch of the worktree, read once."""
         if self._head is None:
             self._head = self._read_head()
         return self._head

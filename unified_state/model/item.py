@@ -1,8 +1,8 @@
 """The kinds of state items: decisions, constraints, open questions, evidence, failed attempts.
 
-`ITEM_KINDS` has a row for each kind. The state file shows the short form (the classes below). The ledger keeps a
-`LedgerItem` for each: the same body, and who said it, where it comes from and what became of it. An item is known by
-its UUID; its alias (`D7`) is the repository's short name, given once.
+`ITEM_KINDS` has a row for each kind. The state file shows the short form (the classes below). The ledger has a
+`LedgerItem` for each, with the same body, its origin, its source and its status. An item is identified by its UUID. Its
+alias (`D7`) is a short name, unique in the repository.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EVIDENCE_TYPES = ("error", "command", "output", "observation", "commit", "pull_r
 
 
 class Decision(Record):
-    """A decision and its reason; an irreversible one stays in the state file longest."""
+    """A decision and its reason. An irreversible one stays in the state file longest."""
 
     id: str
     decision: str
@@ -34,7 +34,7 @@ class Decision(Record):
 
 
 class Scope(Record):
-    """The tool calls that an executable constraint covers, by patterns: one of each kind that is given has to match."""
+    """The tool calls that an enforced constraint covers. One pattern of each given kind must match."""
 
     commands: tuple[str, ...] | None = None
     paths: tuple[str, ...] | None = None
@@ -43,7 +43,7 @@ class Scope(Record):
 
 
 class Constraint(Record):
-    """A limit on the work; a blocking one never leaves the state file. A hook enforces one with a scope."""
+    """A limit on the work. A blocking one never leaves the state file. A hook enforces one with a scope."""
 
     id: str
     constraint: str
@@ -74,8 +74,8 @@ class OpenQuestion(Record):
 
 
 class Evidence(Record):
-    """Verbatim text: an error, a command, an output, an observation, a commit; cut where it is long, and whole in the
-    archive. An error is resolved when what failed passed later on.
+    """Verbatim text: an error, a command, an output, an observation, a commit. Long text is cut here, and complete in
+    the archive. An error is resolved when the failed call later succeeds.
     """
 
     id: str
@@ -89,7 +89,7 @@ class Evidence(Record):
 
 
 class Attempt(Record):
-    """An attempt and how it failed, so that nobody repeats it; resolved once it passes."""
+    """A failed attempt and its outcome, recorded so that it is not repeated. It is resolved once it succeeds."""
 
     id: str
     attempt: str
@@ -105,9 +105,11 @@ Entry = Decision | Constraint | OpenQuestion | Evidence | Attempt
 
 
 class ItemKind(Record):
-    """One kind of items. `letter` begins its aliases, `section` is its field of the state, `entry` the class of its
-    entries there, and `about` its help. In a body, `main` is the field with the main text, `others` holds the further
-    fields and their defaults, and `second` names the one that is shown behind the main text, with a label.
+    """One kind of items.
+
+    `letter` begins its aliases, `section` is its field of the state, `entry` the class of its entries there, and
+    `about` its help. In a body, `main` is the field with the main text, `others` has the further fields and their
+    defaults, and `second` names the field that is shown after the main text, with a label.
     """
 
     letter: str
@@ -150,13 +152,13 @@ STATE_SECTIONS = {camel_case(kind.section): name for name, kind in ITEM_KINDS.it
 class LedgerItem(Record):
     """One item of the ledger.
 
-    `body` holds the fields that are particular to the kind, by their names on disk (a decision: `decision`,
-    `rationale`, `reversible`). `files` are the paths it speaks of, relative to the worktree; `source_uuid` is the
-    transcript entry it came from, `quote` the words there, as archived, that say it, `quote_hash` the SHA-256 of their
-    UTF-8 in hexadecimal digits. `rule` names what captured it, and `capture_key` what was captured, so that it is
-    captured once. `compaction` is the number of the compaction from whose summary it was read. `file_hashes` are the
-    versions of its files when it was recorded: git blob id, size, time of the last change. `estimate` is its size in
-    tokens as the state file shows it, or None as long as nobody has counted.
+    `body` has the fields of the kind, by their names on disk (a decision: `decision`, `rationale`, `reversible`).
+    `files` are the paths it names, relative to the worktree. `source_uuid` is the transcript entry it came from,
+    `quote` the archived passage there that states it, and `quote_hash` the SHA-256 of its UTF-8 in hexadecimal digits.
+    `rule` names the rule that captured it, and `capture_key` the captured event, so that it is captured once.
+    `compaction` is the number of the compaction whose summary named it. `file_hashes` are the versions of its files
+    when it was recorded: git blob id, size, modification time. `estimate` is its size in tokens in the state file, or
+    None if it was not counted yet.
     """
 
     uuid: str
@@ -184,9 +186,11 @@ class LedgerItem(Record):
 
 
 class Validity(Record):
-    """How an item stands now. `changed` and `gone` are files it speaks of, `branch` is the other branch it was recorded
-    on. It is `behind` where HEAD went back behind its commit, `rewound` where the user took back the part of the
-    conversation that it came from.
+    """The validity of an item.
+
+    `changed` and `gone` are files it names. `branch` is the other branch on which it was recorded. It is `behind` if
+    HEAD went back behind its commit, and `rewound` if the user took back the part of the conversation that it came
+    from.
     """
 
     changed: tuple[str, ...] = ()
@@ -202,9 +206,11 @@ VALID = Validity()
 
 
 class Fact(Record):
-    """One fact for the ledger. `rule` names the rule that found it, `body` holds the fields of its kind, `quote` the
-    words of the step, as archived, that say it; `quote` is always a part of that step's text. `replaces` is the subject
-    that no two facts of one session and rule are true of at once: the newer one supersedes the older.
+    """One fact for the ledger.
+
+    `rule` names the rule that found it. `body` has the fields of its kind. `quote` is the passage of the step's
+    archived text that states it. `replaces` is a subject on which only one fact per session and rule is valid: the
+    newer one supersedes the older.
     """
 
     rule: str
@@ -219,7 +225,7 @@ class Fact(Record):
 
 class Todo(Record):
     """One entry of the agent's to-do list: its number or id, its text, its state (`pending`, `in_progress`,
-    `completed`, `deleted`); None for an unchanged field.
+    `completed`, `deleted`). An unchanged field is None.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""What a restore knows of a session and chooses from: its turns, its working set, and what a summary kept."""
+"""The data from which a restore chooses: a session's turns, its working set, and the parts that a summary kept."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
 
 Scored = tuple[str, float]
-FILE, COMMAND, PROGRAM, REFERENCE, ERROR = "file", "command", "program", "reference", "error"  # of a working set
-NO_FILE = ""  # the name of the entry for identifiers that were seen in no file
+# kinds of entries in a working set
+FILE, COMMAND, PROGRAM, REFERENCE, ERROR = "file", "command", "program", "reference", "error"
+NO_FILE = ""  # name of the entry for identifiers seen outside of files
 
 
 class WorkingFile(Record):
-    """A file as the repository names it, with the identifiers that were seen in it, the weightiest first.
+    """A file by its path in the repository, with the identifiers seen in it, the highest score first.
 
     `hot` is the part of its score that comes from edits.
     """
@@ -30,8 +31,8 @@ class WorkingFile(Record):
 
 
 class RanCommand(Record):
-    """A command of the shell and how it ended last: whether it failed, its last line (None where nothing is known of
-    its end), the lines that tell of failures.
+    """A shell command and its last outcome: whether it failed, its last line (None if unknown), the lines of its
+    failures.
     """
 
     command: str
@@ -42,10 +43,10 @@ class RanCommand(Record):
 
 
 class WorkingSet(Record):
-    """The top of a session's working set, each list in the order of its scores."""
+    """The top of a session's working set. Each list is sorted by score."""
 
     files: tuple[WorkingFile, ...] = ()
-    words: tuple[Scored, ...] = ()  # identifiers that were seen outside of files
+    words: tuple[Scored, ...] = ()  # identifiers seen outside of files
     commands: tuple[RanCommand, ...] = ()
     programs: tuple[Scored, ...] = ()  # by their first two words: `go test`, `git log`
     references: tuple[Scored, ...] = ()
@@ -54,11 +55,11 @@ class WorkingSet(Record):
 
 KEPT, MISSING, DISTORTED = "kept", "missing", "distorted"
 BARE = "bare"  # kept without its reason
-STALE = "stale"  # of a superseded item: the summary tells it as if it still held
+STALE = "stale"  # of a superseded item that the summary presents as valid
 
 
 class Judged(Record):
-    """One item beside a summary: the verdict, and where in the summary it is spoken of (`begin` to `end`)."""
+    """The verdict on one item in a summary, and the position (`begin` to `end`) where the summary mentions it."""
 
     ref: str
     verdict: str
@@ -67,7 +68,7 @@ class Judged(Record):
 
 
 class Named(Record):
-    """How many entries of one kind the working set has, and how many of them a summary names."""
+    """The number of entries of one kind in the working set, and how many of them a summary names."""
 
     kind: str
     total: int
@@ -81,17 +82,17 @@ class Survival(Record):
     working_set: tuple[Named, ...] = ()
 
     def refs(self, *verdicts: str) -> tuple[str, ...]:
-        """The items with one of these verdicts, in their order."""
+        """Return the refs of the items with one of these verdicts, in order."""
         return tuple(judged.ref for judged in self.items if judged.verdict in verdicts)
 
 
-RELEVANT = "relevant"  # what a prompt after a compaction is about
-TRIED = "tried"  # what was tried before on the files that a prompt names
-ELSEWHERE = "elsewhere"  # what other sessions decided since the last prompt
+RELEVANT = "relevant"  # context for a prompt after a compaction
+TRIED = "tried"  # earlier attempts on the files that a prompt names
+ELSEWHERE = "elsewhere"  # decisions of other sessions since the last prompt
 
 
 class TurnOutline(Record):
-    """A turn in short: what was asked, what was done, what was said last, and how many tool results were errors."""
+    """A turn in short: its prompt, its actions, its last answer, and the number of tool results with errors."""
 
     number: int
     at: int
@@ -103,9 +104,11 @@ class TurnOutline(Record):
 
 
 class Known(Record):
-    """Everything that a restore chooses from. `reason` is the client's SessionStart source, `prompt` for a late
-    delivery, or `subagent` for what fits a task. `validities` are those of the items that are not simply valid, by
-    UUID; `ahead` names the items that know more than the conversation or the worktree.
+    """All data from which a restore chooses.
+
+    `reason` is the client's SessionStart source, `prompt` for a late delivery, or `subagent` for a restore to a task.
+    `validities` are those of the items with a problem, by UUID. `ahead` are the refs of items recorded in a part of the
+    conversation or of the history of HEAD that was taken back.
     """
 
     reason: Reason
@@ -116,8 +119,8 @@ class Known(Record):
     git: GitState | None = None
     work_item: WorkItem | None = None
     items: tuple[LedgerItem, ...] = ()
-    elsewhere: int = 0  # items that are active and not in the state file
-    paged_out: tuple[str, ...] = ()  # the refs of those among them that somebody stated
+    elsewhere: int = 0  # number of active items that are not in the state file
+    paged_out: tuple[str, ...] = ()  # the refs of those among them that were not captured
     highlights: tuple[str, ...] = ()
     pending_actions: tuple[str, ...] = ()
     turns: tuple[TurnOutline, ...] = ()
@@ -131,7 +134,7 @@ class Known(Record):
 
 
 class Composition(Record):
-    """The texts of a restore by part; an empty one is not printed."""
+    """The texts of a restore by part. An empty one is not printed."""
 
     brief: str = ""
     working_set: str = ""

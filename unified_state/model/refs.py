@@ -16,7 +16,7 @@ _LARGEST = 2**63 - 1  # an SQLite integer
 
 
 def step_refs(text: str) -> Iterator[tuple[str, int]]:
-    """The steps and turns that a text names: `see S12 and T41`."""
+    """Yield the refs of steps and turns in a text: `see S12 and T41`."""
     import re  # for texts that people and models wrote, never on the prompt path
 
     for found in re.finditer(r"\b([ST])(\d{1,18})\b", text, re.ASCII):
@@ -24,7 +24,7 @@ def step_refs(text: str) -> Iterator[tuple[str, int]]:
 
 
 def parse_ref(text: str) -> tuple[str, int]:
-    """The kind of thing that a ref names, and its number; of an item that is named by its UUID the number is 0."""
+    """Return the kind and the number of a ref. For the UUID of an item the number is 0. Raises UsageError."""
     letter, digits = text[:1].upper(), text[1:]
     if letter in _LETTERS and digits.isascii() and digits.isdigit() and int(digits[:20]) <= _LARGEST:
         return _LETTERS[letter], int(digits[:20])

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_PATTERNS, _LONGEST = 50, 300
-_BEHIND = "true"  # a command on a line of its own, which the shell sees only where the one before it has ended
+_BEHIND = "true"  # a command on the next line, which the shell sees only if the one before it is complete
 
 
 def scope_of(texts: Iterable[str]) -> Scope:
-    """The scope of texts such as `command:git push --force`. Raises UsageError."""
+    """Return the scope for texts such as `command:git push --force`. Raises UsageError."""
     patterns: dict[str, list[str]] = {kind: [] for kind in SCOPE_KINDS}
     for text in texts:
         kind, sign, pattern = text.partition(":")
@@ -30,7 +30,7 @@ def scope_of(texts: Iterable[str]) -> Scope:
 
 
 def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
-    """The scope of patterns by kind. Raises UsageError."""
+    """Return the scope for patterns by kind. Raises UsageError."""
     found: dict[str, tuple[str, ...]] = {}
     for kind, given in patterns.items():
         if kind not in SCOPE_KINDS:
@@ -51,7 +51,7 @@ def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
 
 
 def read_scope(value: Any) -> Scope | None:
-    """The scope in an untrusted file; None where it is invalid."""
+    """Return the scope in an untrusted file; None if it is invalid."""
     try:
         lists = {kind: patterns for kind, patterns in value.items() if isinstance(patterns, (list, tuple))}
         return checked_scope(lists) if len(lists) == len(value) else None
@@ -60,7 +60,7 @@ def read_scope(value: Any) -> Scope | None:
 
 
 def checked_mode(mode: str) -> str:
-    """The mode, if it exists. Raises UsageError."""
+    """Return the mode. Raises UsageError if it does not exist."""
     if mode not in MODES:
         message = f"mode is {mode!r}"
         raise UsageError(message, f"it is one of {', '.join(MODES)}")

@@ -1,8 +1,7 @@
 """The state of the work: the content of the state file `.claude/unified-session-state.json`.
 
 The sections and their names on disk are those of the seed's schema 2.0.0, with `workItem` in place of `sd`, and a
-record for every live session. The file is a projection of the ledger: it can be written again from the archive at any
-time.
+record for every live session. The file is a projection of the ledger: it can be rebuilt from the archive at any time.
 """
 
 from __future__ import annotations
@@ -19,15 +18,14 @@ TRIGGERS = ("precompact", "manual", "checkpoint", "threshold")
 
 
 class GitState(Record):
-    """Where the worktree stands. Lists are bounded; `changed_count` is the whole number of changed and untracked paths.
+    """The git state of a worktree. Lists are bounded; `changed_count` is the total of changed and untracked paths.
 
-    `branch` is None on a detached HEAD, `commit` before the first commit. `status` holds lines as `git status --short`
-    prints them (`M  file`, `?? file`), conflicts first, control characters escaped; `modified_files` the paths of the
-    same entries as they are. `filtered_files` are files under a filter of git (Git LFS, git-crypt), of which only the
-    filter could tell whether they changed, and `filtered_count` is their whole number: no filter is ever run.
-    `staged_changes` is the one line of `git diff --cached --shortstat`. `operation` is a merge, rebase, am,
-    cherry-pick, revert or bisect under way. `error` says what git refused or did not tell in time;
-    what is known beside it stays.
+    `branch` is None on a detached HEAD, `commit` before the first commit. `status` has lines as `git status --short`
+    prints them (`M file`, `?? file`), conflicts first, control characters escaped. `modified_files` are the paths of
+    the same entries, unescaped. `filtered_files` are files under a filter of git (Git LFS, git-crypt): only the filter
+    could tell whether they changed, and no filter is ever run. `filtered_count` is their total. `staged_changes` is the
+    one line of `git diff --cached --shortstat`. `operation` is a merge, rebase, am, cherry-pick, revert or bisect in
+    progress. `error` is git's error or a timeout; the other fields stay valid.
     """
 
     branch: str | None = None
@@ -55,7 +53,7 @@ class WorkItem(Record):
 
 
 class Workflow(Record):
-    """Where the workflow stands: its phase, when work was last handed over, how many tools ran in the session."""
+    """The state of the workflow: its phase, the time of the last handoff, the number of tool calls in the session."""
 
     current_phase: str | None = None
     last_handoff: str | None = None
@@ -64,9 +62,7 @@ class Workflow(Record):
 
 
 class Summaries(Record):
-    """Short free notes: highlights of the context, the newest decisions in a line each, actions that are still to be
-    done.
-    """
+    """Short notes: highlights of the context, the newest decisions in a line each, pending actions."""
 
     context_highlights: tuple[str, ...] = ()
     key_decisions: tuple[str, ...] = ()
@@ -75,7 +71,7 @@ class Summaries(Record):
 
 
 class TokenMetrics(Record):
-    """The size of the structured sections in tokens, and when entries last left the file for the archive."""
+    """The size of the structured sections in tokens, and the time when entries last left the file for the archive."""
 
     estimated_tokens: int = 0
     budget_status: Literal["healthy", "warning", "over_budget"] = "healthy"
@@ -96,8 +92,9 @@ class SessionRecord(Record):
 
 
 class State(Record):
-    """The whole state file. `timestamp` is when `trigger` last saved it with its git state; adding an item does not
-    change either.
+    """The whole state file.
+
+    `trigger` last saved it with its git state at `timestamp`. Adding an item changes neither.
     """
 
     version: str

@@ -1,4 +1,4 @@
-"""What the archive holds of a session: steps, grouped into turns, and the compactions between them."""
+"""The archived parts of a session: steps, grouped into turns, and the compactions between them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from unified_state.lib.record import Record
 
 PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT = "prompt", "text", "thinking", "tool_call", "tool_result"
 TOOL_FILE, ATTACHMENT, NOTICE = "tool_file", "attachment", "notice"
-# The position is the number that the archive stores: only ever add at the end.
+# The archive stores the index of a kind, so new kinds are only appended.
 KINDS = (PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, TOOL_FILE, ATTACHMENT, NOTICE)
-EMBEDDED_CHARACTERS = 24_000  # of a text that a vector is made of: some 6,000 tokens
+EMBEDDED_CHARACTERS = 24_000  # of a text from which a vector is computed: some 6,000 tokens
 
 
 class Step(Record):
     """One event of a session: a prompt, a piece of assistant text or thinking, a tool call, its result.
 
-    `uuid` and `block` (the position in the entry's content) name it for ever. `text` is the whole content: of a tool
-    call its input as JSON. A `tool_file` is a long result that the client moved to a file of its own; an `attachment`
-    is a file the user mentioned; a `notice` is text in the user's place that the user did not write (echoes of
-    commands, notifications, skills). `agent` is the subagent that did it, `at` is in milliseconds since 1970.
+    `uuid` and `block` (the position in the entry's content) identify it permanently. `text` is the whole content, of a
+    tool call its input as JSON. A `tool_file` is a long result that the client moved to a separate file. An
+    `attachment` is a file that the user mentioned. A `notice` is text in the user's place that the user did not write
+    (echoes of commands, notifications, skills). `agent` is the subagent that did it. `at` is in milliseconds since
+    1970.
     """
 
     uuid: str
@@ -33,8 +34,9 @@ class Step(Record):
 
 
 class Boundary(Record):
-    """Where the client cut the conversation (a compact_boundary entry). `kept_from` is the entry from which on it goes
-    on as it was, before the boundary.
+    """The point at which the client cut the conversation (a compact_boundary entry).
+
+    `kept_from` is the first entry before the boundary that stays in the conversation.
     """
 
     uuid: str
@@ -45,8 +47,9 @@ class Boundary(Record):
 
 
 class Continuation(Record):
-    """The entry `parent` that a prompt continues; None where it begins a conversation. After a rewind the parent is an
-    early entry.
+    """The entry `parent` that a prompt continues; None if it starts a conversation.
+
+    After a rewind the parent is an early entry.
     """
 
     uuid: str
@@ -63,7 +66,7 @@ class Summary(Record):
 
 
 class Delivery(Record):
-    """A text of ours in the conversation: the nonces found in a hook's additional context."""
+    """A text from our hooks in the conversation: the nonces found in a hook's additional context."""
 
     uuid: str
     nonces: tuple[str, ...]
@@ -81,8 +84,10 @@ class Usage(Record):
 
 
 class Hit(Record):
-    """One thing found. `uuids` are the transcript entries it covers, `score` is higher for better ones, `coverage` is
-    how much of the query stands there and beside it, between 0 and 1; `status` is that of an item.
+    """One search result.
+
+    `uuids` are the transcript entries it covers. `score` is higher for better results. `coverage` is the share of the
+    query found there and beside it, between 0 and 1. `status` is the status of an item.
     """
 
     ref: str
@@ -97,9 +102,11 @@ class Hit(Record):
 
 
 class Shortened(Record):
-    """What is shown of an output. `text` holds pieces of the output, byte for byte and in order, and marks in place of
-    what is cut. `shown` are the lines that stand there whole, as ranges from 1 with both ends; `parts` the lines of
-    which a part stands there. `lines` and `characters` measure the whole output, and `about` tells what it looks like.
+    """The short form of an output.
+
+    `text` has pieces of the output, byte for byte and in order, with marks in place of the gaps. `shown` are the ranges
+    of complete lines, from 1, with both ends included. `parts` are the lines of which only a part is shown. `lines` and
+    `characters` measure the whole output. `about` describes its format.
     """
 
     kind: str
@@ -112,5 +119,5 @@ class Shortened(Record):
 
     @property
     def lines_shown(self) -> int:
-        """How many lines stand there whole."""
+        """The number of complete lines."""
         return sum(last - first + 1 for first, last in self.shown)
