@@ -76,7 +76,7 @@ def table_text() -> str:
         "",
         f"from unified_state.memory.secrets.rules.secret_values import {', '.join(sorted(names))}",
         "",
-        "# Kind, prefixes, the characters that may follow, at least and at most how many of them.",
+        "# Kind, prefixes, allowed characters after the prefix, their minimum and maximum number.",
         "LISTED: tuple[tuple[str, bytes, bytes, int, int], ...] = (",
     ]
     for (kind, known, least, most), prefixes in sorted(rows.items()):
