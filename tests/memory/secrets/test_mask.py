@@ -17,6 +17,7 @@ from unified_state.memory.secrets.rules.secret_kinds import FORMATS
 from unified_state.memory.secrets.rules.secret_tokens import SHORTEST_RUN
 
 EXAMPLES = Path(__file__).parent / "examples"
+COOKIES = ("Qwer1234Tyui5678Opas", "Zxcv0987Bnmk6543Lkjh", "Asdf4567Ghjk8901Poiu")
 OTHER_KINDS = {
     *("private-key", "url-password", "slack-webhook", "telegram-token", "discord-token"),
     *("authorization", "signature", "password", "secret", "token", "key", "credential"),
@@ -175,6 +176,20 @@ def test_the_kind_is_that_of_the_token_rather_than_of_its_name() -> None:
     assert mask_text(f"TOKEN={token}", tag) == f"TOKEN=[MASKED github-token {tag(token)}]"
 
 
+@pytest.mark.parametrize("between", [" ", ", ", "\\n", "; Path=/ ", "; Path=/, ", f"; {'theme=dark; ' * 400}"])
+@pytest.mark.parametrize("header", ["Cookie", "Set-Cookie"])
+def test_every_cookie_header_of_a_line_is_masked(header: str, between: str) -> None:
+    text = between.join(f"{header}: sid={value}; theme=dark" for value in COOKIES)
+    masked = mask_text(text, tag)
+    assert not [value for value in COOKIES if value in masked]
+
+
+def test_a_cookie_option_in_front_of_a_cookie_header_is_masked_too() -> None:
+    option = f"curl --cookie a=b;c={COOKIES[0]};d={COOKIES[1]} https://example.net"
+    masked = mask_text(f"{option}\nCookie: e={COOKIES[2]}; theme=dark", tag)
+    assert not [value for value in COOKIES[::2] if value in masked]
+
+
 @pytest.mark.parametrize(
     "unit",
     [
@@ -240,6 +255,7 @@ def test_the_kind_is_that_of_the_token_rather_than_of_its_name() -> None:
             "ENV ",
             "machine ",
             "Cookie: a=b;",
+            "Cookie: ",
             "xeyJ",
         ),
         *("_ghp_", "SK0", "-sk-", "pat.", "x_", "EAAC", "\x1b[1mghp_\x1b[0m"),

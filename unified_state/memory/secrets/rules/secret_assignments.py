@@ -60,13 +60,14 @@ _BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
 
 def find_assigned(data: bytes) -> Iterator[Found]:
     """Yield the values in a text (ASCII bytes) that are secret by the names they are assigned to, in any order."""
-    begin = end = 0  # span of the pairs of the last cookie header
+    begin = end = 0  # span of the pairs of earlier cookie headers
     for at, name, kind in find_names(data):
         if kind == COOKIE:
-            if not begin <= at < end:  # else `at` is one of those pairs; parsing it again would take quadratic time
-                line = _cookie_line(data, at)
-                begin, end = at, at + line.rfind(b";")
-                yield from _cookies_in(line, at)
+            if at < begin:  # an option: they come after all other names
+                end = 0
+            line = _cookie_line(data, at)
+            yield from _cookies_in(line, at, end)
+            begin, end = at, max(end, at + line.rfind(b";"))
             continue
         found = _authorization_at(data, at) if kind == "authorization" else _value_at(data, at, name, kind)
         if found:
@@ -194,17 +195,29 @@ def _cookie_line(data: bytes, at: int) -> bytes:
     return data[at : at + _LONGEST_VALUE].translate(_COOKIE_ENDS).partition(b"\n")[0]
 
 
-def _cookies_in(line: bytes, at: int) -> Iterator[Found]:
+def _cookies_in(line: bytes, at: int, end: int = 0) -> Iterator[Found]:
     """Yield the values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…` that begins at
     `at`.
+
+    Pairs before `end` were parsed with an earlier header of the line; parsing all again would take quadratic time.
+    Only the first is parsed again: for the earlier header this one's name was a part of its value.
     """
-    for pair in line.split(b";"):
-        name, _, value = pair.partition(b"=")
-        value = value.strip()
-        if is_dense(value) and name.strip().lower() not in _COOKIE_ATTRIBUTES and not is_placeholder(value):
-            start = at + len(name) + pair[len(name) :].find(value)
-            yield start, start + len(value), COOKIE
+    first, _, others = line.partition(b";")
+    behind = at + len(first) + 1
+    known = max(0, end + 1 - behind)
+    yield from _cookie(first, at)
+    at = behind + known
+    for pair in others[known:].split(b";"):
+        yield from _cookie(pair, at)
         at += len(pair) + 1
+
+
+def _cookie(pair: bytes, at: int) -> Iterator[Found]:
+    name, _, value = pair.partition(b"=")
+    value = value.strip()
+    if is_dense(value) and name.strip().lower() not in _COOKIE_ATTRIBUTES and not is_placeholder(value):
+        start = at + len(name) + pair[len(name) :].find(value)
+        yield start, start + len(value), COOKIE
 
 
 def _authorization_at(data: bytes, at: int) -> Found | None:
