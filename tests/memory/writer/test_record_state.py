@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.constraints.constraint_table import read_table
 from unified_state.errors import NotFoundError
 from unified_state.memory.ledger.gate import NotAtGateError
 from unified_state.memory.ledger.item_table import PROPOSED, list_items
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.record_state import add_item, lift_constraint
 from unified_state.model.item import CONSTRAINT
+from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 RULE = {"constraint": "Never push", "source": "the user", "blocking": False}
 
@@ -45,6 +47,19 @@ def test_while_the_archive_cannot_be_used_a_refused_lift_is_proposed_in_the_jour
     proposals = workspace.use(lambda archive: list_items(archive, statuses=[PROPOSED]))
     assert [item.body["decision"] for item in proposals] == ["Lift C2: Never push"]
     assert all("joins the archive once that can be used" in line for line in reports)
+
+
+def test_while_the_archive_cannot_be_used_a_lift_ends_no_enforcement(workspace: Workspace) -> None:
+    workspace = workspace.replace(around_use=merge_and_settle)
+    add_item(workspace, CONSTRAINT, {**RULE, "scope": {"commands": ["git push*"]}, "mode": "ask"})
+    os.unlink(workspace.place.archive_path)
+    os.mkdir(workspace.place.archive_path)  # nothing can be opened there
+    for ref in ("C1", "C9"):
+        with pytest.raises(NotFoundError):  # not NotAtGateError: the user is not even asked
+            lift_constraint(workspace, ref)
+    table = read_table(workspace.place.folder)
+    assert table is not None
+    assert [entry.ref for entry in table.constraints] == ["C1"]
 
 
 def test_an_error_of_the_action_itself_is_no_reason_for_a_journal(workspace: Workspace) -> None:

@@ -107,16 +107,19 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
     If only the table of enforced constraints has it, end its enforcement and raise NotFoundError.
     """
     author, masker = workspace.author(), workspace.masker
-    try:
-        return short_form(
-            record(workspace, lambda archive, now: lift(archive, ref, author, masker=masker, now=now), ref)
-        )
-    except NotFoundError:
-        from unified_state.constraints.compile_constraints import end_lost
 
-        if end_lost(workspace, ref):
-            workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
-        raise
+    def action(archive: Archive, now: int) -> LedgerItem:
+        try:
+            return lift(archive, ref, author, masker=masker, now=now)
+        except NotFoundError:
+            is_in_use = workspace.journal is not None or archive.path == workspace.place.archive_path
+            from unified_state.constraints.compile_constraints import end_lost
+
+            if is_in_use and end_lost(workspace, ref):  # a journal that stands in does not know what is lost
+                workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
+            raise
+
+    return short_form(record(workspace, action, ref))
 
 
 def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
