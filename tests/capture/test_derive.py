@@ -9,6 +9,8 @@ import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result
 from unified_state.capture.capture_transcript import Capture
+from unified_state.capture.derive import derive
+from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import queued_steps
@@ -20,6 +22,7 @@ from unified_state.model.hook_event import Moment
 from unified_state.model.item import EVIDENCE
 from unified_state.model.known import WorkingSet
 
+BUG = "a bug of a rule"
 ROUNDED = 0.01  # levels of identifiers are kept with two digits
 FORK = "f0000000-0000-4000-8000-00000000cafe"
 
@@ -135,3 +138,42 @@ def test_facts_of_what_was_left_are_captured_too(archive: Archive, masker: Maske
     capture(archive, masker, transcript)
     (error,) = list_items(archive, EVIDENCE)
     assert "1 of them failed" in error.body["content"]
+
+
+def test_steps_of_a_transcript_are_derived_for_the_session_that_holds_it(
+    archive: Archive, masker: Masker, transcript: Path
+) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    append(transcript, *entries(11))
+    Capture(archive, masker, Moment(NOW)).transcript(str(transcript), FORK)
+    assert queued_steps(archive, number(archive)) == []
+    assert {"#1", "#11"} <= weights(archive).keys()
+
+
+def test_a_step_that_a_rule_fails_on_holds_up_no_other_step_and_no_later_hook(
+    archive: Archive, masker: Masker, transcript: Path
+) -> None:
+    def head() -> tuple[str | None, str | None]:
+        raise RuntimeError(BUG)  # what records an error asks for HEAD
+
+    reports: list[str] = []
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    append(transcript, *entries(11))
+    at = max(archive.column("SELECT at FROM step"))
+    Capture(archive, masker, Moment(at, head), report=reports.append).session(str(transcript), SESSION)
+    failed = archive.column("SELECT id FROM step WHERE is_error")
+    assert reports == [f"nothing could be derived from S{step}: RuntimeError: {BUG}" for step in failed]
+    assert queued_steps(archive, number(archive)) == []
+    assert {"a.py: new_name", "#1", "#11"} <= weights(archive).keys()
+
+
+def test_an_archive_that_cannot_be_written_keeps_the_queue(archive: Archive, masker: Masker, transcript: Path) -> None:
+    append(transcript, *entries(1))
+    capture(archive, masker, transcript, postpones=True)
+    queue = queued_steps(archive, number(archive))
+    archive.execute("PRAGMA query_only = 1")
+    with pytest.raises(DatabaseError):
+        derive(archive, number(archive), Moment(NOW), report=pytest.fail)
+    assert queued_steps(archive, number(archive)) == queue

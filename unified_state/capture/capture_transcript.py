@@ -47,6 +47,7 @@ from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from unified_state.agents.transcripts.transcript_lines import Read
@@ -97,14 +98,24 @@ class _Chunk(Record):
 class Capture:
     """Archive the new steps of sessions and queue them for `capture.derive`.
 
-    `derive` runs after each chunk, unless the capture `postpones` it to the next hook.
+    `derive` runs after each chunk, unless the capture `postpones` it to the next hook. `report` is called
+    with one line for each step that nothing can be derived from.
     """
 
-    def __init__(self, archive: Archive, masker: Masker, moment: Moment, *, postpones: bool = False) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        masker: Masker,
+        moment: Moment,
+        *,
+        postpones: bool = False,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
         self._archive = archive
         self._masker = masker
         self._moment = moment
         self._postpones = postpones
+        self._report = report
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
         """Capture a session: its transcript, its subagents' transcripts, and the separate files of long results."""
@@ -122,7 +133,7 @@ class Capture:
         """
         added, is_first = 0, True
         while True:
-            self._derive(session_id)  # includes steps that an earlier hook left in the queue
+            self._derive(session_id, path)  # includes steps that an earlier hook left in the queue
             unread = self._unread(path, session_id, agent)
             if unread is None:
                 return Captured(added)
@@ -246,12 +257,16 @@ class Capture:
         count_tool_calls(self._archive, session, writer.tool_calls)
         return writer
 
-    def _derive(self, session_id: str) -> None:
-        session = None if self._postpones else session_number(self._archive, session_id)
+    def _derive(self, session_id: str, path: str = "") -> None:
+        """Derive from the queue of the session that holds the transcript at a path."""
+        if self._postpones:
+            return
+        cursor = read_cursor(self._archive, path) if path else None
+        session = cursor.session if cursor else session_number(self._archive, session_id)
         if session is not None and queued_steps(self._archive, session, 1):
             from unified_state.capture.derive import derive  # not loaded while a prompt waits
 
-            derive(self._archive, session, self._moment)
+            derive(self._archive, session, self._moment, self._report)
 
     def _tool_file(self, path: str, transcript_path: str, session_id: str) -> int:
         """Archive one file of a long result; return the number of new steps."""

@@ -29,8 +29,11 @@ from unified_state.capture.rules.failed_calls import (
     refused_call,
 )
 from unified_state.capture.rules.user_rules import rules_said
+from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
+from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import explained
 from unified_state.memory.archive.session_notes import change_todo, replace_todos
 from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.archive.steps import (
@@ -47,7 +50,7 @@ from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.hook_event import Moment
@@ -56,26 +59,49 @@ if TYPE_CHECKING:
 
 
 _STEPS_AT_ONCE = 1_000
+_NOT_OF_A_STEP = (StorageError, OSError, DatabaseError)  # errors of the archive or the disk
 
 
-def derive(archive: Archive, session: int, moment: Moment) -> None:
-    """Derive from the queued steps of a session: the first batch always, the others while there is time."""
-    is_first = True
-    while queued_steps(archive, session, 1) and (is_first or moment.has_time()):
+def derive(archive: Archive, session: int, moment: Moment, report: Callable[[str], None] | None = None) -> None:
+    """Derive from the queued steps of a session: the first batch always, the others while there is time.
+
+    A step that makes a rule fail leaves the queue, because it would fail every later hook too. `report` is called with
+    one line about it. Without `report` the error is raised.
+    """
+    most, is_first = _STEPS_AT_ONCE, True
+    while (numbers := queued_steps(archive, session, 1)) and (is_first or moment.has_time()):
+        try:
+            _derive_batch(archive, session, moment, most)
+        except Exception as error:
+            if report is None or isinstance(error, _NOT_OF_A_STEP):
+                raise
+            if most > 1:
+                most //= 2  # until the step is found
+                continue
+            if explained(error, archive.path) is not error:
+                raise
+            with archive.transaction(durable=False):
+                unqueue_steps(archive, session, numbers)
+            report(f"nothing could be derived from S{numbers[0]}: {type(error).__name__}: {error}")
+            most = _STEPS_AT_ONCE
         is_first = False
-        with archive.transaction(durable=False):
-            keepers = (
-                WorkingSetKeeper(archive, session),
-                FactKeeper(archive, session, moment),
-                SourceKeeper(archive, session),
-            )
-            numbers = queued_steps(archive, session, _STEPS_AT_ONCE)  # another process may have taken some
-            for step in filter(None, (find_step(archive, number) for number in numbers)):
-                for keeper in keepers:
-                    keeper.note(step)
+
+
+def _derive_batch(archive: Archive, session: int, moment: Moment, most: int) -> None:
+    """Derive from so many queued steps, in a transaction that also removes them from the queue."""
+    with archive.transaction(durable=False):
+        keepers = (
+            WorkingSetKeeper(archive, session),
+            FactKeeper(archive, session, moment),
+            SourceKeeper(archive, session),
+        )
+        numbers = queued_steps(archive, session, most)  # another process may have taken some
+        for step in filter(None, (find_step(archive, number) for number in numbers)):
             for keeper in keepers:
-                keeper.flush()
-            unqueue_steps(archive, session, numbers)
+                keeper.note(step)
+        for keeper in keepers:
+            keeper.flush()
+        unqueue_steps(archive, session, numbers)
 
 
 PLANNING, IMPLEMENTING = "planning", "implementing"  # the phases that plans tell of

@@ -62,7 +62,8 @@ class HookCall:
 
     def capturer(self, archive: Archive, *, postpones: bool = False) -> Capture:
         """Return a capture that stops when the time of this call is over."""
-        return Capture(archive, self.workspace.masker, self.moment, postpones=postpones)
+        workspace = self.workspace
+        return Capture(archive, workspace.masker, self.moment, postpones=postpones, report=workspace.report)
 
     def keep(self, archive: Archive, kind: str, text: str) -> None:
         """Keep a message of this session that its transcript may not hold yet."""
