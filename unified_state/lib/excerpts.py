@@ -224,7 +224,7 @@ else:
     found = ((number, search(line)) for number, line in enumerate(lines, 1))
     print(json.dumps([[number, *match.span()] for number, match in found if match]))
 """
-_HINT = "it is a regular expression of Python; put a \\ before what stands for itself, such as ( or ["
+_HINT = "it is a regular expression of Python; put a \\ before a literal character such as ( or ["
 
 
 def matches_in(lines: Sequence[str], pattern: str, seconds: float = _SECONDS) -> list[Match]:

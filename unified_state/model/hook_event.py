@@ -29,7 +29,7 @@ class HookEvent(Record):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether another host calls the hooks in Claude Code's settings.
+        """True if another host calls the hooks in Claude Code's settings.
 
         Copilot, VS Code and Cursor read those settings too. Each adds a field to every event that Claude Code does not
         send.

@@ -82,7 +82,7 @@ def _check_command(pattern: str) -> None:
         commands = []
     if commands and commands.pop().words != [_BEHIND]:
         message = f"{pattern!r} does not end"
-        raise UsageError(message, "close its quotes and brackets, or put a \\ before what stands for itself")
+        raise UsageError(message, "close its quotes and brackets, or put a \\ before literal ones")
     if len(commands) != 1 or not commands[0].words or not commands[0].words[0].strip() or commands[0].targets:
         message = f"{pattern!r} is not one command"
         raise UsageError(message, "give each command a scope of its own, without pipes and redirections")

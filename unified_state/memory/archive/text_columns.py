@@ -160,12 +160,12 @@ class FreeText(Record):
 
     @property
     def is_json(self) -> bool:
-        """Whether the text is JSON, so that its replacement must be JSON too."""
+        """True if the text is JSON, so that its replacement must be JSON too."""
         return self.of.is_json
 
     @property
     def is_summary(self) -> bool:
-        """Whether the text is the client's summary of a compaction."""
+        """True if the text is the client's summary of a compaction."""
         return self.of is SUMMARIES
 
     @property

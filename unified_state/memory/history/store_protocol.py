@@ -100,7 +100,7 @@ class VectorStore(Protocol):
 
     @property
     def can_be_kept(self) -> bool:
-        """Whether the store can hold vectors. If not, `add` stores none."""
+        """True if the store can hold vectors. If not, `add` stores none."""
 
     def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
         """Store vectors of a model, each with the uuid and the block of its step, and return the number of new ones.

@@ -39,7 +39,7 @@ class Checkout(Record):
 
     @property
     def is_known_folder(self) -> bool:
-        """Whether device and inode are recorded, so that the folder is recognized after a rename."""
+        """True if device and inode are recorded, so that the folder is recognized after a rename."""
         return bool(self.inode)
 
 

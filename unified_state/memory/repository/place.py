@@ -58,7 +58,7 @@ class Place(Record):
 
     @property
     def is_settled(self) -> bool:
-        """Whether `locate` with `create` would write nothing."""
+        """True if `locate` with `create` would write nothing."""
         return self.is_found and os.path.exists(checkout_path(self.key_folder, self.repository.identity_folder))
 
 

@@ -80,7 +80,7 @@ class Workspace(Record):
 
     @property
     def keeps_journal(self) -> bool:
-        """Whether the user chose the json tier, which stores the history as lines of JSON."""
+        """True if the user chose the json tier, which stores the history as lines of JSON."""
         return self.settings.tier == JSON_TIER
 
     @property
@@ -101,12 +101,12 @@ class Workspace(Record):
 
     @property
     def is_empty(self) -> bool:
-        """Whether this folder has no records."""
+        """True if this folder has no records."""
         return not (os.path.exists(self.journal or self.place.archive_path) or self.has_written or self.waiting)
 
     @property
     def has_written(self) -> bool:
-        """Whether a state file exists that was written from an archive here."""
+        """True if a state file exists that was written from an archive here."""
         return os.path.exists(self.place.digest_path) and os.path.exists(self.place.state_path)
 
     def use(self, action: Callable[[Archive], T]) -> T:

@@ -1,4 +1,4 @@
-"""Whether two statements say the same or the opposite, judged by their words alone. Precision is preferred to recall.
+"""Comparison of two statements: same or opposite, judged by their words alone. Precision is preferred to recall.
 
 The result never merges items. Two statements are alike if they have the same content words. They are opposite if only a
 negation, a number with a unit, or the thing chosen for the same purpose differs. A condition that only one of them has
