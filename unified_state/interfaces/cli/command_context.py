@@ -138,9 +138,13 @@ class Context:
         """Raises UsageError where a deed would end all rules in force, and the caller is not the user."""
         from unified_state.constraints.compile_constraints import check_may_take_away
         from unified_state.memory.workspace.workspace import Workspace
+        from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
-        origin = origin_of(environment())
-        check_may_take_away(Workspace(place, settings, report=self.say, origin=origin), deed)
+        # A rule that waits in a journal is in force too.
+        workspace = Workspace(
+            place, settings, report=self.say, origin=origin_of(environment()), around_use=merge_and_settle
+        )
+        check_may_take_away(workspace, deed)
 
     def show(self, value: Any, text: str) -> None:
         """Print a result: the value with --json, else the text."""

@@ -1,0 +1,24 @@
+"""What every command does before it touches anything."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from unified_state.interfaces.cli.command_context import Context
+from unified_state.memory.ledger.gate import NotAtGateError
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.writer.record_state import add_item
+from unified_state.model.item import CONSTRAINT, EVIDENCE
+
+
+def test_a_rule_that_waits_in_a_journal_is_not_taken_away_either(workspace: Workspace) -> None:
+    add_item(workspace, EVIDENCE, {"type": "error", "content": "no rule", "source": "make"})
+    os.rename(workspace.place.archive_path, aside := f"{workspace.place.archive_path}.aside")
+    os.mkdir(workspace.place.archive_path)  # nothing can be opened there
+    add_item(workspace, CONSTRAINT, {"constraint": "Never push", "source": "the user", "blocking": True})
+    os.rmdir(workspace.place.archive_path)
+    os.rename(aside, workspace.place.archive_path)
+    with pytest.raises(NotAtGateError, match="uninstalls while constraint C1 is in force"):
+        Context(as_json=False).check_may_take_away(workspace.place, workspace.settings, "uninstalls")
