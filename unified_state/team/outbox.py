@@ -1,7 +1,7 @@
-"""The outbox: what a server does not have yet of an archive, batch by batch.
+"""The outbox: the records of an archive that a server lacks, in batches.
 
-The caller reads a batch, sends it to the server, and settles it here once the server has it. A batch that was cut off
-in between is sent again, which changes nothing on a server that has it. Deletions and masked texts go first.
+The caller reads a batch, sends it, and settles it after the server stored it. An interrupted batch is sent again, which
+changes nothing on a server that has it. Deletions and masked texts are sent first.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 _LINK = "link"
-_MOST_CHANGES = 100  # in a batch: each takes a server some round trips, and a run in the background has a minute
+_MOST_CHANGES = 100  # in a batch, because each takes several round trips and a background run has a minute
 _MOST_BYTES = 1 << 20  # of packed texts in one batch
-# An output that was archived before its entry stands behind the step before that.
+# An output that was archived before its entry follows the step before that entry.
 _PLACE = "coalesce((SELECT place + 0.5 FROM shortened WHERE shortened.step = step.id), step.id)"
 _COPIES = (
     f"SELECT step.id AS number, session.session_id AS holder, {_PLACE} AS place FROM session "
@@ -66,15 +66,16 @@ ON CONFLICT (server, session) DO UPDATE SET copies = copies + excluded.copies
 
 
 class Batch(Record):
-    """Records that a server shall take in at once. `settle` notes that it did."""
+    """Records that a server has to store at once. `settle` records that it did."""
 
     records: list[HistoryRecord]
     settle: Callable[[], None]
 
 
 class VectorBatch(Record):
-    """Vectors of one version of a model, each with the uuid and the block of its step; none of a step that has one of
-    a newer version. `settle` notes that the server took them.
+    """Vectors of one version of a model, each with the uuid and the block of its step.
+
+    Steps with a vector of a newer version are left out. `settle` records that the server stored the vectors.
     """
 
     model: str
@@ -83,10 +84,10 @@ class VectorBatch(Record):
 
 
 class Outbox:
-    """What one server is to be told of an archive. `limit` is the most steps, or other things, in a batch."""
+    """The records of an archive that one server lacks. `limit` is the most steps or other records in a batch."""
 
     def __init__(self, archive: Archive, server: str, now: int, limit: int = 500) -> None:
-        """Note everything there is for a server that is met first."""
+        """Queue everything for a server that is new to the archive."""
         self._archive, self._now, self._limit = archive, now, limit
         with archive.transaction():
             make_triggers(archive)
@@ -96,7 +97,7 @@ class Outbox:
                 note_everything(archive, self._server)
 
     def batches(self) -> Iterator[Batch]:
-        """Yield what is to be told, in order, until the server has everything. Settle each batch before the next."""
+        """Yield the queued batches in order, until the server has everything. Settle each batch before the next."""
         is_complete = False
         while not is_complete:
             is_complete = True
@@ -110,12 +111,14 @@ class Outbox:
         return self._changed([self._tombstone(what, key) for _, what, key in rows], rows)
 
     def _tombstone(self, what: str, key: str) -> Tombstone:
-        """Return the tombstone of a record; a new one for what only got another name, which is gone on the server."""
+        """Return the tombstone of a record. A renamed record gets a new tombstone, because its old name is deleted on
+        the server.
+        """
         row = self._archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", what, key)
         return Tombstone(what, key, row[0] if row else self._now)
 
     def _masked(self) -> Batch | None:
-        """Return the steps that the server has, and may have unmasked."""
+        """Return the steps that the server may still have unmasked."""
         rows = self._noted(f"is_gone = 0 AND what = '{STEP}' AND is_changed = 1 AND key <= {self._reached()}")
         return self._changed(self._steps([key for _, _, key in rows]), rows)
 
@@ -141,14 +144,14 @@ class Outbox:
         rows = self._archive.rows(
             "SELECT outbox.id, what, key, length(body) FROM outbox LEFT JOIN step ON what = 'step' AND step.id = key "
             f"WHERE server = ? AND {condition} "
-            f"ORDER BY what = '{_LINK}', outbox.id LIMIT ?",  # both items of a link are to be known
+            f"ORDER BY what = '{_LINK}', outbox.id LIMIT ?",  # a link follows both of its items
             self._server,
             min(self._limit, most or self._limit),
         )
         return [row[:3] for row in rows[: _last_that_fits([(place, row[3]) for place, row in enumerate(rows, 1)])]]
 
     def _changed(self, records: list[HistoryRecord], rows: list[Any]) -> Batch | None:
-        """Return the batch of some rows of the outbox. What changes meanwhile has another number, and stays."""
+        """Return the batch of some rows of the outbox. Changes made since have other numbers and stay queued."""
         return self._batch(records, *(("DELETE FROM outbox WHERE id = ?", row[0]) for row in rows)) if rows else None
 
     def _sessions(self) -> Batch | None:
@@ -168,8 +171,10 @@ class Outbox:
         return self._batch([*changed], *statements) if changed else None
 
     def _late_copies(self) -> Batch | None:
-        """Return steps that a server has, and that another session turned out to hold too. Copies come in any order,
-        also while they are sent, so a session with more of them than were sent has all of them sent again.
+        """Return steps that the server has, and that were later found in another session too.
+
+        Copies arrive in any order, also during the transfer. So a session with more copies than were sent has all of
+        them sent again.
         """
         reached = self._reached()
         row = self._archive.row(_LATE_COPIES, reached, self._server)
@@ -195,10 +200,10 @@ class Outbox:
         if not steps:
             return None
         last = _last_that_fits(steps)
-        # From now on the server may have them: what is masked or renamed before it says so must be told.
+        # From now on the server may have them. Masking or renaming before its answer must be queued.
         with archive.transaction(durable=False):
             archive.run("UPDATE outbox_server SET offered = max(offered, ?) WHERE id = ?", last, self._server)
-        copies = archive.rows(  # those that are sent: one that comes before the batch is settled is late
+        copies = archive.rows(  # only the sent copies; a copy that arrives before the batch is settled is late
             "SELECT session, count(*) FROM session JOIN step_copy ON session = session.id "
             "AND step > ? AND step <= ? GROUP BY session",
             reached,
@@ -218,7 +223,9 @@ class Outbox:
 
 
 def _settling(archive: Archive, statements: tuple[Statement, ...]) -> Callable[[], None]:
-    """Return what runs some statements in a transaction. What a power failure loses of it is told again."""
+    """Return a function that runs statements in a transaction. Statements lost in a power failure lead to a repeated
+    transfer.
+    """
 
     def settle() -> None:
         with archive.transaction(durable=False):
@@ -233,7 +240,9 @@ def _digest(session: StoredSession) -> str:
 
 
 def _last_that_fits(steps: list[tuple[int, int | None]]) -> int:
-    """Return the last of some steps, given with their sizes, that a batch has room for: at least one; 0 for none."""
+    """Return the last step that fits into a batch, from numbers with sizes: at least the first one, 0 if there is
+    none.
+    """
     last, room = 0, _MOST_BYTES
     for number, size in steps:
         room -= size or 0
@@ -244,7 +253,7 @@ def _last_that_fits(steps: list[tuple[int, int | None]]) -> int:
 
 
 def _read(archive: Archive, query: str, *values: int) -> list[StoredStep]:
-    """Read the steps that a query numbers, in order, as of the sessions that hold them."""
+    """Read the steps that a query selects, in order, in the sessions that contain them."""
     rows = archive.rows(f"{query} ORDER BY place, number, holder", *values)
     numbers: dict[str | None, list[int]] = {}
     for number, holder, _ in rows:
@@ -263,8 +272,8 @@ WHERE vector.id > ?3 AND model = ?2
     AND NOT EXISTS (SELECT 1 FROM outbox WHERE server = ?1 AND is_gone = 0 AND what = 'step')
 ORDER BY vector.id LIMIT ?4
 """
-# A number may be given again once its vector is gone, and then the model has another stamp. A step that took another
-# name moved the position back.
+# A number may be reused once its vector is deleted, and then the model has another stamp. Renaming a step moves the
+# position back.
 _SETTLE = """
 UPDATE outbox_vectors SET position = ?4 WHERE server = ?1 AND model = ?2 AND position = ?3
     AND EXISTS (SELECT 1 FROM vector_model WHERE id = ?2 AND stamp = ?5)
@@ -272,8 +281,9 @@ UPDATE outbox_vectors SET position = ?4 WHERE server = ?1 AND model = ?2 AND pos
 
 
 def vector_batches(archive: Archive, server: str, model: str | None, limit: int = 500) -> Iterator[VectorBatch]:
-    """Yield what a server is to be told of a model's vectors, in all its versions. Settle each batch before the next.
-    Vectors of other models wait no more.
+    """Yield the vectors of a model, in all its versions, that a server lacks. Settle each batch before the next.
+
+    Vectors of other models are removed from the queue.
     """
     (number,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", server)
     with archive.transaction(durable=False):

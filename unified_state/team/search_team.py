@@ -1,6 +1,6 @@
-"""Search of the team's history on the server, beside the search of the user's own archive.
+"""Search the team's history on the server, in addition to the user's own archive.
 
-A slow server does not delay the hits of the archive: the search has a timeout.
+The search has a timeout, so a slow server does not delay the hits of the archive.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _SECONDS = 5.0
-_MORE = 4  # times as many hits are asked for, since one's own are among them
+_MORE = 4  # factor on the number of hits, because the user's own are among them
 _REGION, _SNIPPET = 3_000, 240  # characters
 
 
 class TeamHit(Record):
-    """A step that another member archived: its author, time and entry. `text` surrounds the words of the query. Scores
-    compare within one answer only.
+    """A step that another member archived: its author, time and entry.
+
+    `text` is the part around the words of the query. Scores are comparable only within one answer.
     """
 
     said_by: str | None
@@ -54,8 +55,9 @@ class TeamHit(Record):
 def find_in_team(
     workspace: Workspace, server: Server, wanted: Wanted, now: int, seconds: float = _SECONDS
 ) -> list[TeamHit]:
-    """Return the best hits on the server that this archive does not have, or has no more. Raises StorageError where the
-    server does not answer in time.
+    """Return the best hits on the server that this archive does not have, or no longer has.
+
+    Raises StorageError on a timeout.
     """
     filters = filters_of(wanted, now)
     query = HistoryQuery(
@@ -67,8 +69,8 @@ def find_in_team(
         since=filters.since,
     )
     has_archive = not workspace.is_empty
-    query = _with_meaning(query, query_reader(workspace, is_told=has_archive))  # the search there told it
-    if wanted.file is not None:  # the server knows words alone
+    query = _with_meaning(query, query_reader(workspace, is_told=has_archive))  # the local search already reported it
+    if wanted.file is not None:  # the server only knows words
         query = query.replace(text=f"{query.text} {wanted.file}", limit=query.limit * _MORE)
     found = _naming(_within(seconds, lambda: _search(server, query)), wanted.file)
     others = workspace.use(lambda archive: _unknown(archive, found)) if has_archive else found
@@ -77,7 +79,7 @@ def find_in_team(
 
 
 def _with_meaning(query: HistoryQuery, reader: Reader | None) -> HistoryQuery:
-    """Return the query with its vector, where there is one."""
+    """Return the query with its vector, if it has one."""
     vector = reader.vector(query.text) if reader is not None else None
     return query if vector is None else query.replace(model=vector[0], vector=vector[1])
 
@@ -112,7 +114,7 @@ def _hit(hit: HistoryHit, words: list[str]) -> TeamHit:
 
 
 def _within(seconds: float, action: Callable[[], T]) -> T:
-    """Return action(). Raises StorageError after so many seconds: the thread then ends with the process."""
+    """Return action(). Raises StorageError on a timeout. The thread then ends with the process."""
     future: Future[T] = Future()
 
     def run() -> None:

@@ -1,7 +1,7 @@
-"""Start a sync in the background: a detached process that ends by itself.
+"""Start a sync in the background, as a detached process that ends without supervision.
 
 It shares no pipe and no process group with the hook that starts it, and is not its child. PostgreSQL's variables do not
-reach it, since a project may set them for the client's hooks.
+reach it, because a project may set them for the client's hooks.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _CODE = (
     "import os,sys;os.chdir(sys.argv[1]);sys.path.append(sys.argv[2]);"
     "from unified_state.interfaces.cli.main import main;main(['sync','--background'])"
 )
-_FIRST_PAUSE, _LONGEST_PAUSE = 60_000, 3_600_000  # milliseconds between runs in the background that fail
-FOREIGN = ("PG", "RUVECTOR_")  # how the names of variables begin that say where a server is
+_FIRST_PAUSE, _LONGEST_PAUSE = 60_000, 3_600_000  # milliseconds between failing background runs
+FOREIGN = ("PG", "RUVECTOR_")  # prefixes of variables that select a server
 
 
 def start_sync(archive: Archive, worktree: str, environ: Mapping[str, str], now: int) -> None:
@@ -33,7 +33,7 @@ def start_sync(archive: Archive, worktree: str, environ: Mapping[str, str], now:
 
 
 def is_run_due(archive: Archive, now: int) -> bool:
-    """Return whether a background run may start: after each failure the pause doubles, up to an hour."""
+    """Return whether a background run may start. After each failure the pause doubles, up to an hour."""
     row = archive.row("SELECT failures, began_at FROM outbox_server ORDER BY began_at DESC LIMIT 1")
     if row is None or not row[0]:
         return True
@@ -48,8 +48,10 @@ def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def start_detached(arguments: list[str], environ: Mapping[str, str]) -> None:
-    """Start a program in its own session, with no terminal and no pipe. A client that ends also kills its running hooks
-    and their children, so a shell starts the program, and has ended when this returns.
+    """Start a program in its own session, with no terminal and no pipe.
+
+    A client that ends also kills its running hooks and their children. So a shell starts the program, and has ended
+    when this function returns.
     """
     if not hasattr(os, "posix_spawn"):
         _start_on_windows(arguments, environ)

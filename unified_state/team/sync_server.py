@@ -1,7 +1,7 @@
-"""Sync: send what is new in an archive to a server, in batches, each of which is settled when the server has it.
+"""Sync: send the new records of an archive to a server, in batches that are settled once the server has them.
 
-One run at a time works on an archive. A run may be killed at any moment: the next one resumes, and sending twice
-changes nothing on the server. The result of a run is noted for `status`, `doctor` and the health line.
+One run at a time is active for an archive. A killed run is resumed by the next one, and repeated transfers change
+nothing on the server. The result of a run is recorded for `status`, `doctor` and the health line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOCK = "sync.lock"
 
 
 class Server(Record):
-    """A server: its unique name, without a password, how to open its store of this project, and the project's name."""
+    """A server: its unique name without a password, a function that opens its store, and the project's name."""
 
     name: str
     open: Callable[[], HistoryStore]
@@ -39,8 +39,11 @@ class Server(Record):
 
 
 class Synced(Record):
-    """What a run did: how many records it sent, how many of them were new to the server, how many vectors it sent, and
-    whether the server has everything now. `again`: the server had lost some, so everything was sent again.
+    """The result of a run.
+
+    `told` and `new` count the sent records and those new to the server. `vectors` counts the sent vectors. `complete`
+    is set if the server has everything now. `again` is set if the server had lost records, so that everything was sent
+    again.
     """
 
     server: str
@@ -52,7 +55,7 @@ class Synced(Record):
 
 
 class Limits(Record):
-    """The limits of a run: on records and vectors, on its time, and on its wait for another run."""
+    """The limits of a run: number of records and vectors, time, and seconds to wait for another run."""
 
     records: int | None = None
     has_time: Callable[[], bool] | None = None
@@ -60,7 +63,7 @@ class Limits(Record):
 
 
 def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
-    """Send the server what it does not have. Raises UnifiedStateError, and notes why, where that fails."""
+    """Send the server the records that it lacks. Raises UnifiedStateError and records the cause on failure."""
     limits = limits or Limits()
     message = "another sync of this archive is at work"
     busy = AlreadyRunningError(message, "it sends what there is; `unified-state status` shows the rest")
@@ -69,7 +72,7 @@ def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits:
 
 
 def note_no_run(workspace: Workspace, error: UnifiedStateError, now: int) -> None:
-    """Note why no run could begin. Where the user wants no server, forget how the last one failed."""
+    """Record why no run could begin. If the user configured no server, delete the last failure instead."""
     if workspace.is_empty:
         return
     if workspace.settings.postgres_enabled:
@@ -112,7 +115,7 @@ def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable
 
 
 def _replicate(done: Synced, sent: Iterable[dict[str, int]], limits: Limits) -> Synced:
-    """Send batch by batch, up to the limits. Return what was done."""
+    """Send batch by batch, up to the limits. Return the result."""
     for counts in sent:
         done = done.replace(**{name: getattr(done, name) + count for name, count in counts.items()})
         if limits.records is not None and done.told + done.vectors >= limits.records:
@@ -133,7 +136,7 @@ def _send(store: HistoryStore, outbox: Outbox, mark: Mark) -> Iterator[dict[str,
 def _send_vectors(
     store: HistoryStore, archive: Archive, server: str, model: str | None, mark: Mark
 ) -> Iterator[dict[str, int]]:
-    """Send the vectors of the model that the user searches by, to a server that takes any."""
+    """Send the vectors of the user's search model to a server that stores vectors."""
     keeper = store.vectors if isinstance(store, KeepsVectors) and store.vectors.can_be_kept else None
     for batch in vector_batches(archive, server, model if keeper else None):
         if keeper is not None and batch.vectors:
@@ -144,10 +147,11 @@ def _send_vectors(
 
 
 class ServerState(Record):
-    """How a server stands. Times are in milliseconds since 1970: `began_at` and `ended_at` of the last run,
-    `complete_at` when the server had everything, `waiting_since` of the oldest step that waits. `waiting_forgotten`
-    are those of the changes by which something leaves the server that was forgotten here. `failures` counts the runs
-    since the last one that went well.
+    """The sync state of a server.
+
+    Times are in milliseconds since 1970: `began_at` and `ended_at` of the last run, `complete_at` when the server had
+    everything, `waiting_since` of the oldest queued step. `waiting_forgotten` counts queued deletions of records that
+    were forgotten here. `failures` counts the runs since the last successful one.
     """
 
     name: str
@@ -164,7 +168,7 @@ class ServerState(Record):
 
 
 def server_states(archive: Archive) -> list[ServerState]:
-    """All servers that this archive was ever replicated to."""
+    """Return the states of all servers that this archive was ever sent to."""
     rows = archive.rows(
         "SELECT name, (SELECT coalesce(max(id), 0) FROM step) - step, "
         "(SELECT count(*) FROM outbox WHERE server = outbox_server.id), "
@@ -178,8 +182,10 @@ def server_states(archive: Archive) -> list[ServerState]:
 
 
 def _begin_run(archive: Archive, name: str, now: int) -> None:
-    """A run begins. Until it has ended well it counts as a failure: it may be killed at any moment. Other servers that
-    were never reached (a name was misspelt) are forgotten.
+    """Record the start of a run.
+
+    It counts as a failure until it ends well, because it may be killed at any moment. Other servers that were never
+    reached (a misspelt name) are deleted.
     """
     unreached = "SELECT id FROM outbox_server WHERE name != ? AND offered = 0 AND complete_at IS NULL"
     with archive.transaction(durable=False):
@@ -190,7 +196,7 @@ def _begin_run(archive: Archive, name: str, now: int) -> None:
 
 
 def _end_run(archive: Archive, name: str, now: int, *, error: str | None = None, is_complete: bool = False) -> None:
-    """The run has ended; without an error it went well."""
+    """Record the end of a run, which succeeded if `error` is None."""
     with archive.transaction(durable=False):
         archive.run(
             "UPDATE outbox_server SET ended_at = ?1, error = ?2, "
@@ -204,7 +210,9 @@ def _end_run(archive: Archive, name: str, now: int, *, error: str | None = None,
 
 
 class Mark:
-    """The number of an archive, whose id is `replica`, on a server and here. A store without marks is never behind."""
+    """The sync progress of an archive (its id is `replica`), stored on the server and here. A store without marks is
+    always current.
+    """
 
     def __init__(self, archive: Archive, server: str, replica: str, store: MarkStore | None) -> None:
         self._archive, self._server, self._replica, self._store = archive, server, replica, store
@@ -212,13 +220,14 @@ class Mark:
         self._there = 0 if store is None else store.read(replica)
 
     def begin_anew(self) -> bool:
-        """Where the server is not as far as it was: let everything wait for it again. Whether it was so. Raises
-        StorageError where it only follows another one: a standby.
+        """Queue everything again if the server has less progress than the archive recorded. Return whether it had.
+
+        Raises StorageError if the server is a standby, which accepts no writes.
         """
         archive = self._archive
         if self._store is None or self._there >= int(archive.meta(self._name) or 0):
             return False
-        self._store.keep(self._replica, self._there)  # which no standby takes
+        self._store.keep(self._replica, self._there)  # fails on a standby
         with archive.transaction():
             (server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", self._server)
             archive.run("DELETE FROM outbox_session WHERE server = ?", server)
@@ -229,7 +238,7 @@ class Mark:
         return True
 
     def up(self) -> None:
-        """Note that the server has one batch more."""
+        """Record that the server has one more batch."""
         if self._store is not None:
             self._there += 1
             self._store.keep(self._replica, self._there)

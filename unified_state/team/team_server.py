@@ -1,7 +1,7 @@
-"""The server that the user's own settings name, and this repository's history on it.
+"""The server in the user's own settings, and this repository's history on it.
 
-Clones of one repository share a project there, named by the URL they were cloned from. A repository without a URL is
-named by its own id. A repository's files decide neither.
+Clones of one repository share a project there, named by their remote URL. A repository without a URL is named by its
+own id. A repository's files decide neither.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 def team_server(
     workspace: Workspace, environ: Mapping[str, str], *, is_own: bool | None = None, own_only: bool = False
 ) -> Server:
-    """Return the server. Raises SettingError where none is configured, NotFoundError where the repository has no name
-    yet. `is_own` says whether the environment is the user's; by default it is if no agent's client started this
-    process. `own_only` leaves out the history of other members.
+    """Return the server. Raises SettingError if none is configured, and NotFoundError if the repository has no name
+    yet.
+
+    `is_own` means that the environment is the user's. By default it is if no agent's client started this process.
+    `own_only` leaves out the history of other members.
     """
     settings = workspace.settings
     if not settings.postgres_enabled:
@@ -44,7 +46,7 @@ def team_server(
     trusts = _is_own(environ) if is_own is None else is_own
 
     def open_store() -> HistoryStore:
-        from unified_state.team.postgres.postgres_store import open_postgres  # an extra
+        from unified_state.team.postgres.postgres_store import open_postgres  # needs an extra
 
         return open_postgres(
             settings.postgres_dsn,
@@ -61,8 +63,9 @@ def team_server(
 
 
 def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedStateError | None:
-    """Return the error of a setting that keeps a sync from finding the server; None where no server is configured, or
-    it can be found. It does not connect. A background sync sees less of the environment, and gets its own error.
+    """Return the setting error that prevents a sync, or None if no server is configured or the settings are valid.
+
+    It does not connect. A background sync sees less of the environment, and gets its own error.
     """
     if not settings.postgres_enabled:
         return None
@@ -96,7 +99,7 @@ def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) ->
 
 
 def _member(settings: Settings) -> str:
-    """Return the user's name on the server. Raises SettingError where there is none, as in some containers."""
+    """Return the user's name on the server. Raises SettingError if there is none, as in some containers."""
     try:
         return settings.postgres_member or account_name()
     except (LookupError, OSError):
@@ -105,8 +108,9 @@ def _member(settings: Settings) -> str:
 
 
 def account_name() -> str:
-    """Return the user's account on this machine, whatever the environment says. Raises LookupError or OSError where it
-    has no name.
+    """Return the user's account on this machine, independent of the environment.
+
+    Raises LookupError or OSError if the account has no name.
     """
     try:
         from pwd import getpwuid

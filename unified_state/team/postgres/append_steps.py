@@ -1,7 +1,7 @@
-"""Appending to the server: one COPY, then one transaction's few statements, whatever the number of steps.
+"""Append records to the server: one COPY, then a fixed number of statements in one transaction.
 
-The row of a project is locked while the server gives numbers, so that they only grow in the order in which rows become
-visible, and none is given twice. Records are copied before that, so that a slow client keeps no other one waiting.
+The row of a project is locked while the server assigns numbers. So numbers only grow in the order in which rows become
+visible, and none is assigned twice. Records are copied before that, so a slow client does not block others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _INCOMING = (
     + ", ".join(map(" ".join, zip(_COLUMNS, _TYPES, strict=True)))
     + ") ON COMMIT DELETE ROWS"
 )
-# The batch is looked up in the table, never the table in the batch.
+# Look up the batch in the table, never the table in the batch.
 _PLANNING = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off"
 _INSERT = f"""
 WITH added AS (
@@ -73,7 +73,7 @@ ON CONFLICT (project, session, step, author) DO NOTHING
 
 
 def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryRecord]) -> int:
-    """Append records within the transaction that is open. Return how many are new."""
+    """Append records within the open transaction. Return how many are new."""
     connection.execute(_INCOMING)
     batch = _copy(connection, records)
     asker.lock(connection)

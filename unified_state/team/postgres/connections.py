@@ -1,6 +1,6 @@
-"""The connections of a store, and the errors of PostgreSQL as errors of ours.
+"""The connections of a store, and the translation of PostgreSQL's errors.
 
-psycopg's pool alone would retry an unreachable server for minutes, and at last not say why it failed.
+psycopg's pool alone would retry an unreachable server for minutes, and then not report the cause.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HOLDING = (
     "see docs/how-to/run-a-team-server.md"
 )
 _UNREACHABLE = "check postgres_dsn, and that the server runs; nothing is lost"
-# Before a connection stands libpq gives no code, only a message: the server's, or its own.
+# Before a connection exists, libpq returns no code, only a message of the server or its own.
 _TOLD = {
     "password authentication failed": _HINTS["28P01"],
     "no password supplied": _HINTS["28P01"],
@@ -64,7 +64,7 @@ _TOLD = {
 
 @contextmanager
 def failures(server: Server) -> Iterator[None]:
-    """Turn errors of PostgreSQL into ours, without the cause, which may hold a secret."""
+    """Translate errors of PostgreSQL, without their cause, which may contain a secret."""
     try:
         yield
     except Error as error:
@@ -72,7 +72,7 @@ def failures(server: Server) -> Iterator[None]:
 
 
 def storage_error(error: Error, server: Server) -> StorageError:
-    """Return our error for one of PostgreSQL's: one line, with what to do, and no secret."""
+    """Return our error for one of PostgreSQL's: one line with the remedy and without secrets."""
     told = server.scrubbed(error.diag.message_primary or str(error))
     if isinstance(error, PoolTimeout):
         return StorageError(f"{server} does not answer", "nothing is lost; try again when it does")
@@ -86,21 +86,21 @@ def storage_error(error: Error, server: Server) -> StorageError:
 
 
 _MOST = 16
-_WAIT = 30.0  # seconds for one of them to come free
-_LOOK = 0.2  # seconds between two looks whether connecting has failed
+_WAIT = 30.0  # seconds to wait for a free connection
+_LOOK = 0.2  # seconds between two checks whether connecting has failed
 _OPTIONS = "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 -c jit=off"
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what fails is raised, and said once
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # failures are raised as errors
 
 
 class Connections:
-    """A pool of connections, opened when they are needed, reused, and replaced where the server has closed them."""
+    """A pool of connections that are opened on demand, reused, and replaced if the server closed them."""
 
     def __init__(self, parameters: dict[str, str]) -> None:
         given = {**parameters, "options": f"{parameters.get('options', '')} {_OPTIONS}".strip(), "autocommit": True}
         failed: list[tuple[float, Error]] = []
 
         class Told(Connection[tuple[Any, ...]]):
-            """A connection that notes why it could not be opened."""
+            """A connection that records why it could not be opened."""
 
             @classmethod
             def connect(cls, conninfo: str = "", **kwargs: Any) -> Any:
@@ -123,7 +123,7 @@ class Connections:
 
     @contextmanager
     def one(self) -> Iterator[Connection[Any]]:
-        """Lend a connection to the block. Raises PoolTimeout, or why no connection could be opened."""
+        """Lend a connection to the block. Raises PoolTimeout, or the error of the failed connection."""
         connection = self._wait()
         try:
             with connection:
@@ -151,7 +151,7 @@ OWN = "project = %(project)s AND author = %(author)s"  # the rows of the asker
 _HAS_VECTORS = "SELECT to_regclass('unified_state.step_vector') IS NOT NULL"
 _ASK = "SELECT unified_state.ask(%s, %s, %s)"
 _TAKE = "SELECT unified_state.take_numbers(%s)"
-_MOST_NAME = 1_000_000  # numbers that the server gives at a time
+_MOST_NAME = 1_000_000  # numbers that the server assigns at a time
 
 
 class Asker:
@@ -165,11 +165,11 @@ class Asker:
         self._place = ""
 
     def given(self, **values: Any) -> dict[str, Any]:
-        """Return the values of a statement, with the asker's project and author among them."""
+        """Return the parameters of a statement, with the asker's project and author."""
         return {"project": self.project, "author": self.author, **values}
 
     def enter(self, connection: Connection[Any], server: Server) -> None:
-        """Look up the numbers of project and member, new ones where they may be made. Raises StorageError."""
+        """Look up the numbers of project and member, and create them if allowed. Raises StorageError."""
         self._place = str(server)
         with connection.transaction():
             self.ask(connection)
@@ -192,19 +192,21 @@ class Asker:
         return (row[0], row[1])
 
     def ask(self, connection: Connection[Any]) -> list[int]:
-        """Tell the server who asks in this transaction. Return the authors whose history is readable."""
+        """Set the asker in this transaction. Return the authors whose history is readable."""
         row = connection.execute(_ASK, self._names).fetchone()
         return list(row[0]) if row else []
 
     def lock(self, connection: Connection[Any]) -> None:
-        """Lock the project until the transaction ends. Raises StorageError for a member who may only read."""
+        """Lock the project until the transaction ends. Raises StorageError for a member with read access only."""
         self.take(connection, 0)
 
     def take(self, connection: Connection[Any], many: int) -> int:
-        """Take so many numbers of the project. Return the last one before them. Raises StorageError as `lock` does."""
+        """Reserve numbers of the project. Return the number before the first of them. Raises StorageError as `lock`
+        does.
+        """
         try:
             (before,) = connection.execute(_TAKE, [min(many, _MOST_NAME)]).fetchone() or (0,)
-            for begun in range(_MOST_NAME, many, _MOST_NAME):  # under the lock they follow on
+            for begun in range(_MOST_NAME, many, _MOST_NAME):  # consecutive, because the project is locked
                 connection.execute(_TAKE, [min(many - begun, _MOST_NAME)])
         except InsufficientPrivilege as error:
             message = f"{self._place}: {self.member!r} may only read: {error.diag.message_primary}"

@@ -1,4 +1,4 @@
-"""Tombstones on the server: what they name leaves, and what comes again later is not kept."""
+"""Tombstones on the server: they delete their records, and reject the same records when they arrive later."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ AND NOT EXISTS (SELECT 1 FROM unified_state.step_copy
     WHERE step_copy.project = session.project AND step_copy.author = session.author
         AND step_copy.session = session.number)
 """
-# The rows that a tombstone removes: what it names, their table, and the column of its key.
+# The rows that a tombstone deletes: its kind, their table, and the column of their key.
 _REMOVED = (
     (ITEM, "item", "uuid"),
     (ITEM, "link", "from_uuid"),
@@ -61,10 +61,10 @@ class Batch:
         self.compactions: list[StoredCompaction] = []
         self.tombstones: list[Tombstone] = []
         self.steps: list[tuple[str, str, int]] = []  # session, key and time, by ordinal
-        self.masked: list[StoredStep] = []  # those of the steps that were masked later on
+        self.masked: list[StoredStep] = []  # steps that were masked later
 
     def names(self) -> set[tuple[str, str]]:
-        """Return what a tombstone would call each record of the batch, and what its tombstones name."""
+        """Return the tombstone keys of all records in the batch, and the keys of its tombstones."""
         return {
             *((SESSION, session.session_id) for session in self.sessions),
             *((SESSION, compaction.session_id) for compaction in self.compactions),
@@ -78,8 +78,10 @@ class Batch:
 
 
 class Forgetting:
-    """The tombstones that concern one append. Appends to one project never overlap, so open it with the project's lock
-    held. It notes the batch's own tombstones (`added` counts the new ones), and takes forgotten steps out of `pg_temp`.
+    """The tombstones that concern one append.
+
+    Appends to one project never overlap, so create it while holding the project's lock. It stores the batch's own
+    tombstones (`added` counts the new ones), and removes forgotten steps from `pg_temp`.
     """
 
     def __init__(self, connection: Connection[Any], asker: Asker, batch: Batch) -> None:
@@ -110,7 +112,7 @@ class Forgetting:
             connection.execute("DELETE FROM pg_temp.unified_state_incoming WHERE ordinal = ANY(%s)", gone)
 
     def remaining_sessions(self) -> list[StoredSession]:
-        """Return the sessions that the batch tells of or names, without those of which nothing is left."""
+        """Return the sessions that the batch contains or names, without sessions that were forgotten completely."""
         named = [session for ordinal, (session, _, _) in enumerate(self.batch.steps, 1) if ordinal not in self._gone]
         named += [compaction.session_id for compaction in self.remaining_compactions()]
         told = [
@@ -134,7 +136,7 @@ class Forgetting:
         ]
 
     def remaining_compactions(self) -> list[StoredCompaction]:
-        """Return the compactions of the batch that were not forgotten, nor their sessions after them."""
+        """Return the compactions of the batch that were not forgotten, alone or with their sessions."""
         return [
             compaction
             for compaction in self.batch.compactions
@@ -143,7 +145,7 @@ class Forgetting:
         ]
 
     def apply(self) -> int:
-        """Remove what the batch's tombstones name. Return how many steps are gone."""
+        """Delete the records of the batch's tombstones. Return the number of deleted steps."""
         named: dict[str, list[str]] = {STEP: [], ITEM: [], COMPACTION: []}
         sessions = [stone for stone in self.batch.tombstones if stone.what == SESSION]
         for stone in self.batch.tombstones:
@@ -183,7 +185,7 @@ class Forgetting:
         return len(numbers)
 
     def _forget_session(self, stone: Tombstone) -> int:
-        """Remove what a session said up to then, also where a fork of it holds that."""
+        """Delete the part of a session up to the tombstone's time, also in its forks."""
         known = {"name": to_text(stone.key), "at": to_number(stone.at)}
         row = self._run(f"SELECT number FROM unified_state.session WHERE {OWN} AND session_id = %(name)s", **known)
         found = row.fetchone()

@@ -1,8 +1,8 @@
-"""Hybrid search on the server: by words and by the query's vector, with the sum of both scores.
+"""Hybrid search on the server: the sum of a score by words and a score by the query's vector.
 
-Each score is scaled to 0 to 1 (min-max, which did better than ranks in our measurements). One statement chooses,
-another one fetches: a distributed server sends a statement that reads tables to one node, where no function may search
-others.
+Each score is scaled to 0 to 1 (min-max, which did better than ranks in our measurements). One statement selects, and
+another one fetches. A distributed server sends a statement that reads tables to one node, and functions there cannot
+search other nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unified_state.model.history_records import HistoryQuery
     from unified_state.team.postgres.connections import Asker
 
-_CANDIDATES = 100  # that hold all words; where there are fewer, twice as many that hold the rarest
+_CANDIDATES = 100  # with all words; if there are fewer, twice as many with the rarest
 _MOST = 1_000
 _TIMEOUT = "SET LOCAL statement_timeout = '20s'"
 _SESSIONS = """
@@ -54,8 +54,10 @@ WHERE step.project = %s AND step.number = ANY(%s)
 
 
 def search(connection: Connection[Any], asker: Asker, readable: list[int], query: HistoryQuery) -> list[HistoryHit]:
-    """Return the steps that match best, best first, at most 1,000; without steps that were forgotten meanwhile, and
-    without words and vectors that a member gave to another member's step.
+    """Return the steps that match best, best first, at most 1,000.
+
+    Steps that were forgotten since are left out, and so are words and vectors that a member attached to another
+    member's step.
     """
     limit = min(query.limit, _MOST)
     words, vector = searched_words(query.text), query.vector if asker.has_vectors else None

@@ -1,6 +1,4 @@
-"""Keeping sessions, items, links and compactions on the server: read, merged here, and written back, all under the
-project's lock.
-"""
+"""Store sessions, items, links and compactions on the server: read, merge and write back under the project's lock."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
     R = TypeVar("R", StoredSession, StoredItem, StoredCompaction)
 
-# Numbers follow those that were counted, not one that was made up; unless there is no other way.
+# Numbers follow the counted ones and not an invented one, unless there is no other number.
 _NEXT_NUMBER = f"""
 SELECT CASE WHEN coalesce(counted, 0) < 999999 THEN coalesce(counted, 0) + 1 ELSE largest + 1 END::text FROM (
     SELECT max(number) FILTER (WHERE number < 1000000) AS counted, max(number) AS largest
@@ -41,12 +39,12 @@ SELECT CASE WHEN coalesce(counted, 0) < 999999 THEN coalesce(counted, 0) + 1 ELS
 
 
 def keep_sessions(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> None:
-    """Keep what the batch tells of sessions, and make those that records only name."""
+    """Store the batch's sessions, and create sessions that records only name."""
     _keep(connection, asker, forgetting.remaining_sessions(), _learned)
 
 
 def keep_items(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> int:
-    """Keep items, the newer version of each. Return how many are new."""
+    """Store items, the newer version of each. Return how many are new."""
     items = forgetting.remaining_items()
     rows = connection.execute(
         f"SELECT alias, uuid FROM unified_state.item_alias WHERE {OWN} AND alias = ANY(%(aliases)s)",
@@ -77,19 +75,19 @@ def keep_items(connection: Connection[Any], asker: Asker, forgetting: Forgetting
 
 
 def keep_links(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> int:
-    """Keep links between items. Return how many are new."""
+    """Store links between items. Return how many are new."""
     return _insert(
         connection, asker, forgetting.remaining_links(), "(project, author, from_uuid, to_uuid, relation)", []
     )
 
 
 def keep_compactions(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> int:
-    """Keep compactions, each with its summary where one was told. Return how many are new."""
+    """Store compactions, each with its summary if one is known. Return how many are new."""
     return _keep(connection, asker, forgetting.remaining_compactions(), _better)
 
 
 def _keep(connection: Connection[Any], asker: Asker, records: Sequence[R], merge: Callable[[R | None, R], R]) -> int:
-    """Merge records with those of the same keys on the server, and write back what changed. Return how many are new."""
+    """Merge records with those of the same keys on the server, and write back the changes. Return how many are new."""
     if not records:
         return 0
     kind = type(records[0])
@@ -112,7 +110,7 @@ def _keep(connection: Connection[Any], asker: Asker, records: Sequence[R], merge
 def _insert(
     connection: Connection[Any], asker: Asker, records: Sequence[Record], unique: str, replaced: list[str]
 ) -> int:
-    """Insert records; of rows that are there already some columns are replaced. Return how many rows were written."""
+    """Insert records, and replace some columns of existing rows. Return the number of written rows."""
     if not records:
         return 0
     kind = type(records[0])
@@ -136,7 +134,7 @@ def _insert(
 
 
 def _learned(before: StoredSession | None, now: StoredSession) -> StoredSession:
-    """Return what is known of a session: of each field what was learned last; its earliest and its latest times."""
+    """Return the merged session: the last known value of each field, the earliest start and the latest end."""
     if before is None:
         return now
     fields = {name: value for name, value in now.as_dict().items() if value is not None}

@@ -1,4 +1,4 @@
-"""Migrating the server's schema: the first process with the right to do it brings the schema up to date."""
+"""Migrate the server's schema. The first process with sufficient rights updates it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unified_state.team.postgres.server_dsn import Server
 
 _OLDEST = 140000  # PostgreSQL 14
-# Members cannot take this lock, as they could an advisory one. What they hold keeps no migration waiting for longer.
+# Members cannot take this lock, as they could an advisory one. A member's locks delay no migration longer.
 _LOCK = "LOCK TABLE unified_state.version IN SHARE ROW EXCLUSIVE MODE"
 _CAREFULLY = "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL lock_timeout = '1min'"
 
@@ -39,7 +39,7 @@ FROM pg_namespace WHERE nspname = 'unified_state'
 """
 
 
-# A new schema is laid out as the server is; one that is there remains as it was laid out.
+# A new schema is laid out for the server's kind. An existing schema keeps its layout.
 _IS_DISTRIBUTED = """
 SELECT coalesce((SELECT relkind <> 'p' FROM pg_class WHERE oid = to_regclass('unified_state.step')),
     EXISTS (SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'
@@ -108,7 +108,7 @@ def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
 
 
 def _add_vectors(connection: Connection[Any]) -> None:
-    """Create the table of vectors where the server has the extension `vector`, or this user may install it."""
+    """Create the table of vectors if the server has the extension `vector`, or this user may install it."""
     (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
     if not wanting:
         return
@@ -129,7 +129,7 @@ def _is_distributed(connection: Connection[Any]) -> bool:
 
 
 def _check_encoding(connection: Connection[Any], server: Server) -> None:
-    """Raise StorageError for any encoding but UTF-8, since no other one holds all text."""
+    """Raise StorageError for any encoding but UTF-8, because no other one can store all text."""
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         message = f"{server} is encoded in {encoding}, which cannot hold all text"
@@ -147,7 +147,7 @@ def _check_role(connection: Connection[Any], server: Server) -> None:
 
 
 def schema_version(connection: Connection[Any], server: Server) -> int:
-    """Return the version of the schema, 0 where there is none. Raises NewerVersionError."""
+    """Return the version of the schema, or 0 if there is none. Raises NewerVersionError."""
     (found,) = connection.execute("SELECT to_regclass('unified_state.version') IS NOT NULL").fetchone() or (False,)
     if not found:
         return 0

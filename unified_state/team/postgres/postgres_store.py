@@ -1,6 +1,6 @@
 """The store of a project's history on a PostgreSQL server.
 
-A member reads everything of his own, and of the others what they share.
+Members read their whole history, and the shared history of others.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _PAGE = 1000
 _COUNTED = ("session", "step", "item", "compaction")
 _HERE = "project = %(project)s AND author = ANY(%(readable)s)"
 _SESSIONS = f"SELECT author, number FROM unified_state.session WHERE {_HERE} AND session_id = %(session)s"
-# A row counts for a session of its own author alone: no member puts steps into another one's.
+# A row counts only for a session of its own author, so no member adds steps to another member's session.
 _OF_SESSIONS = """
     project = %(project)s AND session = ANY(%(sessions)s)
     AND (author, session) IN (SELECT * FROM unnest(%(authors)s::integer[], %(sessions)s::bigint[]))
@@ -96,8 +96,10 @@ ORDER BY item.alias = ANY(%(names)s) DESC, array_position(%(readable)s, item.aut
 
 
 class PostgresStore:
-    """A `HistoryStore`; threads may share it. `own_only` leaves out what others share. `vectors` takes the vectors of
-    steps, `marks` how far archives are.
+    """A `HistoryStore` that threads may share.
+
+    `own_only` leaves out the shared history of others. `vectors` stores the vectors of steps, `marks` the progress of
+    archives.
     """
 
     def __init__(self, server: Server, asker: Asker, *, own_only: bool = False) -> None:
@@ -116,7 +118,7 @@ class PostgresStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[tuple[Connection[Any], list[int]]]:
-        """Open a transaction as the asker. Yield its connection, and the readable authors, the asker first."""
+        """Open a transaction as the asker. Yield its connection, and the readable authors with the asker first."""
         with failures(self._server), self._connections.one() as connection, connection.transaction():
             readable = self._asker.ask(connection)
             own = self._asker.author
@@ -127,7 +129,7 @@ class PostgresStore:
             return connection.execute(sql, self._asker.given(readable=readable, **values)).fetchall()
 
     def _records(self, kind: type[R]) -> Iterator[R]:
-        """Read the records of a kind in order, a page a transaction."""
+        """Yield the records of a kind in order, with one transaction for each page."""
         sql = f"""SELECT number, record FROM unified_state.{TABLES[kind]}
             WHERE {_HERE} AND number > %(after)s ORDER BY number LIMIT %(limit)s"""
         after = 0
@@ -136,7 +138,7 @@ class PostgresStore:
             after = page[-1][0]
 
     def append(self, records: Iterable[HistoryRecord]) -> int:
-        """Keep records; see `HistoryStore`."""
+        """Store records. See `HistoryStore`."""
         with self._transaction() as (connection, _):
             return append(connection, self._asker, map(with_short_names, records))
 
@@ -145,7 +147,7 @@ class PostgresStore:
         return self._records(StoredSession)
 
     def steps(self, session_id: str, after: int = 0, limit: int = 1000) -> list[tuple[int, StoredStep]]:
-        """Return a page of a session's steps: its own, and those of others that it holds too."""
+        """Return a page of a session's steps, including steps of other sessions that it also contains."""
         session = short_name(session_id)
         with self._transaction() as (connection, readable):
             given = self._asker.given(readable=readable, session=to_text(session), after=after, limit=limit)
@@ -164,7 +166,7 @@ class PostgresStore:
         return self._records(StoredItem)
 
     def find_items(self, ref: str) -> list[StoredItem]:
-        """Return the item with that UUID, or all that have or had that alias."""
+        """Return the item with that UUID, or all items that have or had that alias."""
         name = short_name(ref)
         rows = self._rows(_ITEM, uuids=[to_text(name), to_text(name.lower())]) or self._rows(
             _ITEMS_CALLED, names=[to_text(name), to_text(name.upper())]
@@ -180,7 +182,7 @@ class PostgresStore:
         return self._records(StoredCompaction)
 
     def tombstones(self) -> Iterator[Tombstone]:
-        """Return everything that was forgotten."""
+        """Return all tombstones."""
         return self._all(Tombstone, "author, at, what, key")
 
     def _all(self, kind: type[Any], order: str) -> Iterator[Any]:
@@ -197,7 +199,7 @@ class PostgresStore:
             return search(connection, self._asker, readable, query)
 
     def counts(self) -> Counts:
-        """Return how much there is."""
+        """Return the counts of records."""
         counts = "SELECT count(*) FROM unified_state.{} WHERE " + _HERE
         with self._transaction() as (connection, readable):
             given = self._asker.given(readable=readable)
@@ -205,7 +207,7 @@ class PostgresStore:
         return Counts(*(number for ((number,),) in found))
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._connections.close()
 
     def __enter__(self) -> Self:
@@ -239,19 +241,20 @@ _SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extna
 
 
 class Vectors:
-    """The vectors of a store; see `VectorStore`."""
+    """The vectors of a store. See `VectorStore`."""
 
     def __init__(self, transaction: Transaction, asker: Asker) -> None:
         self._transaction, self._asker = transaction, asker
 
     @property
     def can_be_kept(self) -> bool:
-        """Whether the server has the extension `vector`, and its owner opened it since."""
+        """Return whether the server has the extension `vector`, and its owner has opened the store since."""
         return self._asker.has_vectors
 
     def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> int:
-        """Keep vectors of the asker's own steps, in place of those of the model's other versions. Return how many are
-        new; 0 where none can be kept.
+        """Store vectors of the asker's own steps, and replace those of the model's other versions.
+
+        Return how many are new, 0 if the server cannot store vectors.
         """
         if not self.can_be_kept:
             return 0
@@ -261,7 +264,7 @@ class Vectors:
             with connection.cursor().copy("COPY pg_temp.unified_state_vectors FROM STDIN") as copy:
                 for uuid, block, vector in vectors:
                     copy.write_row((to_key(short_name(uuid)), to_number(block), len(vector), vector_text(vector)))
-            self._asker.lock(connection)  # a step that is forgotten meanwhile takes its vectors with it
+            self._asker.lock(connection)  # forgetting a step deletes its vectors too
             name = "".join(model.rpartition(" ")[:2])
             given = self._asker.given(model=to_text(model), name=to_text(name))
             connection.execute(_TAKE_OTHER_VERSIONS, given)
@@ -269,7 +272,7 @@ class Vectors:
 
 
 class Marks:
-    """The marks of a member's archives of a project; see `MarkStore`."""
+    """The marks of a member's archives of a project. See `MarkStore`."""
 
     def __init__(self, transaction: Transaction, asker: Asker) -> None:
         self._transaction, self._asker = transaction, asker
@@ -304,8 +307,9 @@ def open_postgres(
     trusts_environment: bool = False,
     own_only: bool = False,
 ) -> PostgresStore:
-    """The store of a project on the server of a DSN; with `own_only` nothing of other members is read. Raises
-    MissingExtraError, SettingError, StorageError, NewerVersionError; their texts hold no password.
+    """Return the store of a project on the server of a DSN. With `own_only` the history of other members is not read.
+
+    Raises MissingExtraError, SettingError, StorageError, NewerVersionError. Their texts contain no password.
     """
     try:
         import psycopg_pool  # noqa: F401  # the extra's last module

@@ -1,6 +1,7 @@
-"""Values in the form that PostgreSQL takes, and back: no NUL or half of an emoji in text, no number beyond 64 bits.
+"""Convert values to the form that PostgreSQL accepts, and back: no NUL or half of an emoji in text, no number beyond 64
+bits.
 
-Everything that is text comes back exactly. `columns_of` gives the columns of a record's table on the server.
+All text is restored exactly. `columns_of` returns the columns of a record's table on the server.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 40  # characters of a damaged record in a message
-_LEVEL = 4  # of compression, where more is slow: see `unified_state.lib.text`
+_LEVEL = 4  # compression level, for texts where higher levels are slow: see `unified_state.lib.text`
 _LARGEST = (1 << 63) - 1
 _REFUSED = re.compile("[\\\\\0\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\(\\|u[0-9a-f]{4})")
@@ -42,14 +43,14 @@ _UUID_BYTES = 16
 
 
 def to_text(value: str | None) -> Any:
-    """Return a text that the server takes, with what it would refuse escaped, and the escape itself; None for None."""
+    """Return a text that the server accepts. Refused characters and the escape itself are escaped. None stays None."""
     if value is None:
         return None
     return _REFUSED.sub(lambda found: r"\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", value)
 
 
 def from_text(stored: str | None) -> Any:
-    """Return the text that `to_text` was given."""
+    """Return the original of a text from `to_text`."""
     if stored is None or "\\" not in stored:
         return stored
     return _ESCAPED.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), stored)
@@ -61,7 +62,7 @@ def to_body(text: str) -> bytes:
 
 
 def to_key(uuid: str) -> bytes:
-    """Return the 16 bytes of a UUID. Anything else is never of that length: a prefix tells how long the prefix is."""
+    """Return the 16 bytes of a UUID. Other keys never have that length, because a prefix encodes its own length."""
     if _UUID.fullmatch(uuid):
         return bytes.fromhex(uuid.replace("-", ""))
     encoded = uuid.encode("utf-8", "surrogatepass")
@@ -70,7 +71,7 @@ def to_key(uuid: str) -> bytes:
 
 
 def from_key(key: bytes) -> str:
-    """Return the uuid that `to_key` was given."""
+    """Return the original of a key from `to_key`."""
     if len(key) != _UUID_BYTES:
         return key[key[0] :].decode("utf-8", "surrogatepass")
     digits = key.hex()
@@ -78,17 +79,19 @@ def from_key(key: bytes) -> str:
 
 
 def to_number(value: int | None) -> int | None:
-    """Return a number, at its limit where it is beyond."""
+    """Return a number, limited to 64 bits."""
     return None if value is None else max(-_LARGEST - 1, min(value, _LARGEST))
 
 
 def to_json(fields: dict[str, Any]) -> str | None:
-    """Return fields as JSON in ASCII, as given: `jsonb` would change numbers and the order. None for no fields."""
+    """Return fields as ASCII JSON, unchanged, because `jsonb` would change numbers and their order. Return None for no
+    fields.
+    """
     return dump_ascii_json(fields) if fields else None
 
 
 def from_json(stored: str | None) -> dict[str, Any]:
-    """Return the fields that `to_json` was given. Raises StorageError where the JSON is damaged."""
+    """Return the original fields of JSON from `to_json`. Raises StorageError if the JSON is damaged."""
     if not stored:
         return {}
     try:
@@ -99,7 +102,7 @@ def from_json(stored: str | None) -> dict[str, Any]:
 
 
 def vector_text(vector: Sequence[float]) -> str:
-    """Return a vector as the server reads it."""
+    """Return a vector in the server's text format."""
     return f"[{','.join(f'{number:.5g}' for number in vector)}]"
 
 
@@ -125,7 +128,7 @@ _FORMS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "body": ("bytea", to_body, unpack),
     "version": ("text", lambda value: to_text(value or ""), from_text),
 }
-# The name and the form of a column, where they are not the name and the type of its field.
+# Name and form of columns that differ from the name and the type of their field.
 _OTHERWISE = {
     (StoredStep, "uuid"): ("uuid", "key"),
     (StoredStep, "text"): ("body", "body"),
@@ -142,7 +145,7 @@ TABLES: dict[type[Record], str] = {
 
 
 def columns_of(kind: type[Record]) -> list[Column]:
-    """Return the columns of a record's table; the first one is the key of a record that is looked up."""
+    """Return the columns of a record's table. The first one is the key for lookups."""
     types = field_types(kind)
     return [
         Column(field, name, *_FORMS[form])
@@ -152,14 +155,14 @@ def columns_of(kind: type[Record]) -> list[Column]:
 
 
 def to_record(record: Record) -> str | bytes:
-    """Return a whole record as JSON in ASCII; that of a compaction, which has a summary, compressed."""
+    """Return a whole record as ASCII JSON. A compaction has a summary, so its JSON is compressed."""
     kept: dict[str, Any] = getattr(record, UNKNOWN)
     encoded = dump_ascii_json({**disk_value(record.replace(unknown={})), UNKNOWN: kept})
     return to_body(encoded) if isinstance(record, StoredCompaction) else encoded
 
 
 def from_record(kind: type[Record], stored: str | bytes) -> Any:
-    """Return the record that `to_record` was given. Raises StorageError where it is damaged."""
+    """Return the original record of JSON from `to_record`. Raises StorageError if it is damaged."""
     return kind.from_disk(from_json(unpack(stored)))
 
 
@@ -168,14 +171,14 @@ STEP_SELECT = ", ".join(f"step.{name}" for name in (*(column.name for column in 
 
 
 def to_extra(step: StoredStep) -> str | None:
-    """Return what of a step has no column, as the column `unknown` holds it."""
+    """Return the fields of a step without a column, for the column `unknown`."""
     beside = fields_beside(step, SERVER_COLUMNS)
     extra = {step.disk_names[name]: value for name, value in beside.items() if name not in {"session_id", UNKNOWN}}
     return to_json({**extra, **step.unknown})
 
 
 def step_of(session_id: str, row: Sequence[Any]) -> StoredStep:
-    """Return the step of a row: the values of `STEP_COLUMNS`, then what has no column."""
+    """Return the step of a row: the values of `STEP_COLUMNS`, then the fields without a column."""
     *values, extra = row
     fields = {column.field: column.decode(value) for column, value in zip(STEP_COLUMNS, values, strict=True)}
     unknown = from_json(extra)
@@ -186,7 +189,7 @@ def step_of(session_id: str, row: Sequence[Any]) -> StoredStep:
     return StoredStep(session_id=session_id, unknown=unknown, **fields)
 
 
-_LONGEST = 800  # bytes on the server; an entry of an index may have 2,700, and a link has three names
+_LONGEST = 800  # bytes on the server; an index entry may have 2,700, and a link has three names
 _SURELY_SHORT = _LONGEST // 6  # characters: an escaped one takes six bytes
 _BEGINNING = 100  # characters
 _NAMES: dict[type[Record], tuple[str, ...]] = {
@@ -200,14 +203,14 @@ _NAMES: dict[type[Record], tuple[str, ...]] = {
 
 
 def short_name(name: str) -> str:
-    """Return a name, or its beginning and a hash for one that is too long for an index."""
+    """Return a name, or its beginning and a hash if it is too long for an index."""
     if len(name) <= _SURELY_SHORT or len(to_text(name).encode()) <= _LONGEST:
         return name
     return f"{name[:_BEGINNING]}…{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def with_short_names(record: HistoryRecord) -> HistoryRecord:
-    """Return the record, under short names."""
+    """Return the record with short names."""
     long = {}
     for field in _NAMES[type(record)]:
         name = getattr(record, field)

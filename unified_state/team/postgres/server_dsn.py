@@ -1,8 +1,9 @@
-"""Where the server is and how it is reached: from the user's own DSN, completed by the environment.
+"""The server's address and connection parameters: the user's DSN, completed from the environment.
 
-Only the user decides where history goes. libpq would complete a DSN from any `PG*` variable, and a repository's
-settings can set variables for the client's programs. So every parameter that leads elsewhere is set here, and a host
-comes from the environment only if the DSN names none and the environment is the user's. No message shows a password.
+Only the user decides where history is sent. libpq would complete a DSN from any `PG*` variable, and a repository's
+settings can set variables for the client's programs. So every parameter that could change the target is set here. A
+host comes from the environment only if the DSN names none and the environment is the user's. No message shows a
+password.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ _LOCAL = {"localhost", "127.0.0.1", "::1"}
 _PLACES = {"host": "HOST", "port": "PORT", "dbname": "DATABASE"}
 _ACCOUNTS = {"user": "USER", "password": "PASSWORD"}
 _SECRET = ("password", "sslpassword", "sslkey", "passfile", "oauth_client_secret")
-_SHORT = 4  # characters; a secret with fewer is found by chance in other words
+_SHORT = 4  # characters; a shorter secret occurs in other words by chance
 _URI = re.compile(r"postgres(?:ql)?://([^/?]*)([^?]*)")
 _PORTS = re.compile(r"[0-9, ]*")
 _STRICT = ("require", "verify-ca", "verify-full")
-# What libpq would else take from the environment is named too. A server that vanishes is missed after a minute.
+# Includes the parameters that libpq would take from the environment. A server that disappears is noticed after a
+# minute.
 _DEFAULTS = {
     **dict.fromkeys(("host", "hostaddr", "port", "user", "options", "sslrootcert"), ""),
     "dbname": "unified_state",
@@ -42,7 +44,7 @@ _DEFAULTS = {
 
 
 class Server(Record):
-    """A server: the parameters of libpq, including all that libpq would take from the environment."""
+    """A server: all parameters of libpq, including those that it would take from the environment."""
 
     parameters: dict[str, str]
 
@@ -50,7 +52,7 @@ class Server(Record):
         return f"Server({self})"
 
     def __str__(self) -> str:
-        """Return its place, as messages name it."""
+        """Return its place as messages name it."""
         host = self.parameters["host"] or "the local socket"
         port = self.parameters["port"]
         return f"database {self.parameters['dbname']!r} at {host}{f', port {port}' if port else ''}"
@@ -58,15 +60,17 @@ class Server(Record):
     def scrubbed(self, text: str) -> str:
         """Return a text on one line, without the secrets of this server."""
         secrets = {self.parameters[name] for name in _SECRET if self.parameters.get(name)}
-        for secret in sorted(secrets, key=len, reverse=True):  # one may stand in another
+        for secret in sorted(secrets, key=len, reverse=True):  # one secret may contain another
             found = re.escape(secret)
             text = re.sub(rf"(?<!\w){found}(?!\w)" if len(secret) < _SHORT else found, "***", text)
         return " ".join(text.split())
 
 
 def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> Server:
-    """Return the server of a DSN. Raises SettingError. `trusts_environment` says that the environment is the user's,
-    and not that of a program which an agent's client started.
+    """Return the server of a DSN. Raises SettingError.
+
+    `trusts_environment` means that the environment is the user's, and not that of a program which an agent's client
+    started.
     """
     given = _parse(dsn)
     if not any(map(environ.get, ("PGHOST", "RUVECTOR_HOST"))) and not given:
@@ -92,20 +96,20 @@ def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: boo
 
 def _parse(dsn: str) -> dict[str, str]:
     if (uri := _URI.match(dsn)) and (uri[1].count("@") > 1 or "@" in uri[2]):
-        # libpq takes what stands behind the first one, or before it, for a host, a port or a database: names it shows.
+        # libpq parses text after the first one, or before it, as a host, a port or a database, and shows those names.
         message = "postgres_dsn is not a connection string"
         raise SettingError(message, "the password in it has a sign that has to be written as %40 (@) or %2F (/)")
     try:
         return {name: str(value) for name, value in conninfo_to_dict(dsn).items() if value is not None}
     except ProgrammingError:
-        pass  # its text quotes the DSN, with its password
+        pass  # its message quotes the DSN with its password
     message = "postgres_dsn is not a connection string"
     raise SettingError(message, "write postgresql://USER@HOST/DATABASE, or host=… dbname=… user=…")
 
 
 def _check_place(parameters: Mapping[str, str]) -> None:
-    """Raise SettingError for a host or a port that cannot be one. The message does not quote it, since it may be a part
-    of a password.
+    """Raise SettingError for an invalid host or port. The message does not quote it, because it may be part of a
+    password.
     """
     if _PORTS.fullmatch(parameters["port"]) and all(map(_can_be_host, parameters["host"].split(","))):
         return
@@ -114,7 +118,7 @@ def _check_place(parameters: Mapping[str, str]) -> None:
 
 
 def _can_be_host(host: str) -> bool:
-    """Return whether a text is the folder of a socket, an abstract socket, or may be a name or an address."""
+    """Return whether a text is the folder of a socket, an abstract socket, or possibly a name or an address."""
     return host.startswith("/") or not re.search(r"[@/\s]", host.removeprefix("@"))
 
 
@@ -129,7 +133,9 @@ def _from_environment(environ: Mapping[str, str], names: Mapping[str, str]) -> d
 
 
 def _ssl_mode(parameters: Mapping[str, str], environ: Mapping[str, str]) -> str:
-    """Require TLS of every server on another machine; the environment can only require more."""
+    """Return the SSL mode, which requires TLS for every server on another machine. The environment can only require
+    more.
+    """
     wanted = environ.get("PGSSLMODE", "")
     if wanted in _STRICT:
         return wanted

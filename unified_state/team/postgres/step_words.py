@@ -1,9 +1,8 @@
-"""The words of steps in the server's full-text index: which ones, how they are removed, and replaced.
+"""The words of steps in the server's full-text index: selection, removal and replacement.
 
-The server's parser would take `src/app.py` for one file and `app.py` for a host. So it gets plain words, in lower case
-and without accents, split as the local index splits them: `load_settings` is `load` and `settings`, a run of Chinese,
-Japanese or Korean is its overlapping pairs. One more word names the project, so that the index itself keeps tenants
-apart.
+The server's parser would read `src/app.py` as one file and `app.py` as a host. So it receives plain words in lower case
+and without accents, split as in the local index: `load_settings` becomes `load` and `settings`, and a run of Chinese,
+Japanese or Korean its overlapping pairs. One more word names the project, so that the index itself separates tenants.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ if TYPE_CHECKING:
 _SIGNS = re.compile(r"[\W_]+")
 _ACCENTED = ((0xC0, 0x250), (0x300, 0x370), (0x370, 0x530), (0x1E00, 0x2000))
 _LONGEST_WORD = 500  # characters; the server takes 2,046 bytes
-_LONGEST_TEXT = 250_000  # characters of a step that can be found: the server takes a megabyte of words
+_LONGEST_TEXT = 250_000  # searchable characters of a step; the server accepts a megabyte of words
 
 
 def searched_text(step: StoredStep) -> str:
-    """Return the words of a step, for the index; nothing of an image."""
+    """Return the words of a step for the index, or "" for an image."""
     if step.text.startswith(DATA_URL):
         return ""
     return " ".join(_words(readable(step)[:_LONGEST_TEXT]))[:_LONGEST_TEXT]
 
 
 def searched_words(query: str) -> list[tuple[str, bool]]:
-    """The words that a query looks for, and whether each is only the beginning of one."""
+    """Return the words to search for, each with a flag for a prefix match."""
     found = {word: is_single_cjk(word) for asked in query_words(query) for word in _words(asked)}
     return list(found.items())
 
@@ -57,7 +56,7 @@ def _words(text: str) -> list[str]:
 
 @cache
 def _bare() -> dict[int, str]:
-    """Letters without their accents."""
+    """Return a table from letters to letters without accents."""
     return {
         code: "".join(sign for sign in normalize("NFD", chr(code)) if not combining(sign))
         for first, last in _ACCENTED
@@ -66,12 +65,12 @@ def _bare() -> dict[int, str]:
 
 
 _ALL_WORDS = "!unified-state"  # matches every step: a row must be visible to be deleted
-# An incoming step among those that the asker has, and its session.
+# Matches an incoming step with the asker's steps and its session.
 OF_INCOMING = """step.project = %(project)s AND step.author = %(author)s
     AND step.uuid = incoming.uuid AND step.block = incoming.block"""
 SESSION_OF_INCOMING = """unified_state.session ON session.project = %(project)s AND session.author = %(author)s
     AND session.session_id = incoming.session_id"""
-# The words of removed steps leave the samples of common words: these are counted anew.
+# The words of deleted steps leave the samples of common words, which are counted again.
 _UNSAMPLED = f"UPDATE unified_state.volume SET sampled = -1000 WHERE {OWN} AND sampled > 0"
 _REPLACE = f"""
 UPDATE unified_state.step SET body = %(body)s, unknown = %(unknown)s, masked_at = %(masked_at)s
@@ -100,7 +99,7 @@ WHERE step.number = ANY(%(numbers)s) AND searched <> ''
 
 
 def place_guessed(connection: Connection[Any], asker: Asker) -> None:
-    """Put the incoming steps whose sessions the server only guessed into their own sessions."""
+    """Move incoming steps whose sessions the server only guessed into their own sessions."""
     numbers = [number for (number,) in connection.execute(_PLACE, asker.given()).fetchall()]
     if numbers:
         take_words(connection, asker, numbers)
@@ -108,7 +107,7 @@ def place_guessed(connection: Connection[Any], asker: Asker) -> None:
 
 
 def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredStep]) -> None:
-    """Let steps that were masked take the places of the versions that were masked before, or never."""
+    """Replace less masked versions by the masked steps."""
     newest = {
         (to_key(step.uuid), to_number(step.block)): step
         for step in sorted(masked, key=lambda step: step.masked_at or 0)
@@ -137,7 +136,7 @@ def put_in_place(connection: Connection[Any], asker: Asker, masked: list[StoredS
 
 
 def take_words(connection: Connection[Any], asker: Asker, numbers: list[int]) -> None:
-    """Remove the words and the vectors of steps."""
+    """Delete the words and the vectors of steps."""
     connection.execute("SELECT unified_state.tell('unified_state.wanted', %s)", [_ALL_WORDS])
     for table in ("step_words", "step_vector") if asker.has_vectors else ("step_words",):
         connection.execute(

@@ -1,7 +1,7 @@
-"""The numbers of a project: who gives them, and the migration that takes them out of the members' hands.
+"""The numbers of a project: the function that assigns them, and the migration that stops members from writing them.
 
-Members read `numbering` and never write it. `take_numbers` gives numbers and only counts up, and no row may have a
-number that was not given. So no member can take the place of a row that a colleague sends later.
+Members can read `numbering` and cannot write it. `take_numbers` assigns numbers and only counts up. No row may have an
+unassigned number. So no member can occupy the number of a row that a colleague sends later.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from unified_state.team.postgres.schema.tables_sql import AS_STEPS, definer
 
 NUMBERED_TABLES = ("session", "step", "item", "compaction")  # read in pages, by number
 _REPAIRED = (*NUMBERED_TABLES, "step_copy", "step_words", "link", "replica", "numbering", "volume", "common_word")
-_LARGEST = 10**15  # a larger number was never given: some member made it up
+_LARGEST = 10**15  # larger numbers were never assigned, so a member invented them
 
 TAKING = """
 -- Give this member the next numbers of the project; returns the last one before them. The row stays locked until the
@@ -35,14 +35,14 @@ BEGIN
 END $$;
 """
 
-# What policies ask: the last number that was given in the project of whoever asks.
+# Used by policies: the last number assigned in the project of the current member.
 _GIVEN = definer(
     "given()",
     "bigint",
     "SELECT coalesce((SELECT last FROM unified_state.numbering WHERE project = unified_state.project()), 0)",
 )
 
-# `session_guessed`: the server does not know which session holds the step. The next sync of its author says so.
+# `session_guessed`: the server does not know which session contains the step. The next sync of its author corrects it.
 _SAFE_KEYS = """
 ALTER TABLE unified_state.step ADD COLUMN session_guessed boolean NOT NULL DEFAULT false;
 ALTER TABLE unified_state.step_copy DROP CONSTRAINT step_copy_pkey, ADD PRIMARY KEY (project, session, step, author);
@@ -58,14 +58,14 @@ DROP FUNCTION IF EXISTS
     unified_state.nearest(text, integer, text, bigint[], text, text, bigint, bigint, integer),
     unified_state.matching(text[], bigint[], text, text, bigint, bigint, integer);
 """
-# The search of the whole team reckons with what each member says here.
+# The search of the whole team uses the values that each member writes here.
 _CHECKS = """
 ALTER TABLE unified_state.common_word ADD CHECK (share BETWEEN 0 AND 1);
 ALTER TABLE unified_state.volume ADD CHECK (steps BETWEEN 0 AND {largest});
 """
 
-# Members could once set the last number back. Then rows were given the numbers of others: of sessions, so that the
-# steps of one were read with the other, or of steps, and no sync of the project went on.
+# Members could once set the last number back. Then rows received the numbers of other rows. With sessions, the steps of
+# one were read with the other. With steps, no sync of the project continued.
 _REPAIR = """
 UPDATE unified_state.common_word SET share = CASE WHEN share > 1 THEN 1 ELSE 0 END WHERE NOT share BETWEEN 0 AND 1;
 UPDATE unified_state.volume SET steps = 0 WHERE NOT steps BETWEEN 0 AND {largest};
@@ -147,7 +147,7 @@ DELETE FROM unified_state.replica WHERE (project, author) IN (
     SELECT project, author FROM pg_temp.unified_state_sessions WHERE alike > 1
     UNION SELECT project, author FROM pg_temp.unified_state_steps WHERE alike > 1);
 """
-# No row names the numbers of items and compactions.
+# No row refers to the numbers of items and compactions.
 _RENUMBER = """
 WITH given AS (
     SELECT project, author, {key}, last + row_number() OVER (PARTITION BY project ORDER BY number, author, {key}) AS new
@@ -177,9 +177,11 @@ _NO_WRITING = (
 
 
 def safe_numbers(policies: str, *, distributed: bool) -> str:
-    """The migration: keys that no other author's row can take, numbers that are unique and given, no right to write
-    them. `policies` says what rows may have. A distributed server is not repaired, and its policies read no other
-    table: there the keys alone keep authors apart.
+    """Return the migration to safe numbers.
+
+    Keys contain the author, numbers are unique and assigned, and members cannot write them. `policies` restrict the
+    rows. A distributed server is not repaired, and its policies read no other table. There only the keys separate
+    authors.
     """
     checks = _CHECKS.format(largest=_LARGEST)
     keys = _GIVEN + _SAFE_KEYS.format(largest=_LARGEST) + _NO_WRITING
@@ -193,6 +195,6 @@ def safe_numbers(policies: str, *, distributed: bool) -> str:
 
 
 def _without_row_security(repair: str) -> str:
-    """Statements that the owner of the tables runs on the rows of everybody."""
+    """Return statements that the owner of the tables runs on all members' rows."""
     forced = "".join(f"ALTER TABLE unified_state.{table} {{}}FORCE ROW LEVEL SECURITY;\n" for table in _REPAIRED)
     return forced.replace("{}", "NO ") + repair + forced.replace("{}", "")

@@ -1,14 +1,15 @@
 """The functions that search on the server, by words and by vectors, with a bounded number of candidates.
 
-PostgreSQL uses no index for a condition that could leak what a policy hides, and a match is one; but it uses an index
-for the policy's own condition. So the policy of `step_words` holds the match: a row is visible only to a transaction
-that says, in `unified_state.wanted`, which words it looks for. Vectors need the extension `vector`, which may come
-years after the schema, so their table is no migration. Only vectors of one model are compared.
+PostgreSQL uses no index for a condition that could reveal rows hidden by a policy, and a text match is such a
+condition. It does use an index for the policy's own condition. So the policy of `step_words` contains the match: a row
+is visible only to a transaction that sets the searched words in `unified_state.wanted`. Vectors need the extension
+`vector`, which may be installed years after the schema, so their table is not a migration. Only vectors of one model
+are compared.
 """
 
 from __future__ import annotations
 
-# What a step has to be, by what a query asks besides its session.
+# Filters of a query on steps, in addition to its session.
 PASSES = """(of_kind IS NULL OR s.kind = of_kind)
     AND (since IS NULL OR s.at >= since) AND (until IS NULL OR s.at < until)
     AND (of_tool IS NULL OR lower(s.tool) = lower(of_tool) OR EXISTS (
@@ -17,7 +18,7 @@ PASSES = """(of_kind IS NULL OR s.kind = of_kind)
             AND call.number < s.number AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
             AND lower(call.tool) = lower(of_tool)))"""
 
-# Words are stemmed, none is dropped. They come in lower case and without signs: see `words.py`.
+# Words are stemmed, and none is dropped. They arrive in lower case and without punctuation: see `words.py`.
 SEARCH = """
 CREATE TEXT SEARCH DICTIONARY unified_state.stem (TEMPLATE = pg_catalog.snowball, Language = english);
 CREATE TEXT SEARCH CONFIGURATION unified_state.words (PARSER = pg_catalog.default);
@@ -42,7 +43,7 @@ $$;
 
 """
 
-# The functions that nothing in the schema needs: the newest migration makes them anew.
+# Functions that no table or policy needs. The newest migration creates them again.
 SEARCHING = """
 -- Set something for this transaction, on every node of a distributed server: Citus hands on what a statement sets, not
 -- what `set_config` does, and only where it is asked to.
@@ -239,10 +240,10 @@ END $$;
 """
 
 
-# The lengths of the vectors of the models that we know: MiniLM's and wordllama's. Others are compared one by one.
+# Dimensions of the known models' vectors: MiniLM's and wordllama's. Other vectors are compared one by one.
 INDEXED_DIMENSIONS = (256, 384)
 
-# Whatever schema the extension is in, nothing else of that schema is used: others may make functions there.
+# Nothing else of the extension's schema is used, because other users may create functions there.
 NEAREST = """
 CREATE OR REPLACE FUNCTION unified_state.nearest(
     asked text, of_dimensions integer, of_model text, sessions bigint[], of_kind text, of_tool text, since bigint,

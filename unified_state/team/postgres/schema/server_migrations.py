@@ -1,7 +1,7 @@
-"""The migrations of the server's schema. Never edit one that was released. Of functions only the newest text exists,
-and every migration replaces them.
+"""The migrations of the server's schema. Never edit a released migration.
 
-`distributed` is for Citus, where the same tables have shards, and their policies ask in another form.
+Only the newest text of each function exists, and every migration replaces the functions. `distributed` is for Citus,
+where the same tables have shards, and their policies have another form.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from unified_state.team.postgres.schema.tables_sql import (
     table,
 )
 
-_ADDED = {"numbering": 2, "replica": 4}  # by the version of the schema that brings them
-DISTRIBUTED_TABLES = (*HISTORY_TABLES, *_ADDED)  # the first one is what the others lie beside
+_ADDED = {"numbering": 2, "replica": 4}  # by the schema version that adds them
+DISTRIBUTED_TABLES = (*HISTORY_TABLES, *_ADDED)  # the other tables are colocated with the first one
 _REFERENCE_TABLES = ("version", "organisation", "member", "project")
 
 VERSION = """
@@ -49,7 +49,7 @@ FUNCTIONS = "".join(
 
 
 def migrations(*, distributed: bool) -> tuple[str, ...]:
-    """Return the migrations by version, without the functions that no table needs."""
+    """Return the migrations by version, without functions that no table needs."""
     return (
         "".join(
             (
@@ -71,7 +71,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
 
 
 def vectors(schema: str, *, distributed: bool) -> str:
-    """Return what creates the table of vectors, with the extension in a schema."""
+    """Return the statements that create the table of vectors, with the extension in a schema."""
     return "".join(
         (
             table("step_vector", distributed=distributed).replace("{schema}", schema),
@@ -85,7 +85,7 @@ def vectors(schema: str, *, distributed: bool) -> str:
 
 
 def nearest(schema: str) -> str:
-    """Return what creates the function that searches vectors, with the extension in a schema."""
+    """Return the statements that create the function for vector searches, with the extension in a schema."""
     asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
     passes = PASSES
     for name, place in asked.items():
@@ -94,8 +94,9 @@ def nearest(schema: str) -> str:
 
 
 def distribution(known: int) -> str:
-    """Return what distributes the tables that are newer than the known version of a schema, 0 for a new one. The
-    functions of policies run where the rows are.
+    """Return the statements that distribute the tables newer than the known schema version (0: a new schema).
+
+    The functions of policies run on the nodes with the rows.
     """
     if known:
         return "".join(_distribute(table) for table, version in _ADDED.items() if version > known)
@@ -113,15 +114,17 @@ def distribution(known: int) -> str:
 
 
 def policies(table: str, *, distributed: bool) -> str:
-    """Return the row security of a table, for its owner too. A sub-select calls its function once a statement, not once
-    a row; on a distributed server a policy may have none.
+    """Return the row security of a table, which applies to its owner too.
+
+    A sub-select calls its function once for each statement instead of once for each row. On a distributed server a
+    policy cannot have one.
     """
     here, author, may_write, readable = (
         f"unified_state.{name}()" if distributed else f"(SELECT unified_state.{name}())"
         for name in ("project", "author", "may_write", "readable")
     )
     seen = changed = f"project = {here}"
-    if table != "numbering":  # which is nobody's own
+    if table != "numbering":  # which has no author
         seen += f" AND author = ANY ({readable}::integer[])"
         changed += f" AND author = {author}"
     if table == "step_words":
@@ -137,7 +140,7 @@ CREATE POLICY deletable ON unified_state.{table} FOR DELETE USING ({changed});
 
 
 def _given_numbers(table: str) -> str:
-    """Return the policies that accept only given numbers. Else a member could take the next ones."""
+    """Return the policies that accept only assigned numbers. Without them a member could occupy the next ones."""
     own = (
         "project = (SELECT unified_state.project()) AND author = (SELECT unified_state.author()) "
         "AND (SELECT unified_state.may_write())"

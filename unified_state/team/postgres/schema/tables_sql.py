@@ -1,9 +1,9 @@
-"""The tables on the server: tenants with the functions that decide on access, and history.
+"""The tables on the server: tenants, functions for access control, and history.
 
 The settings `unified_state.organisation`, `unified_state.project` and `unified_state.member` name the member and the
-project. Anybody can set them; `unified_state.author()` tells whether the role that logged in may. Every key of history
-begins with the project and the author, so no conflict reveals rows of others. Numbers are given under the lock of the
-project's row, and only grow.
+project. Every user can set them. `unified_state.author()` checks whether the login role may use them. Every key of
+history begins with the project and the author, so no conflict reveals rows of others. Numbers are assigned under the
+lock of the project's row, and only grow.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CREATE TABLE unified_state.project (
 );
 """
 
-# The functions that decide on access, by signature, type and body.
+# The functions for access control, by signature, type and body.
 _DECIDING = (
     (
         "author()",
@@ -82,7 +82,7 @@ _DECIDING = (
 
 
 def definer(signature: str, returns: str, body: str) -> str:
-    """Return the statement that creates a function which asks as the owner of the tables, whoever calls it."""
+    """Return the statement that creates a function which runs with the rights of the tables' owner."""
     return (
         f"CREATE FUNCTION unified_state.{signature} RETURNS {returns} LANGUAGE sql STABLE SECURITY DEFINER "
         f"SET search_path = pg_catalog, pg_temp AS $$ {body} $$;\n"
@@ -91,8 +91,8 @@ def definer(signature: str, returns: str, body: str) -> str:
 
 TENANTS = _TENANTS + "".join(definer(*row) for row in _DECIDING)
 
-# The second migration. Numbers are given in a table of its own, which lies where the project's history lies: no append
-# writes what all projects share, and no privilege on a single column is needed.
+# The second migration. Numbers are assigned in a separate table, which is on the same node as the project's history. So
+# no append writes a row shared by all projects, and no privilege on a single column is needed.
 NUMBERING = """
 CREATE TABLE unified_state.numbering (
     project bigint PRIMARY KEY,
@@ -104,7 +104,7 @@ ALTER TABLE unified_state.project FORCE ROW LEVEL SECURITY;
 ALTER TABLE unified_state.project DROP COLUMN last;
 """
 
-# Whoever may use the steps may use another table as well.
+# A role with access to the steps gets access to another table too.
 AS_STEPS = """
 DO $$
 DECLARE
@@ -119,8 +119,8 @@ BEGIN
 END $$;
 """
 
-# Who opens a project the first time makes it; where members are bound to roles nobody makes a member but `admit`. A
-# member's number is a random one: it is nobody's in another organisation, so that no policy can take one for the other.
+# The first member to open a project creates it. If members are bound to roles, only `admit` creates members. A member's
+# number is random and does not exist in another organisation, so no policy can confuse the two.
 ENTERING = """
 CREATE OR REPLACE FUNCTION unified_state.random_number() RETURNS bigint LANGUAGE sql VOLATILE
     SET search_path = pg_catalog, pg_temp AS $$
@@ -195,7 +195,7 @@ CREATE OR REPLACE FUNCTION unified_state.share(whether boolean) RETURNS void LAN
 $$;
 """
 
-# Nobody but the owner and those who may use the steps calls a function of ours: to run after functions are made.
+# Only the owner and roles with access to the steps may call our functions. Run this after functions are created.
 CALLING = """
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA unified_state FROM PUBLIC;
 SELECT unified_state.let_call(grantee::name) FROM (
@@ -211,12 +211,12 @@ HISTORY_TABLES = (
     "step", "step_copy", "step_words", "session", "item", "item_alias", "link", "compaction", "tombstone", "volume",
     "common_word",
 )  # fmt: skip
-# The columns of each table behind the project and the author, and its key behind the project; `?` marks a column that
-# may be NULL. A `record` holds all fields as JSON, a `body` is compressed, and the `session` of a step is the number of
-# the first one that had it; `step_copy` has the others. `item_alias` has the names that items have or had, `volume` how
-# many steps an author has, about, and how many there were when words were counted. `common_word` has the words of more
-# than a five-hundredth of them, and `replica` how far each archive is: a server restored from a backup has a smaller
-# number there than the archive remembers, and is told everything again.
+# The columns of each table after the project and the author, and its key after the project. `?` marks a nullable
+# column. A `record` has all fields as JSON, and a `body` is compressed. The `session` of a step is the number of the
+# first session with it, and `step_copy` has the others. `item_alias` has the current and former names of items.
+# `volume` has the approximate number of an author's steps, and their number when words were last counted. `common_word`
+# has the words in more than a five-hundredth of them. `replica` has the progress of each archive. A server that was
+# restored from a backup has a smaller number there than the archive, and receives everything again.
 _TABLES = {
     "session": ("number bigint, session_id text, record text", "author, session_id"),
     "step": (
@@ -244,7 +244,7 @@ _TABLES = {
         "number, model, author",
     ),
 }
-# A search reads all words that are not sorted in yet: 4 MB of them, as many as there are else, take 30 ms.
+# A search reads all words that are not yet merged into the index. 4 MB of them, as many as in the index, take 30 ms.
 INDEXES = """
 CREATE INDEX step_by_number ON unified_state.step (project, number);
 CREATE INDEX step_by_session ON unified_state.step (project, session, number);
@@ -252,11 +252,13 @@ CREATE INDEX step_copy_by_step ON unified_state.step_copy (project, step);
 CREATE INDEX step_words_of ON unified_state.step_words USING gin (words) WITH (gin_pending_list_limit = 512);
 CREATE UNIQUE INDEX item_by_alias ON unified_state.item (project, author, alias);
 """
-MASKING = "ALTER TABLE unified_state.step ADD COLUMN masked_at bigint;\n"  # when secrets were masked that it had held
+MASKING = "ALTER TABLE unified_state.step ADD COLUMN masked_at bigint;\n"  # time of masking
 
 
 def table(name: str, *, distributed: bool) -> str:
-    """Return what creates a table of history, with its partitions; a distributed server has shards instead."""
+    """Return the statements that create a table of history with its partitions. A distributed server has shards
+    instead.
+    """
     columns, key = _TABLES[name]
     described = ", ".join(
         column.removesuffix("?") if column.endswith("?") else f"{column} NOT NULL"
