@@ -1,1 +1,3 @@
-"""Who calls us. The modules in this folder are named in clients' settings: they keep their names."""
+"""Entry points of hooks, commands and servers. Clients' settings name the modules in this folder, so never rename
+them.
+"""

@@ -1,7 +1,7 @@
-"""The hook: one event of the client in, at most one text out, exit status 0.
+"""The hook: read one event of the client, write at most one text, exit with status 0.
 
-Whatever happens, the user's prompt goes on: a failure is logged and noted in the health of the repository. Exit status
-2 would block, so a hook gives it only where the user asked for that. Only the handler of the event is imported.
+The user's prompt continues in every case. A failure is logged and recorded in the health of the repository. Exit status
+2 would block, so a hook returns it only if the user configured that. Only the handler of the event is imported.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     Handler = Callable[[HookCall, Archive], str]
 
 _LOCK_SECONDS = 4.0
-# Seconds after which a hook captures nothing more; a prompt waits for the others as long as the settings say. The
-# client gives SessionEnd one and a half by default.
+# Seconds after which a hook captures nothing more. For other events a prompt waits for the time in the settings. The
+# client's default for SessionEnd is one and a half seconds.
 _SECONDS = {"SessionStart": 2.0, "Stop": 20.0, "SubagentStop": 20.0, "PreCompact": 60.0, "SessionEnd": 1.0}
-# Seconds for merging what was kept elsewhere while the archive could not be used; a prompt does not wait for that.
+# Seconds to merge journals that were written while the archive was unusable. A prompt does not wait for that.
 _MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
@@ -42,20 +42,22 @@ BLOCKED = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and leave the process."""
+    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
     arguments = sys.argv[1:] if arguments is None else arguments
     status = run(arguments[0] if arguments else "", *arguments[1:3])
-    os._exit(status)  # tearing the interpreter down takes 2 ms, and everything is closed
+    os._exit(status)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
 def run(event_name: str, part: str = "", data_dir: str = "") -> int:
-    """Handle one event; return the exit status."""
+    """Handle one event and return the exit status."""
     if event_name == "PreToolUse":
-        from unified_state.interfaces.hook_tool_use import run as check_tool_use  # by hand; else a process of its own
+        from unified_state.interfaces.hook_tool_use import (
+            run as check_tool_use,
+        )  # called by hand; usually a separate process
 
         return check_tool_use(data_dir)
     if event_name == "PostToolUse":
-        from unified_state.interfaces.hook_tool_output import run as look_at_output  # the same
+        from unified_state.interfaces.hook_tool_output import run as look_at_output  # likewise
 
         return look_at_output(part, data_dir)
     return HookRun(event_name, part, data_dir).run()
@@ -73,7 +75,7 @@ class HookRun(Run):
         self._went_on = False
 
     def run(self) -> int:
-        """Handle the event, whatever happens; return the exit status."""
+        """Handle the event and return the exit status. It raises nothing."""
         self.attempt(self._run)
         self.leave_trace()
         return self.status
@@ -102,18 +104,18 @@ class HookRun(Run):
         return given()
 
     def tell(self, answer: str) -> None:
-        """Give the client its answer."""
+        """Send the answer to the client."""
         tell(answer)
 
     def parse(self) -> HookEvent:
-        """Return the event. A session of another host must not be taken for one of Claude Code."""
+        """Return the event. A session id of an unnamed host gets a prefix that separates it from Claude Code's."""
         event, self.problem = parse_event(self.read(), self.event_name)
         if event.is_foreign and event.session_id:
             return event.replace(session_id=f"{UNNAMED_HOST}{HOST_MARK}{event.session_id}")
         return event
 
     def open(self, event: HookEvent) -> HookCall | None:
-        """Return the call in the repository of the event's folder; None where the user disabled us."""
+        """Return the call in the repository of the event's folder, or None if the user disabled us."""
         folder = event.cwd if os.path.isdir(event.cwd) else os.getcwd()
         place = locate(folder, self.data_dir, create=False)
         cache = os.path.join(place.folder, "settings.json")
@@ -145,12 +147,12 @@ class HookRun(Run):
         try:
             return locate(folder, self.data_dir, create=True)
         except StorageError as error:
-            if self.name == "SessionStart.brief" and not event.is_foreign:  # no restore could say it
+            if self.name == "SessionStart.brief" and not event.is_foreign:  # no restore reports it
                 self.tell(dump_ascii_json({"systemMessage": f"unified-state: {error}"}))
             raise
 
     def handle(self, call: HookCall) -> str:
-        """Return the handler's output. Without a usable archive the event is served over a journal instead."""
+        """Return the handler's output. Without a usable archive the event is served from a journal."""
         try:
             return call.workspace.use(lambda archive: self.serve(call, archive))
         except (TierError, *UNAVAILABLE) as error:
@@ -160,31 +162,31 @@ class HookRun(Run):
             return serve_beside(call, error, lambda archive: self.serve(call, archive))
 
     def serve(self, call: HookCall, archive: Archive) -> str:
-        """Return the handler's output over an open archive."""
+        """Return the handler's output for an open archive."""
         try:
             return self.handler(call, archive)
         except CompactionRefusedError as error:
             return self.refuse(error)
 
     def refuse(self, error: CompactionRefusedError) -> str:
-        """Refuse the compaction; return the output, if the client reads the reason there."""
+        """Refuse the compaction. Return the output, if the client reads the reason there."""
         print(error, file=sys.stderr)  # noqa: T201  # the client shows it with the refusal
         self.status = BLOCKED
         return ""
 
     def let_client_go_on(self, event: HookEvent) -> None:
-        """Tell the client, in a line of its own, that it need not wait for the end of this process."""
-        if not (event.is_foreign or self._went_on):  # only Claude Code knows the sign
+        """Tell the client in a separate line not to wait for the end of this process."""
+        if not (event.is_foreign or self._went_on):  # only Claude Code supports the line
             self._went_on = True
             os.write(sys.stdout.fileno(), b'{"async":true}\n')
 
     def answer(self, output: str, call: HookCall) -> str:
-        """Return the output in the client's form."""
+        """Return the output in the client's format."""
         if self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
             message = {"systemMessage": call.message} if call.message else {}
             return dump_ascii_json({"hookSpecificOutput": context, **message})
-        return "" if call.event.is_foreign else output  # only Claude Code takes plain text
+        return "" if call.event.is_foreign else output  # only Claude Code accepts plain text
 
 
 def _handler(event_name: str) -> Handler | None:

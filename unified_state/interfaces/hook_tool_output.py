@@ -1,7 +1,7 @@
-"""The hook after each tool call whose output may be long, in a process of its own that loads hardly anything: most
-outputs go to the model unchanged.
+"""The hook after each tool call with a possibly long output.
 
-It exits 0 whatever happens. If anything fails it prints nothing, so that the output stays unchanged, and logs why.
+It runs in a separate process that loads very little, because most outputs reach the model unchanged. It always exits
+with 0. On a failure it prints nothing, so that the output stays unchanged, and logs the cause.
 """
 
 from __future__ import annotations
@@ -24,21 +24,19 @@ EVENT = "PostToolUse"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the hook `LEVEL [DATA_DIR]` of the process's arguments, and leave the process."""
+    """Run the hook `LEVEL [DATA_DIR]` of the process's arguments, and exit the process."""
     run(*(sys.argv[1:] if arguments is None else arguments)[:2])
-    os._exit(0)  # tearing the interpreter down takes 2 ms, and everything is closed
+    os._exit(0)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
 def run(level: str = "", data_dir: str = "") -> int:
-    """Answer one tool output, if it is shortened; return the exit status."""
+    """Answer one tool output if it is shortened, and return the exit status."""
     tell(shortened(given, level, data_dir, environment()))
     return 0
 
 
 def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Mapping[str, str]) -> str:
-    """Return the answer to one output: JSON, or nothing if the model is given all of it. `read` returns the client's
-    input.
-    """
+    """Return the answer to one output: JSON, or "" if it stays unchanged. `read` returns the client's input."""
     hook = Run(EVENT, data_dir)
 
     def find() -> str:
@@ -71,7 +69,7 @@ def _answer(hook: Run, output: LongOutput, level: int, environ: Mapping[str, str
     place = locate(folder, hook.data_dir, create=False)
     home = environ.get("CLAUDE_PROJECT_DIR", "")
     if home not in ("", folder) and locate(home, hook.data_dir, create=False).folder != place.folder:
-        return ""  # the shell is in another repository, whose archive has refs of its own
+        return ""  # the shell is in another repository, whose archive has different refs
     cache = os.path.join(place.folder, "settings.json")
     settings = load_hook_settings(place.repository.worktree, cache, hook.data_dir, environ)
     if not settings.enabled:

@@ -1,7 +1,7 @@
-"""The hook before each tool call, in a process of its own that loads hardly anything: the agent waits for it.
+"""The hook before each tool call, in a separate process that loads very little, because the agent waits for it.
 
-It exits 0 whatever happens, as the other hooks do. It logs a problem and shows it in one line, because a constraint
-that is not enforced must not look like one that is.
+It always exits with 0, like the other hooks. It logs a problem and shows it in one line, because a constraint that is
+not enforced must not look like one that is.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the hook `[DATA_DIR]` of the process's arguments, and leave the process."""
+    """Run the hook `[DATA_DIR]` of the process's arguments, and exit the process."""
     arguments = sys.argv[1:] if arguments is None else arguments
     run(arguments[0] if arguments else "")
-    os._exit(0)  # tearing the interpreter down takes 2 ms, and everything is closed
+    os._exit(0)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
 def run(data_dir: str = "") -> int:
-    """Check the call on stdin; return the exit status."""
+    """Check the call on stdin and return the exit status."""
     tell(check(given, data_dir, environment()))
     return 0
 
 
 def check(read: Callable[[], bytes], data_dir: str, environ: Mapping[str, str]) -> str:
-    """Return the answer to one tool call: JSON, or nothing. `read` returns the client's input."""
+    """Return the answer to one tool call: JSON, or "". `read` returns the client's input."""
     hook = Run(TOOL_EVENT, data_dir)
     reports: list[str] = []
 
@@ -58,8 +58,8 @@ def check(read: Callable[[], bytes], data_dir: str, environ: Mapping[str, str]) 
 
 
 def _remove_trace(folder: str) -> None:
-    """Remove the problem that an earlier run left."""
+    """Remove the recorded problem of an earlier run."""
     try:
         os.unlink(os.path.join(folder, "runs", TOOL_EVENT))
     except OSError:
-        return  # there is seldom one
+        return  # there is rarely one

@@ -1,8 +1,8 @@
-"""The hook as hosts other than Claude Code call it: `--host NAME EVENT [PART] [DATA_DIR]`.
+"""The hook for hosts other than Claude Code: `--host NAME EVENT [PART] [DATA_DIR]`.
 
-The host is named in the installed command and never guessed. Its event becomes one of ours, and the answer is written
-as this host wants it, or not at all: a host that reads only JSON is never given anything else, and none is refused a
-compaction.
+The host is named in the installed command and never guessed. Its event is translated to ours, and the answer is written
+in this host's format or not at all. A host that reads only JSON never receives anything else, and compactions are never
+refused.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _OPTION = "--host"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the hook `--host NAME EVENT [DATA_DIR]` of the process's arguments, and leave the process."""
+    """Run the hook `--host NAME EVENT [DATA_DIR]` of the process's arguments, and exit the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name, event, data_dir = [*given[given.index(_OPTION) + 1 :], "", "", ""][:3] if _OPTION in given else ("", "", "")
-    os._exit(run(name, event, data_dir))  # as the hook itself
+    os._exit(run(name, event, data_dir))  # like the hook itself
 
 
 def run(host_name: str, event_name: str, data_dir: str = "") -> int:
-    """Handle one event of a host, by the host's own name for it; return the exit status, which is always 0."""
+    """Handle one event, given by the host's name for it. Return the exit status, which is always 0."""
     host = HOSTS.get(host_name)
     if host is None:
         print(f"unified-state: there is no host {host_name!r}", file=sys.stderr)  # noqa: T201
@@ -56,13 +56,13 @@ def run(host_name: str, event_name: str, data_dir: str = "") -> int:
 class HostRun(HookRun):
     """One run of the hook for another host.
 
-    Where a host tells less than Claude Code this fills in: one text at the start of a session instead of two, and the
-    end of a compaction that no hook and no transcript reports.
+    It compensates for missing events: the start of a session gets one text instead of two, and a compaction ends
+    without a hook or transcript entry.
     """
 
     def __init__(self, host: Host, event_name: str, data_dir: str) -> None:
         super().__init__(host.events.get(event_name, event_name), "", data_dir)
-        self.name = f"{host.name}.{event_name}"  # each host's runs leave traces of their own
+        self.name = f"{host.name}.{event_name}"  # separate traces for each host
         self.host, self.host_event = host, event_name
         self.listens = event_name in host.context_events
 
@@ -72,14 +72,14 @@ class HostRun(HookRun):
         return adapted(event, self.host, self.event_name)
 
     def let_client_go_on(self, event: HookEvent) -> None:
-        """Do nothing: no other host knows a sign for it."""
+        """Do nothing, because no other host supports it."""
 
     def refuse(self, _error: CompactionRefusedError) -> str:
-        """Refuse nothing: exit status 2 means something else to each host."""
+        """Do not refuse, because exit status 2 has another meaning in each host."""
         return ""
 
     def serve(self, call: HookCall, archive: Archive) -> str:
-        """Return as much of the handler's output as this host's event takes."""
+        """Return the part of the handler's output that this host's event accepts."""
         session_id, has_transcript = call.event.session_id, self.host.transcript is not None
         messages = call.event.extra.get("messages")
         if isinstance(messages, list) and session_id:
@@ -91,21 +91,21 @@ class HostRun(HookRun):
             settle_messages(archive, session_id, call.now, waits=False)
         if not self.listens:
             return ""
-        if output and not has_transcript:  # nothing will ever report that it arrived
+        if output and not has_transcript:  # no later entry reports its arrival
             with archive.transaction(durable=False):
                 mark_delivered(archive, nonces_in(output), call.now)
         return output
 
     def _output(self, call: HookCall, archive: Archive) -> str:
         if self.event_name == "UserPromptSubmit" and not self.listens:
-            call.capture(archive, postpones=True)  # a later event, which takes context, is given what this one misses
+            call.capture(archive, postpones=True)  # a later event that accepts context gets the missing text
             call.keep(archive, PROMPT, call.event.text("prompt"))
             call.register(archive)
             return ""
         if self.event_name != "SessionStart":
             return super().serve(call, archive)
         output = ""
-        for part in PARTS:  # the second only where there is room; else the next prompt is given it
+        for part in PARTS:  # the second only if there is room; otherwise with the next prompt
             call.part = part
             both = "\n".join(filter(None, (output, super().serve(call, archive))))
             output = both if utf16_units(both) <= self.host.characters else output
@@ -124,7 +124,7 @@ class HostRun(HookRun):
 
 
 def _end_compaction(call: HookCall, archive: Archive) -> None:
-    """Close the session's open compaction: the session goes on, so it is over."""
+    """Close the session's open compaction, which is over because the session continues."""
     session = session_number(archive, call.event.session_id)
     latest = latest_compaction(archive, session) if session is not None else None
     if session is None or latest is None or latest.boundary_uuid is not None:

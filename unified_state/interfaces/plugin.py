@@ -1,7 +1,7 @@
 """The hooks as the plugin runs them: `EVENT [PART]`, the client's JSON on stdin, exit 0.
 
-The plugin's files and the program they find have versions of their own, so `main` keeps its name and its arguments, and
-an event that only a newer plugin knows is none.
+The plugin's files and the program that they find have separate versions. So `main` keeps its name and its arguments,
+and an event that only a newer plugin knows is ignored.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the hook of the process's arguments, and leave the process."""
+    """Run the hook of the process's arguments, and exit the process."""
     os._exit(run(*(sys.argv[1:] if arguments is None else arguments)))
 
 
 def run(event: str = "", part: str = "", *_: str) -> int:
-    """Handle one event, unless the client's settings have it handled; the exit status."""
+    """Handle one event, unless the client's settings run our hook for it. Return the exit status."""
     environ = environment()
     if settings_run(event, environ.get("CLAUDE_PROJECT_DIR", "."), environ):
         return 0

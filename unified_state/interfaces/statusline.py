@@ -1,7 +1,7 @@
-"""The status line: the client's JSON in, one line out, below that of the user's own status line if there is one.
+"""The status line: read the client's JSON and print one line, below the user's own status line if there is one.
 
-It exits 0 whatever happens, since the client shows nothing of one that fails. The client runs it after every answer,
-so it loads only what it needs.
+It always exits with 0, because the client shows nothing of a failed one. The client runs it after every answer, so it
+loads only what it needs.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
 
 _STDIN_SECONDS = 2.0
-_MARGIN = 4  # columns that the client keeps for itself
+_MARGIN = 4  # columns that the client reserves
 _USUAL_COLUMNS = 120
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the status line for `[DATA_DIR] [REPLACED]` of the process's arguments, and leave the process."""
+    """Print the status line for `[DATA_DIR] [REPLACED]` of the process's arguments, and exit the process."""
     data_dir, replaced, *_ = [*(sys.argv[1:] if arguments is None else arguments), "", ""]
     run(data_dir or default_data_dir(), calls_other=True, replaced=replaced)
-    os._exit(0)  # tearing the interpreter down takes 2 ms, and everything is closed
+    os._exit(0)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
 def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None:
-    """Print our line; where it `calls_other`, below that of the user's own status line, which may not call us again."""
+    """Print our line. With `calls_other`, the user's own status line is above it, and may not call us again."""
     now = int(time.time() * 1000)
     other_lines: Callable[[], str] = str
     try:
@@ -47,12 +47,12 @@ def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None
         own = _logged(error, data_dir, now)
     output = "\n".join(filter(None, (other_lines(), own)))
     if output:
-        sys.stdout.buffer.write(f"{output}\n".encode("utf-8", "replace"))  # whatever the locale says
+        sys.stdout.buffer.write(f"{output}\n".encode("utf-8", "replace"))  # independent of the locale
         sys.stdout.flush()
 
 
 def _logged(error: Exception, data_dir: str, now: int) -> str:
-    """Write a bug into the log of the hooks; what is shown of it."""
+    """Write a bug to the hooks' log, and return the text to show."""
     from traceback import format_exception
 
     from unified_state.memory.repository.health import log_problem
@@ -66,7 +66,7 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
 
 
 def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
-    """Start the user's own status line; what gives its lines."""
+    """Start the user's own status line, and return the function that returns its lines."""
     from unified_state.agents.install.status_line_entry import other_command
 
     command = other_command(replaced, place.repository.worktree, environ)

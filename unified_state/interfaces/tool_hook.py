@@ -1,8 +1,7 @@
 """Common parts of all hooks: one JSON object on stdin, at most one answer on stdout, a trace of the run.
 
-The hooks around a tool call load hardly more than this, because the agent waits for them at every tool.
-
-Invariant: a run raises nothing; a problem is logged, with its secrets masked.
+The hooks around a tool call load little more than this, because the agent waits for them at every tool. Invariant: a
+run raises nothing. A problem is logged with its secrets masked.
 """
 
 from __future__ import annotations
@@ -31,15 +30,16 @@ def given() -> bytes:
 
 
 def tell(answer: str) -> None:
-    """Answer the client, if there is anything to say."""
+    """Send an answer to the client, if there is one."""
     if answer:
-        sys.stdout.buffer.write(answer.encode("utf-8", "replace"))  # whatever the locale says
+        sys.stdout.buffer.write(answer.encode("utf-8", "replace"))  # independent of the locale
         sys.stdout.flush()
 
 
 class Run:
-    """One run of a hook, and the trace that it leaves wherever it ends: `folder` holds the repository's data, `name` is
-    the trace's, `problem` says what went wrong.
+    """One run of a hook, and its trace.
+
+    `folder` has the repository's data, `name` names the trace, and `problem` is the failure.
     """
 
     def __init__(self, event_name: str, data_dir: str, name: str = "") -> None:
@@ -51,7 +51,7 @@ class Run:
         self._details = ""
 
     def report(self, problem: str | None) -> None:
-        """Note a problem, if there is one."""
+        """Record a problem, if there is one."""
         self.problem = problem or self.problem
 
     def attempt(self, find: Callable[[], str]) -> str:
@@ -67,7 +67,7 @@ class Run:
         return ""
 
     def leave_trace(self) -> None:
-        """Record the run and its problem. Where even that fails only stderr is left."""
+        """Record the run and its problem. If that fails too, print the problem to stderr."""
         from unified_state.memory.repository.health import HookRun, log_problem, note_run
 
         self._mask()
@@ -91,14 +91,14 @@ class Run:
 
 
 _CHUNK = 1 << 16
-_PAUSE = 0.05  # seconds without anything new, after which the object may be whole though the caller left its end open
-_TAIL = 100  # bytes in which the end of the object is looked for
+_PAUSE = 0.05  # seconds without new input after which the object may be complete although the caller keeps its end open
+_TAIL = 100  # bytes that are searched for the end of the object
 
 
 def read_stdin(descriptor: int, seconds: float) -> bytes:
-    """Read up to the end of the file or of the JSON object, or until nothing comes for so many seconds.
+    """Return the input up to the end of the file or of the JSON object, or until a timeout.
 
-    A caller that forgets to close its end must not make the hook hang; on a busy machine 50 MB take long to arrive.
+    A caller that does not close its end must not make the hook hang. On a busy machine 50 MB take long to arrive.
     """
     received = bytearray()
     while _readable(descriptor, seconds):
@@ -110,8 +110,9 @@ def read_stdin(descriptor: int, seconds: float) -> bytes:
 
 
 def parse_event(raw: bytes, event_name: str) -> tuple[HookEvent, str | None]:
-    """Return the event, and the problem with its input or None; `event_name` replaces a missing name. An input that is
-    not one JSON object gives an empty event.
+    """Return the event, and the problem with its input or None.
+
+    `event_name` replaces a missing name. An input that is not one JSON object returns an empty event.
     """
     problem = None
     try:
@@ -141,7 +142,7 @@ def _complete(received: bytearray) -> bool:
 
 
 def _readable(descriptor: int, seconds: float) -> bool:
-    if sys.platform == "win32":  # select knows only sockets there; the client closes its end
+    if sys.platform == "win32":  # select accepts only sockets there; the client closes its end
         return True
     import select  # not on every platform
 

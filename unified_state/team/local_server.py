@@ -127,7 +127,7 @@ def _forget_gone_server(server: PostgresServer) -> None:
 def _forget_killed_users(server: PostgresServer) -> None:
     """Remove ended processes from the list of the server's users. A killed process cannot remove itself."""
     users = server.global_process_id_list
-    with server._lock:  # the package changes the list under this lock
+    with server._lock:  # noqa: SLF001  # the package changes the list under this lock
         if not users.path.exists():
             return
         changed = users.path.stat().st_mtime  # a younger process has the reused id of an ended one
@@ -139,7 +139,7 @@ def _forget_killed_users(server: PostgresServer) -> None:
 
 def _running(number: int | str) -> tuple[str, float] | None:
     """Return the name and the start time of a process, or None if it has ended."""
-    from psutil import STATUS_ZOMBIE, NoSuchProcess, Process  # a dependency of the package
+    from psutil import STATUS_ZOMBIE, NoSuchProcess, Process  # type: ignore[import-untyped]  # its package needs it
 
     with suppress(NoSuchProcess, ValueError):
         process = Process(int(number))

@@ -1,1 +1,1 @@
-"""Agents of the Claude Agent SDK; only this folder imports it."""
+"""Support for agents of the Claude Agent SDK. Only this folder imports it."""

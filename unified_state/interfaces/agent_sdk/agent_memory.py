@@ -1,7 +1,7 @@
-"""AgentMemory: an SDK agent's options with hooks and tools of the memory added.
+"""AgentMemory adds the hooks and tools of the memory to an SDK agent's options.
 
-Invariant: an event is handled once. Where the options load settings or plugins that run the hooks as commands,
-AgentMemory adds none.
+Invariant: an event is handled once. If the options load settings or plugins that run the hooks as commands, AgentMemory
+adds no hooks.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ class AgentMemory:
     options: ClaudeAgentOptions
 
     def __init__(self, options: ClaudeAgentOptions | None = None, *, lean: str | None = None) -> None:
-        """`options` are those of your agent; its `cwd` says which project. They are not changed. `lean` has long tool
-        outputs shortened, as `install --lean LEVEL` does: "gentle", "middle" or "tight".
+        """Take the options of your agent, whose `cwd` selects the project. They are not changed.
+
+        `lean` shortens long tool outputs as `install --lean LEVEL` does: "gentle", "middle" or "tight".
         """
         if lean not in {None, *NAMES}:
             message = f"lean is {str(lean)[:60]!r}"
@@ -75,8 +76,9 @@ class AgentMemory:
         return UnifiedStateManager(self._folder, session_id)
 
     def end(self) -> None:
-        """Archive what is left and note that the sessions ended, once their clients are gone. `with` and `async with`
-        do it at the end of their block.
+        """Archive the rest and record the end of the sessions. Call it after their clients have ended.
+
+        `with` and `async with` call it at the end of their block.
         """
         self._hooks.end()
 
@@ -127,7 +129,7 @@ def run_as_commands(
 
 
 def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[str, str]) -> Iterator[Any]:
-    """The settings, and the descriptions of plugins, that the client loads with these options."""
+    """Yield the settings, and the descriptions of plugins, that the client loads with these options."""
     scopes = SCOPES if options.setting_sources is None else options.setting_sources
     paths = [target(scope, folder, environ).settings_path for scope in scopes for folder in folders]
     paths += [os.path.join(plugin["path"], ".claude-plugin", "plugin.json") for plugin in options.plugins]
@@ -140,9 +142,9 @@ def _loaded(options: ClaudeAgentOptions, folders: list[str], environ: Mapping[st
         try:
             yield read_settings(path)
         except UnifiedStateError:
-            continue  # the client says so better than we
+            continue  # the client reports it better
 
 
 def _has_plugin(settings: Any) -> bool:
-    """Whether settings switch our plugin on, or are its description."""
+    """Return whether settings enable our plugin, or are its description."""
     return isinstance(settings, dict) and (settings.get("name") == PLUGIN or bool(enables(settings)))

@@ -1,9 +1,8 @@
-"""The hooks as Python functions of an SDK program: each does in a thread what the command of the same event does.
+"""The hooks as Python functions of an SDK program. Each runs in a thread and does what the command of its event does.
 
-Invariant: no hook raises into the agent, every call is answered, and the event loop never waits for the archive.
-
-The client calls no Python function when it starts. So the first prompt brings what SessionStart gives a session, and
-`end()` stands for SessionEnd.
+Invariant: no hook raises into the agent, every call is answered, and the event loop never waits for the archive. The
+client calls no Python function when it starts. So the first prompt adds the output of SessionStart, and `end()`
+replaces SessionEnd.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Call:
-    """One event that the client waits for, and what it is answered."""
+    """One event that the client waits for, and its answer."""
 
     def __init__(self, fields: Fields, environ: Mapping[str, str]) -> None:
         self._fields = fields
@@ -44,7 +43,7 @@ class Call:
         self.output: dict[str, Any] = {}
 
     def run(self, event: str, part: str, data_dir: str) -> None:
-        """Handle the event; whatever happens, who waits is answered."""
+        """Handle the event. The waiting caller gets an answer in every case."""
         try:
             if event == TOOL_EVENT:
                 self.tell(check(self.as_json, data_dir, self.environ))
@@ -60,7 +59,7 @@ class Call:
         return dump_ascii_json(dict(self._fields)).encode()
 
     def tell(self, answer: str) -> None:
-        """Keep the answer. To plain text, which only PreCompact gives, the client listens as a message."""
+        """Store the answer. Plain text, which only PreCompact returns, becomes a message to the client."""
         if answer:
             self.output = parse_json(answer) if answer.startswith("{") else {"systemMessage": answer}
 
@@ -88,13 +87,14 @@ class _CallRun(HookRun):
 _THREADS = 4
 _TIMEOUTS = {**TIMEOUTS, TOOL_EVENT: TOOL_TIMEOUT}
 EVENTS = tuple(_TIMEOUTS)
-_NAMED = ("session_id", "transcript_path", "cwd")  # what every event says of its session
+_NAMED = ("session_id", "transcript_path", "cwd")  # the session fields of every event
 _END_SECONDS = 10.0
 
 
 class Hooks:
-    """The hooks of one program, for as many sessions as it has. `source` is what SessionStart would call their start:
-    startup, resume or fork.
+    """The hooks of one program, for all its sessions.
+
+    `source` is the source that SessionStart would report: startup, resume or fork.
     """
 
     def __init__(self, folder: str, environ: Mapping[str, str], data_dir: str, source: str) -> None:
@@ -110,8 +110,9 @@ class Hooks:
         self._work: set[Future[None]] = set()
 
     def matchers(self, left_out: Collection[str], tools: str, lean: str | None) -> dict[Any, list[HookMatcher]]:
-        """The value for the SDK's `hooks`, without the events that are `left_out`; `tools` matches our own tools.
-        `lean` is the level at which long tool outputs are shortened, None where they are not.
+        """Return the value for the SDK's `hooks`, without the events that are `left_out`.
+
+        `tools` matches our own tools. `lean` is the level at which long tool outputs are shortened, None to keep them.
         """
         from claude_agent_sdk import HookMatcher
 
@@ -129,11 +130,11 @@ class Hooks:
         return {**found, TOOL_EVENT: [calls, *found.get(TOOL_EVENT, [])]}
 
     def session_id(self) -> str | None:
-        """The session that called a tool of ours last: just now, if one is at work."""
+        """Return the session that last called one of our tools, if it is active."""
         return self._caller
 
     def end(self) -> None:
-        """Do what is left to be done, and note that the sessions ended. Events that come later are not handled."""
+        """Finish the remaining work, and record the end of the sessions. Later events are ignored."""
         with self._lock:
             sessions, self._sessions = self._sessions, {}
             for session in sessions.values():
@@ -157,7 +158,7 @@ class Hooks:
         return callback
 
     def _part(self, part: str) -> Callback:
-        """One of the two texts of a session that begins while the client runs: after /clear, or a compaction."""
+        """Return a hook for one text of a session that begins in a running client, after /clear or a compaction."""
 
         async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
             self._session(fields).has_begun = True
@@ -166,7 +167,7 @@ class Hooks:
         return callback
 
     def _first(self, part: str) -> Callback:
-        """One of the two texts of a session that began with the client; its first prompt brings them."""
+        """Return a hook for one text of a session that began with the client. Its first prompt adds the text."""
 
         async def callback(fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
             session = self._session(fields)
@@ -181,8 +182,10 @@ class Hooks:
         return callback
 
     async def _prompt(self, fields: Fields, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
-        """The prompt itself, after what was given at the start: that says what is new since the session's last entry,
-        and this one archives the newest.
+        """Handle the prompt itself.
+
+        It waits for the texts of the start. They report what is new since the session's last entry, and the prompt's
+        hook archives newer entries.
         """
         from anyio import to_thread
 
@@ -196,13 +199,13 @@ class Hooks:
 
     async def _answer(self, event: str, part: str, fields: Fields) -> dict[str, Any]:
         """Return the output of the hook. Its thread may work on for a while after the answer."""
-        from anyio import to_thread  # as the SDK does: whichever event loop the program runs
+        from anyio import to_thread  # from anyio, like the SDK, for every event loop
 
         call = Call(fields, self._environ)
         with self._lock:
             try:
                 self._submit(event, part, call)
-            except RuntimeError:  # the pool is shut down: the program said that it is done
+            except RuntimeError:  # the pool is shut down because the program has ended
                 return {}
         await to_thread.run_sync(call.answered.wait, abandon_on_cancel=True)
         return call.output
@@ -213,7 +216,7 @@ class Hooks:
 
 
 class _Session:
-    """A session that was seen: what its events say of it, and whether it was given what its start gives."""
+    """A known session: its event fields, and the texts of its start that it already received."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self.fields = fields
@@ -222,19 +225,19 @@ class _Session:
         self._taken: set[str] = set()
 
     def take(self, part: str) -> bool:
-        """Whether this part is still to be given. It is given once."""
+        """Return whether this part must still be added, and mark it as added."""
         if self.has_begun or part in self._taken:
             return False
         self._taken.add(part)
         return True
 
     def wait_until_given(self) -> None:
-        """Wait for those parts that are being given."""
+        """Wait until the marked parts are added."""
         for part in tuple(self._taken):
             self.given[part].wait(TIMEOUTS["SessionStart"])
 
 
 def _as_event(event: str, output: dict[str, Any]) -> dict[str, Any]:
-    """The output of a hook as that of another event."""
+    """Return the output of a hook in the form of another event."""
     specific = output.get("hookSpecificOutput")
     return {**output, "hookSpecificOutput": {**specific, "hookEventName": event}} if specific else output

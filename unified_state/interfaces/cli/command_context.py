@@ -1,6 +1,6 @@
-"""What every command uses: its arguments, the workspace of the current folder, and the ways to print.
+"""Shared parts of all commands: arguments, the workspace of the current folder, and output.
 
-Data goes to stdout, as text or as one JSON value; messages for people go to stderr.
+Data is printed to stdout, as text or as one JSON value. Messages for people are printed to stderr.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Add = Callable[[Any], object]
     Action = Callable[["Context", Namespace], int | None]
 
-SERVER = "server"  # as an argument names it
-_WORTH_A_BAR = 5_000  # of what is quick; less is done before a bar is drawn
+SERVER = "server"  # the name in arguments
+_WORTH_A_BAR = 5_000  # fewer quick steps finish before a bar is drawn
 
 
 class Command:
@@ -55,23 +55,23 @@ class Command:
 
 
 def argument(*names: str, **options: Any) -> Add:
-    """Return what adds an argument to a parser."""
+    """Return a function that adds an argument to a parser."""
     return lambda parser: parser.add_argument(*names, **options)
 
 
 def flag(name: str, text: str) -> Add:
-    """Return what adds an option without a value."""
+    """Return a function that adds an option without a value."""
     return argument(name, action="store_true", help=text)
 
 
 def option(words: str, text: str, **options: Any) -> Add:
-    """Return what adds an option with a value: `--limit N`."""
+    """Return a function that adds an option with a value: `--limit N`."""
     name, value = words.split()
     return argument(name, metavar=value, help=text, **options)
 
 
 def either(*arguments: Add, required: bool = False) -> Add:
-    """Return what adds arguments that exclude each other."""
+    """Return a function that adds mutually exclusive arguments."""
 
     def add(parser: ArgumentParser) -> None:
         group = parser.add_mutually_exclusive_group(required=required)
@@ -82,7 +82,7 @@ def either(*arguments: Add, required: bool = False) -> Add:
 
 
 def count(text: str) -> int:
-    """Return the number of an argument; raises ValueError where it is less than one."""
+    """Return the number of an argument. Raises ValueError if it is less than one."""
     number = int(text)
     if number < 1:
         raise ValueError(text)
@@ -119,7 +119,7 @@ class Context:
         )
 
     def reading(self) -> Workspace:
-        """Open the workspace for a command that reads the archive. Raises NotFoundError where there is no archive."""
+        """Open the workspace for a command that reads the archive. Raises NotFoundError if there is no archive."""
         workspace = self.workspace(create=False)
         if workspace.is_empty:
             message = "nothing is archived here yet"
@@ -135,7 +135,7 @@ class Context:
         return place, load_settings(place.repository.worktree, environment())
 
     def check_may_take_away(self, place: Place, settings: Settings, deed: str) -> None:
-        """Raises UsageError where a deed would end all rules in force, and the caller is not the user."""
+        """Raise UsageError if `deed` would end all rules in force and the caller is not the user."""
         from unified_state.constraints.compile_constraints import check_may_take_away
         from unified_state.memory.workspace.workspace import Workspace
         from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
@@ -147,7 +147,7 @@ class Context:
         check_may_take_away(workspace, deed)
 
     def show(self, value: Any, text: str) -> None:
-        """Print a result: the value with --json, else the text."""
+        """Print a result: the value with --json, or else the text."""
         if self.as_json:
             self.write(dump_ascii_json(value))
         elif text:
@@ -158,7 +158,7 @@ class Context:
         sys.stdout.write(well_formed(text) + "\n")
 
     def write_line(self, value: Any) -> None:
-        """Print one value as a line of JSON, in plain characters where possible."""
+        """Print one value as a line of JSON, unescaped if possible."""
         line = dump_json(value)
         self.write(line if line == well_formed(line) else dump_ascii_json(value))
 
@@ -175,12 +175,12 @@ def own_on_server(workspace: Workspace) -> Server:
 
 
 def origin_of(environ: Any) -> str:
-    """Return whose word a command is: an agent's, if one started the command, else the user's own."""
+    """Return the origin of a command: an agent, if one started the command, or else the user."""
     return INFERRED if any(map(environ.get, AGENT_VARIABLES)) else USER_SAID
 
 
 class progress_bar:  # noqa: N801  # used like the functions of contextlib, whose import would cost a millisecond
-    """`with progress_bar("archiving", total) as advance: … advance(done)`: a bar on stderr, if a person looks on.
+    """Show a bar on stderr for a person: `with progress_bar("archiving", total) as advance: … advance(done)`.
 
     A total below `least` gets no bar.
     """

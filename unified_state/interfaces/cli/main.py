@@ -1,7 +1,8 @@
-"""The command `unified-state`: finds the subcommand, parses its arguments, runs it, turns errors into exit codes.
+"""The command `unified-state`: select the subcommand, parse its arguments, run it, and turn errors into exit codes.
 
-Agents run it all day, so only what a subcommand needs is imported, and only its parser is built. Exit codes: 0 fine; 1
-a problem was found or an expected error (one line: what, where, what to do); 2 usage; 3 a bug; 130 ^C.
+Agents run it often, so it imports only what a subcommand needs and builds only its parser. Exit codes: 0 for success, 1
+for a found problem or an expected error (one line: problem, place, remedy), 2 for a usage error, 3 for a bug, 130 for
+^C.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 PROGRAM = "unified-state"
-_ALLOCATIONS = 100_000  # between collections of garbage; most commands end before one could pay for itself
+_ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off
 BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
-# Each subcommand, the module in `commands` that holds it, and its help.
+# Each subcommand, its module in `commands`, and its help.
 COMMANDS = {
     "demo": ("demo", "the main job end to end on a bundled session, offline"),
     "install": ("install", "put the hooks into the client's settings"),
@@ -64,25 +65,25 @@ COMMANDS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that says in one line what is wrong."""
+    """An argument parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """One line, and exit 2."""
+        """Print one line and exit with 2."""
         self.exit(2, f"{PROGRAM}: {message}; see `{self.prog} --help`\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave the process with its exit code."""
+    """Run the command line and exit the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
     leave_relative_path()
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code of a command line."""
+    """Run a command line and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no reason to fail
+            stream.reconfigure(errors="backslashreplace")  # escape characters that the terminal lacks
     try:
         parsed = _parse(arguments)
         return int(parsed.run(parsed))
@@ -92,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (`| head`); point stdout elsewhere so that the interpreter's last flush does not complain.
+        # The reader closed the pipe (`| head`). Redirect stdout so that the interpreter's last flush does not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001  # the command line's edge: a bug becomes a report and exit 3
@@ -103,7 +104,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser with the named subcommands complete, and the others by name and help alone."""
+    """Return the parser with the named subcommands complete, and the others with name and help only."""
     parser = Parser(
         prog=PROGRAM, description="The working memory of a coding agent that survives compaction.", allow_abbrev=False
     )
@@ -136,12 +137,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         return _parser(arguments).parse_args(arguments)
     except SystemExit:
         if "hook" in arguments[:1]:
-            raise SystemExit(0) from None  # to the client, a hook's exit 2 means that the user's prompt is refused
+            raise SystemExit(0) from None  # the client refuses the user's prompt on exit code 2 of a hook
         raise
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """A parser that is only as large as this command line needs."""
+    """Return a parser with only the subcommands that this command line needs."""
     name = next((word for word in arguments if not word.startswith("-")), "")
     if name not in COMMANDS:
         return build_parser([])

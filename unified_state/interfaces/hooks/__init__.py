@@ -1,1 +1,1 @@
-"""The calls of hooks: one handler an event."""
+"""Handlers of hook events, one for each event."""

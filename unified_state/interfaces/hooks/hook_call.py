@@ -1,4 +1,4 @@
-"""One call of a hook: the event, the repository it is about, and the time that there is."""
+"""One call of a hook: the event, its repository, and the time left."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 
 class HookCall:
-    """Everything a handler needs. `environ` is the environment of the hook's process. After `let_client_go_on()` the
-    client does not wait for the handler any more, and may kill it.
+    """The data for a handler. `environ` is the environment of the hook's process.
+
+    After `let_client_go_on()` the client no longer waits for the handler, and may kill it.
     """
 
     def __init__(
@@ -47,32 +48,34 @@ class HookCall:
         pid = environ.get("CLAUDE_PID", "")
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.let_client_go_on = let_client_go_on
-        self.message = ""  # one line that the client shows the user, beside the context that the model is given
+        self.message = ""  # one line for the user, in addition to the context for the model
 
     @property
     def is_enforced(self) -> bool:
-        """Whether our hook checks the tool calls of this session. Other hosts do not call one before a tool."""
+        """Return whether our hook checks the tool calls of this session. Other hosts have no hook before a tool."""
         return HOST_MARK not in self.event.session_id
 
     def capture(self, archive: Archive, *, postpones: bool = False) -> None:
-        """Archive the new steps of this session; `postpones` where a prompt waits."""
+        """Archive the new steps of this session. `postpones` is set while a prompt waits."""
         event = self.event
         if event.transcript_path and event.session_id:
             self.capturer(archive, postpones=postpones).session(event.transcript_path, event.session_id)
 
     def capturer(self, archive: Archive, *, postpones: bool = False) -> Capture:
-        """Return a capture that stops when the time of this call is over."""
+        """Return a capture that stops when the time of this call is used up."""
         workspace = self.workspace
         return Capture(archive, workspace.masker, self.moment, postpones=postpones, report=workspace.report)
 
     def keep(self, archive: Archive, kind: str, text: str) -> None:
-        """Keep a message of this session that its transcript may not hold yet."""
+        """Store a message of this session that its transcript may not contain yet."""
         if self.event.session_id:
             masked = self.workspace.masker.typed(text)
             keep_message(archive, self.event.session_id, Pending(kind, masked, self.now))
 
     def session(self, archive: Archive, predecessor: str | None = None) -> int:
-        """Return the number of this session, noted as alive in this worktree and process. Call it in a transaction."""
+        """Return the number of this session, recorded as alive in this worktree and process. Call it in a
+        transaction.
+        """
         return touch_session(
             archive,
             self.event.session_id or "unknown",
@@ -83,8 +86,10 @@ class HookCall:
         )
 
     def register(self, archive: Archive, predecessor: int | None = None, *, knows_news: bool = False) -> int:
-        """Return the number of this session, recorded with its transcript before the file exists: a client that is
-        killed fires no further hook. With `knows_news` its restore tells what was decided up to now.
+        """Record this session with its transcript and return its number.
+
+        It is recorded before the file exists, because a killed client calls no further hook. With `knows_news` its
+        restore includes all decisions up to now.
         """
         with archive.transaction(durable=False):
             session = self.session(archive, session_id_of(archive, predecessor))
@@ -98,5 +103,5 @@ class HookCall:
         return session
 
     def registered(self, archive: Archive) -> int:
-        """Return the number of this session, registered if it is new."""
+        """Return the number of this session, and register it if it is new."""
         return session_number(archive, self.event.session_id) or self.register(archive)

@@ -1,8 +1,9 @@
-"""PreCompact, the compaction's own SubagentStop, PostCompact: nothing is lost, the summary is steered, kept and read.
+"""PreCompact, the compaction's own SubagentStop, and PostCompact: archive everything, guide the summary, store and
+judge it.
 
-PreCompact archives to the end, saves the state with git, and prints what the summary should contain. Between it and
-SessionStart(compact) the client fires a SubagentStop with an empty agent type whose last message is the raw summary;
-PostCompact has it too and is the fallback.
+PreCompact archives to the end, saves the state with git, and prints the items that the summary should contain. Between
+it and SessionStart(compact) the client sends a SubagentStop with an empty agent type whose last message is the raw
+summary. PostCompact also has the summary and is the fallback.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 
 def on_pre_compact(call: HookCall, archive: Archive) -> str:
-    """What the client's compaction instructions get added: plain text, or nothing."""
+    """Return the addition to the client's compaction instructions: plain text, or ""."""
     answer = start_git(call.workspace.place.repository.worktree, call.environ)
     call.capture(archive)
     git = answer()
-    with archive.transaction(durable=False):  # the checkpoint's own is
+    with archive.transaction(durable=False):  # the checkpoint has its own transaction
         restart_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
     state = save_checkpoint(call, archive, "precompact", git)
     refuse_if_asked(call, state)
@@ -44,14 +45,14 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:
-    """The raw summary, before the restore. Of several the last one counts, since that is what the client takes."""
+    """Store the raw summary before the restore. Of several the last one counts, because the client uses that one."""
     text = summary_part(call.event.text("last_assistant_message"))
     _keep(call, archive, text, SUBAGENT_STOP)
     return ""
 
 
 def on_post_compact(call: HookCall, archive: Archive) -> str:
-    """The summary again, for a client that told nothing before."""
+    """Store the summary of a client that did not send it before."""
     session = session_number(archive, call.event.session_id)
     latest = latest_compaction(archive, session) if session is not None else None
     if latest is None or latest.summary is None:
@@ -60,11 +61,11 @@ def on_post_compact(call: HookCall, archive: Archive) -> str:
 
 
 def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
-    """Keep the summary, then see what it kept and what it reports; the first does not depend on the second."""
+    """Store the summary, then judge it and record its reports. The first does not depend on the second."""
     if not text:
         return
     from unified_state.capture.take_summary import (
-        take_in,  # the matcher's tables, only where there is a summary
+        take_in,  # the matcher's tables, needed only for a summary
     )
 
     text = call.workspace.masker.text(text)
@@ -78,7 +79,7 @@ def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
 
 
 def summary_part(message: str) -> str:
-    """What of the answer reaches the model: the `<summary>` part; all of it where there is no such tag."""
+    """Return the part of the answer that reaches the model: `<summary>`, or the whole text without such a tag."""
     begin = message.find("<summary>")
     if begin < 0:
         return message.strip()
@@ -87,16 +88,20 @@ def summary_part(message: str) -> str:
 
 
 def refuse_if_asked(call: HookCall, state: State) -> None:
-    """Opt-in, and manual only: refusing an automatic compaction would make the user's request fail."""
+    """Refuse a manual compaction if the user enabled that. Refusing an automatic one would make the user's request
+    fail.
+    """
     over = state.token_metrics.budget_status == "over_budget"
-    may_refuse = call.settings.block_compaction and not call.event.is_foreign  # exit 2 means something else elsewhere
+    may_refuse = (
+        call.settings.block_compaction and not call.event.is_foreign
+    )  # exit 2 has another meaning in other hosts
     if may_refuse and over and call.event.text("trigger") == "manual":
         message = f"the state has {state.token_metrics.estimated_tokens} tokens, over its budget"
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")
 
 
 def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState) -> State:
-    """Note where the session's git stands, and write the state file; the state that it holds now."""
+    """Record the git state of the session, write the state file, and return the state in it."""
     workspace = call.workspace
     with archive.transaction():
         change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})

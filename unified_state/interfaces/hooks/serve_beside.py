@@ -1,6 +1,6 @@
-"""Serving a hook whose archive cannot be used: over a journal that stands in for it, or by keeping the event for later.
+"""Serve a hook whose archive cannot be used: from a journal in its place, or by storing the event for later.
 
-Of a transcript that the journal does not know, only the end is read: the archive knows the rest.
+If the journal does not know a transcript, only its end is read, because the archive knows the rest.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _TAIL_BYTES = 1 << 20
 
 
 def serve_beside(call: HookCall, error: UnifiedStateError, answer: Callable[[Archive], str]) -> str:
-    """What the handler of a hook gives over a journal. Without SQLite its event is kept for later. Raises the error of
-    a history that is a journal already.
+    """Return the output of a hook's handler from a journal. Without SQLite its event is stored for later.
+
+    Raises the given error if the history already is a journal.
     """
     if isinstance(error, TierError):
         return keep_for_later(call)
@@ -46,7 +47,7 @@ def serve_beside(call: HookCall, error: UnifiedStateError, answer: Callable[[Arc
 
 
 def _begin_near_end(archive: Archive, event: HookEvent, now: int) -> None:
-    """Let a transcript that is not known here be read from near its end on."""
+    """Start reading a transcript that is unknown here near its end."""
     path = event.transcript_path
     if not path or not event.session_id or not os.path.isfile(path) or read_cursor(archive, path) is not None:
         return
@@ -68,7 +69,7 @@ _TOLD = f"[HEALTH] {NO_SQLITE}: turns are only noted, and archived later; `unifi
 
 
 def keep_for_later(call: HookCall) -> str:
-    """Keep the event durably; what the client is told."""
+    """Store the event durably, and return the text for the client."""
     event = call.event
     if not event.session_id or event.agent_id:
         return ""

@@ -1,6 +1,4 @@
-"""SessionStart and SessionEnd: catch up on what a killed client left, give the session its memory back, note its
-end.
-"""
+"""SessionStart and SessionEnd: archive what a killed client left, restore the session's memory, record its end."""
 
 from __future__ import annotations
 
@@ -28,13 +26,13 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.known import Reason
 
-_FIRST_SESSIONS = 3  # of an archive: they are told of others that could be meant
-_ANSWER_SLACK = 3_000  # milliseconds that a hook may come late
-_HALF_A_SECOND = 500  # milliseconds; the client counts whole seconds
+_FIRST_SESSIONS = 3  # of an archive: they are shown other archives that may be meant
+_ANSWER_SLACK = 3_000  # tolerance in milliseconds for a late hook
+_HALF_A_SECOND = 500  # in milliseconds; the client counts whole seconds
 
 
 def on_session_start(call: HookCall, archive: Archive) -> str:
-    """The text for one of the two handlers (`call.part`); the brief's handler also catches up first."""
+    """Return the text for one of the two handlers (`call.part`). The brief's handler also archives the rest first."""
     if call.event.agent_id:
         return ""
     reason = _reason(call)
@@ -42,7 +40,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if reason == "compact":
         from unified_state.context.window.pressure_file import (
-            keep_pressure,  # the others begin with another id, or go on
+            keep_pressure,  # other sessions have a new id, or continue
         )
 
         keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
@@ -69,15 +67,16 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
     text = restored_text(known, call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
-        from unified_state.restore.note_survival import note_restored  # only where a summary was judged
+        from unified_state.restore.note_survival import note_restored  # only if a summary was judged
 
         call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
 
 
 def _health(call: HookCall, archive: Archive) -> str | None:
-    """What a person should know of what is kept here, a line each; what is to be enforced and known of this checkout is
-    brought up to date.
+    """Return the health of the archive for a person, one problem on each line, or None.
+
+    It also updates the enforcement of constraints and the record of this checkout.
     """
     place = call.workspace.place
     if call.workspace.health is not None:
@@ -86,7 +85,7 @@ def _health(call: HookCall, archive: Archive) -> str | None:
     lines = [_unjoined_line(call, archive)]
     if ever_enforced(archive, place.folder) or has_hook(place):
         from unified_state.constraints.compile_constraints import (
-            check_in_place,  # elsewhere there is nothing to look after
+            check_in_place,  # other repositories have nothing to check
         )
 
         lines.append(check_in_place(archive, call.workspace))
@@ -94,19 +93,19 @@ def _health(call: HookCall, archive: Archive) -> str | None:
 
 
 def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
-    """What the first sessions of a new archive are told, where another archive could be meant."""
+    """Return a line for the first sessions of a new archive if another archive may be meant."""
     place, data_dir = call.workspace.place, call.settings.data_dir
     if not has_other_archives(place, data_dir):
         return None
     if count_sessions(archive) >= _FIRST_SESSIONS:
         return None
-    from unified_state.memory.workspace.link import unjoined_line  # few sessions have another archive beside theirs
+    from unified_state.memory.workspace.link import unjoined_line  # few sessions have another archive as a candidate
 
     return unjoined_line(place, data_dir)
 
 
 def _is_known(archive: Archive, session: int, part: str) -> bool:
-    """Whether the transcript told of this compaction before its hook did: a closed one without this part."""
+    """Return whether the transcript reported this compaction before its hook did: a closed one without this part."""
     latest = latest_compaction(archive, session)
     return (
         latest is not None
@@ -116,7 +115,7 @@ def _is_known(archive: Archive, session: int, part: str) -> bool:
 
 
 def on_session_end(call: HookCall, archive: Archive) -> str:
-    """Archive what time allows and note why the session ended. A client that ends kills a Stop still at work."""
+    """Archive as much as time allows and record why the session ended. An ending client kills a running Stop hook."""
     call.capture(archive)
     if call.settings.context_autopilot:
         from unified_state.interfaces.hooks.stop import watch_context
@@ -137,8 +136,10 @@ def _reason(call: HookCall) -> Reason:
 
 
 def _source(call: HookCall, archive: Archive, reason: Reason, session: int | None) -> int | None:
-    """The session whose memory counts: after /clear the one before it, in a fork the one that answered so long ago,
-    in a new session the newest one.
+    """Return the session whose memory is restored.
+
+    After /clear that is the session before it, in a fork the one with an answer at the right time, and in a new session
+    the newest one.
     """
     if reason in {"compact", "resume"} and session is not None:
         return session
@@ -154,7 +155,7 @@ def _source(call: HookCall, archive: Archive, reason: Reason, session: int | Non
 
 
 def _answered_at(archive: Archive, call: HookCall) -> int | None:
-    """Return the parent of a fork: it is not named, but its last answer was so many seconds ago."""
+    """Return the parent of a fork. The client does not name it, only the number of seconds since its last answer."""
     seconds = call.event.extra.get("seconds_since_last_response")
     if not isinstance(seconds, int | float):
         return None

@@ -1,8 +1,8 @@
-"""Stop and SubagentStop: archive the rest of the turn, and the last message, which the transcript may not hold yet.
+"""Stop and SubagentStop: archive the rest of the turn, and the last message, which the transcript may not contain yet.
 
-The client writes its transcript in batches, about 100 ms late, so that at Stop the newest entries can be missing. Only
-the last message can be lost with the client; once it is kept, the user need not wait for the rest: the next hook does
-what is left where the client ends first.
+The client writes its transcript in batches, about 100 ms late, so at Stop the newest entries may be missing. Only the
+last message can be lost with the client. Once it is stored, the user need not wait. If the client ends first, the next
+hook archives the rest.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def on_stop(call: HookCall, archive: Archive) -> str:
-    """Keep the message that ended the turn, and behind the user's back archive to the turn's end."""
+    """Store the message that ended the turn, and archive to the turn's end in the background."""
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
     if call.settings.postgres_enabled and call.settings.sync_in_background:
         from unified_state.team.start_sync import start_sync
 
         start_sync(
             archive, call.workspace.place.repository.worktree, call.environ, call.now
-        )  # a client that ends right behind the answer would end this hook before it
+        )  # a client that ends directly after the answer would kill this hook first
     call.let_client_go_on()
     call.capture(archive)
     if call.settings.context_autopilot:
@@ -41,12 +41,14 @@ def on_stop(call: HookCall, archive: Archive) -> str:
 
 
 def on_subagent_stop(call: HookCall, archive: Archive) -> str:
-    """Archive a subagent under its parent; an empty agent type is the compaction itself, with the summary."""
+    """Archive a subagent under its parent. An empty agent type is the compaction itself, with the summary."""
     if call.event.agent_type == "":
-        from unified_state.interfaces.hooks.pre_compact import on_summary  # loads git, which no other Stop needs
+        from unified_state.interfaces.hooks.pre_compact import (
+            on_summary,
+        )  # loads git, which other Stop hooks do not need
 
         return on_summary(call, archive)
-    call.let_client_go_on()  # all of it stands in the transcript, or will
+    call.let_client_go_on()  # the transcript has or will have all of it
     path = call.event.text("agent_transcript_path")
     if path and call.event.session_id:
         call.capturer(archive).transcript(path, call.event.session_id, call.event.agent_id or "subagent")
@@ -54,7 +56,7 @@ def on_subagent_stop(call: HookCall, archive: Archive) -> str:
 
 
 def watch_context(call: HookCall, archive: Archive) -> None:
-    """Note where the context stands after a turn, and do what its phase asks for."""
+    """Record how full the context is after a turn, and act on its phase."""
     event, place = call.event, call.workspace.place
     session = session_number(archive, event.session_id)
     if session is None or event.agent_id:
@@ -81,7 +83,7 @@ def watch_context(call: HookCall, archive: Archive) -> None:
 
 
 def _lean(call: HookCall, percent: float, trend: Trend) -> None:
-    """Say how much tighter long outputs are to be shortened until the next turn ends."""
+    """Set the number of levels by which long outputs are shortened more until the next turn ends."""
     folder, session_id = call.workspace.place.folder, call.event.session_id
     before = read_pressure(folder, session_id)
     pressure = pressure_of(percent, trend.turns_left, before)

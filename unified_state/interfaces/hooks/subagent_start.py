@@ -1,5 +1,6 @@
-"""SubagentStart: a subagent is given what fits its task. It has read nothing of the conversation, and knows of the
-project what its parent wrote into its prompt.
+"""SubagentStart: give a subagent the recorded facts that fit its task.
+
+It has not read the conversation, and knows only what its parent wrote into its prompt.
 """
 
 from __future__ import annotations
@@ -21,19 +22,21 @@ _CALL_SECONDS, _PAUSE = 0.25, 0.01  # the client writes the call of the parent w
 
 
 def on_subagent_start(call: HookCall, archive: Archive) -> str:
-    """What a subagent is given. One that goes on has what it was given, and the client would drop more."""
+    """Return the text for a subagent. A continued subagent gets none: it already has one, and the client would drop
+    more.
+    """
     event, tokens = call.event, call.settings.subagent_tokens
     is_compaction = event.agent_type == ""
     if is_compaction or not (event.agent_id and tokens) or has_begun(event.transcript_path, event.agent_id):
         return ""
-    call.capture(archive)  # what the parent did in this turn
+    call.capture(archive)  # the parent's actions in this turn
     session = call.registered(archive)
     text = task_slice(archive, call.workspace.place, session, lambda: _task(call), tokens, call.now)
     return fenced(text, os.urandom(6).hex(), _ABOUT) if text else ""
 
 
 def _task(call: HookCall) -> str:
-    """What the subagent is asked to do, as soon as the client has written it down."""
+    """Return the task of the subagent, waiting until the client has written it."""
     event, begin = call.event, time.monotonic()
     while event.transcript_path:
         tasks = tasks_of(event.transcript_path, event.agent_id, event.agent_type)

@@ -1,5 +1,5 @@
-"""UserPromptSubmit: archive what is new; after a compaction deliver the restore that did not reach the model, and the
-turns that the prompt is about.
+"""UserPromptSubmit: archive new steps. After a compaction, add the restore that did not reach the model and relevant
+turns.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.compactions import Compaction, Restore
 
-_MOST_UNITS = 9_900  # of one output, below the client's 10,000
-_SHORT_UNITS = 4_500  # of what a prompt may be told beside a restore
+_MOST_UNITS = 9_900  # limit of one output, below the client's 10,000
+_SHORT_UNITS = 4_500  # limit of other texts next to a restore
 _MOST_TRIES = 3
-_TURNS_TOO_LATE = 2  # /compact itself opens a turn; later, the session has found its way without us
+_TURNS_TOO_LATE = 2  # /compact itself opens a turn; a later restore is no longer useful
 
 
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
-    """Archive; what the prompt is given if it follows a compaction."""
+    """Archive new steps, and return the additions to the prompt."""
     call.capture(archive, postpones=True)
     call.keep(archive, PROMPT, call.event.text("prompt"))
     session = call.registered(archive)
@@ -30,7 +30,7 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
         return ""
     output = _after_compaction(call, archive, session)
     if utf16_units(output) > _MOST_UNITS - _SHORT_UNITS:
-        return output  # what waits is told with the next prompt
+        return output  # the rest follows with the next prompt
     has_news, has_attempts, has_line = waiting_for_prompt(archive, session)
     if has_news:
         from unified_state.restore.other_sessions import decided_elsewhere
@@ -51,8 +51,10 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
 
 
 def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
-    """What a prompt soon after a compaction is given: the parts of the restore that never arrived, since by now the
-    boundary stands in the transcript, and with the first prompt the turns that it is about.
+    """Return the additions to a prompt soon after a compaction.
+
+    These are the parts of the restore that never arrived, because by now the boundary is in the transcript. The first
+    prompt also gets relevant turns.
     """
     compaction = latest_compaction(archive, session)
     if compaction is None or compaction.boundary_at is None:
@@ -90,7 +92,7 @@ def _relevant(call: HookCall, archive: Archive, session: int, compaction: Compac
 
 
 def _with(output: str, more: str) -> str:
-    """Both, as far as one output may be."""
+    """Return both texts, if they fit into one output."""
     both = f"{output}\n{more}" if output and more else output or more
     return both if utf16_units(both) < _MOST_UNITS else output
 

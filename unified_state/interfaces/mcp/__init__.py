@@ -1,1 +1,1 @@
-"""The MCP server; only this folder imports the MCP library."""
+"""The MCP server. Only this folder imports the MCP library."""

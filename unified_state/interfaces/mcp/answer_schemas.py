@@ -1,7 +1,7 @@
-"""What the tools answer with, as JSON Schemas. The shapes are those of the commands' `--json`, and a page where an
-answer may be long.
+"""The answers of the tools as JSON Schemas.
 
-Fields that a shape does not name may be there too: a newer version adds some, and so may who wrote the state file.
+They equal the output of the commands with `--json`, plus a page if an answer may be long. An answer may have other
+fields too, from a newer version or from the writer of the state file.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired
 
 from pydantic import TypeAdapter
-from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on only
+from typing_extensions import TypedDict  # pydantic accepts that of `typing` only from Python 3.12 on
 
 from unified_state.lib.record import Record
 from unified_state.model.session_state import State
@@ -18,7 +18,7 @@ Origin = Literal["user_said", "observed", "inferred"]
 
 
 class Page(TypedDict):
-    """Which part this is: `shown` of `total` entries or characters; null in `next_offset` on the last page."""
+    """The shown part: `shown` of `total` entries or characters. `next_offset` is null on the last page."""
 
     unit: Literal["entries", "characters"]
     offset: int
@@ -28,7 +28,7 @@ class Page(TypedDict):
 
 
 class Step(TypedDict):
-    """One archived step; `cut` says how many characters a field has that is not shown whole."""
+    """One archived step. `cut` has the number of characters missing from each shortened field."""
 
     ref: str
     uuids: list[str]
@@ -46,7 +46,7 @@ class Step(TypedDict):
 
 
 class Turn(TypedDict):
-    """A turn: a prompt and all that it led to."""
+    """A turn: a prompt and all steps that followed it."""
 
     ref: str
     kind: Literal["turn"]
@@ -68,7 +68,7 @@ class Recalled(TypedDict):
 
 
 class Hit(TypedDict):
-    """One thing found, as `unified-state search --json` prints it."""
+    """One search hit, as `unified-state search --json` prints it."""
 
     ref: str
     kind: str
@@ -82,9 +82,7 @@ class Hit(TypedDict):
 
 
 class TeamHit(TypedDict):
-    """One thing that somebody else of the team said or did; there is no ref to it, `text` is what stands round the
-    words.
-    """
+    """One step of another team member. It has no ref here. `text` is the part around the words."""
 
     said_by: str | None
     kind: str
@@ -98,7 +96,7 @@ class TeamHit(TypedDict):
 
 
 class Hits(TypedDict):
-    """What a search finds, the best first; `notes` say how it could have found more."""
+    """The hits of a search, best first. `notes` describe how to find more."""
 
     hits: list[Hit]
     page: Page
@@ -107,7 +105,7 @@ class Hits(TypedDict):
 
 
 class Explained(TypedDict):
-    """Where an item comes from, as `unified-state why --json` prints it."""
+    """The source of an item, as `unified-state why --json` prints it."""
 
     ref: str
     uuid: str
@@ -130,8 +128,8 @@ class Explained(TypedDict):
 
 
 class StatePage(State):
-    """The state, as `unified-state load --json` prints it, with a page of its items; `leftOut` names what is too long
-    to be shown beside them.
+    """The state, as `unified-state load --json` prints it, with a page of its items. `leftOut` names fields that are
+    too long to be shown with them.
     """
 
     left_out: tuple[str, ...] = ()
@@ -139,7 +137,7 @@ class StatePage(State):
 
 
 def recorded(entry: type[Record]) -> type[Record]:
-    """Return the shape of an entry after a tool recorded it, with notes for the agent."""
+    """Return the schema of an entry after a tool recorded it, with notes for the agent."""
     fields = {"__doc__": entry.__doc__, "__annotations__": {"notes": tuple[str, ...]}, "notes": ()}
     return type(f"Recorded{entry.__name__}", (entry,), fields)
 

@@ -1,6 +1,6 @@
-"""The server: its tools, resources and prompt, and their descriptions.
+"""The MCP server: its tools, resources and prompt, and their descriptions.
 
-Invariant: nothing but the protocol goes to stdout.
+Invariant: only the protocol is written to stdout.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Server(MCPServer[None]):
 
     @property
     def lowlevel(self) -> LowLevelServer[None]:
-        """The server as the MCP library itself runs it, for who has streams of their own."""
+        """Return the server of the MCP library itself, for callers with their own streams."""
         return self._lowlevel_server
 
     async def serve(
@@ -75,7 +75,7 @@ class Server(MCPServer[None]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """The text of a prompt; an unknown one, or arguments that it does not take, are the client's mistake."""
+        """Return the text of a prompt. An unknown prompt or argument is an error of the client."""
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
@@ -84,7 +84,7 @@ class Server(MCPServer[None]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """The answer of a tool; to arguments that it does not take too, even to such as others would ignore."""
+        """Return the answer of a tool. Unknown arguments are refused too, even where others would ignore them."""
         takes = self._takes.get(name)
         if takes is None:
             return refusal(f"there is no tool {name[:60]!r}; there are {', '.join(self._takes)}")
@@ -100,7 +100,7 @@ class Server(MCPServer[None]):
 
 
 def _tools(project: Project) -> Iterator[Tool]:
-    """Yield the marked methods as tools. Answers are not checked against their shape at run time; tests do that."""
+    """Yield the marked methods as tools. Answers are checked against their schemas in tests, not at run time."""
     for owner in (ReadingTools(project), RecordingTools(project)):
         for method in (getattr(owner, name) for name, value in vars(type(owner)).items() if hasattr(value, "shape")):
             tool = Tool.from_function(
@@ -117,6 +117,6 @@ def _about(function: Callable[..., Any]) -> str:
 
 
 def _problems(error: ValidationError) -> Iterable[str]:
-    """Yield what is wrong with the arguments, without their values, which may be long."""
+    """Yield the problems of the arguments, without their values, which may be long."""
     for problem in error.errors(include_url=False, include_input=False):
         yield f"{'.'.join(map(str, problem['loc']))}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

@@ -1,7 +1,7 @@
-"""Serve the MCP server on stdin and stdout until its client goes away.
+"""Serve the MCP server on stdin and stdout until its client ends.
 
-Invariant: the server handles every line of the client. A line that is no message gets one error; JSON with half an
-emoji, which only Python's side cannot read, is repaired.
+Invariant: the server handles every line of the client. A line that is not a message gets one error. JSON with half an
+emoji, which only Python's library cannot read, is repaired.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     Incoming = SessionMessage | Exception
 
-_NO_JSON = "json_invalid"  # pydantic's name for it
+_NO_JSON = "json_invalid"  # pydantic's error type
 _ADVICE = "waits for a client on stdin; `claude mcp add unified-state -- unified-state mcp` adds it to one"
 
 
 def serve() -> int:
-    """Serve until stdin ends or the reader of stdout is gone; return the exit code."""
+    """Serve until stdin ends or the reader of stdout closes it. Return the exit code."""
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="unified-state mcp: %(message)s")
-    # Python's own ways wait for the thread that reads stdin, which a client that went away may never let go on.
+    # Python's own handlers wait for the thread that reads stdin, which may never end after the client has.
     for name in ("SIGINT", "SIGPIPE"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -43,7 +43,7 @@ def serve() -> int:
     try:
         anyio.run(_serve, Server(Project.of_client()))
     except* BrokenPipeError:
-        pass  # the client is gone, where there is no SIGPIPE
+        pass  # the client ended, on a system without SIGPIPE
     return 0
 
 
@@ -57,7 +57,7 @@ async def _serve(server: Server) -> None:
 async def _understand(
     lines: ReadStream[Incoming], messages: MemoryObjectSendStream[Incoming], answers: WriteStream[SessionMessage]
 ) -> None:
-    """Pass on what the client says; what is no message is answered here."""
+    """Pass on the client's messages, and answer lines that are not messages."""
     async with messages:
         async for line in lines:
             if isinstance(line, SessionMessage):
@@ -69,7 +69,7 @@ async def _understand(
 async def _understand_again(
     problem: ValidationError, messages: MemoryObjectSendStream[Incoming], answers: WriteStream[SessionMessage]
 ) -> None:
-    """A line that could not be read: blank, JSON with half an emoji in it, or no message."""
+    """Handle a line that could not be parsed: blank, JSON with half an emoji in it, or not a message."""
     first = problem.errors(include_url=False)[0]
     if first["type"] != _NO_JSON:
         await answers.send(_refusal(INVALID_REQUEST, "this is no message of the protocol"))

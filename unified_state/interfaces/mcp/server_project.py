@@ -1,7 +1,7 @@
 """The project of a server, and the answers to its calls.
 
-Each call opens the project anew, so settings, archive and session are current. A caller gets one clear text for an
-error, never a traceback; a bug is written to the log.
+Each call opens the project again, so settings, archive and session are current. For an error the caller gets one clear
+text and no traceback. A bug is written to the log.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """The folder of a project. Calls come in several threads at once, so that nothing is kept between them.
+    """The folder of a project. Calls run in several threads at once, so nothing is stored between them.
 
-    `session_id` tells whose session a call belongs to, where the environment of this process does not.
+    `session_id` returns the session of a call if the environment of this process does not name it.
     """
 
     def __init__(self, folder: str, session_id: Callable[[], str | None] = lambda: None) -> None:
@@ -39,12 +39,12 @@ class Project:
 
     @classmethod
     def of_client(cls) -> Self:
-        """The project of the client that started this process, else that of the current folder."""
+        """Return the project of the client that started this process, or else that of the current folder."""
         named = environment().get("CLAUDE_PROJECT_DIR", "")
         return cls(named if os.path.isdir(named) else os.getcwd())
 
     def reading(self) -> Workspace:
-        """The workspace, for a call that only reads. Raises NotFoundError where nothing is recorded."""
+        """Open the workspace for a call that only reads. Raises NotFoundError if nothing is recorded."""
         workspace = self._open(lambda _line: None, create=False)
         if workspace.is_empty:
             message = f"nothing is recorded yet for {workspace.place.repository.worktree}"
@@ -52,7 +52,7 @@ class Project:
         return workspace
 
     def recording(self, tell: Callable[[str], None]) -> Workspace:
-        """Open the workspace for a call that records; `tell` gets the notes for the agent."""
+        """Open the workspace for a call that records. `tell` receives the notes for the agent."""
         return self._open(tell, create=True)
 
     def _open(self, tell: Callable[[str], None], *, create: bool) -> Workspace:
@@ -69,7 +69,7 @@ class Project:
 
 
 def answering(function: Callable[..., dict[str, Any]]) -> Callable[..., CallToolResult]:
-    """The function as a tool calls it: what it gives is the answer, as a value and as the same JSON in text."""
+    """Return the function as a tool. Its result is the answer, as a value and as the same JSON in text."""
 
     @functools.wraps(function)
     def answer(**arguments: Any) -> CallToolResult:
@@ -83,13 +83,13 @@ def answering(function: Callable[..., dict[str, Any]]) -> Callable[..., CallTool
 
 
 def giving(function: Callable[..., str]) -> Callable[..., str]:
-    """The function as a resource or a prompt calls it."""
+    """Return the function as a resource or a prompt."""
 
     @functools.wraps(function)
     def give(**arguments: Any) -> str:
         try:
             return well_formed(function(**arguments))
-        except Exception as error:  # the edge: every error becomes an answer
+        except Exception as error:  # every error becomes an answer here
             code = INVALID_PARAMS if isinstance(error, NotFoundError | UsageError) else INTERNAL_ERROR
             raise MCPError(code, told(error)) from error
 
@@ -97,15 +97,15 @@ def giving(function: Callable[..., str]) -> Callable[..., str]:
 
 
 def refusal(text: str) -> CallToolResult:
-    """The answer to a call that went wrong."""
+    """Return the answer to a failed call."""
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
 def told(error: Exception) -> str:
-    """Return the text of an error: what, where, what to do."""
+    """Return the text of an error: problem, place, remedy."""
     return well_formed(str(error) if isinstance(error, UnifiedStateError) else report_bug(error, ["mcp"]))
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON that every client can read."""
+    """Return a value as JSON that every client can read."""
     return well_formed(dump_json(value))

@@ -1,7 +1,7 @@
 """The tools, resources and prompts of the MCP server.
 
-Each tool that reads answers with a page, so that no client cuts its answer off. A tool that records gives an item no
-authority: what it records is `inferred`, unless it quotes the user's own words from the archive.
+Each reading tool answers with a page, so that no client truncates its answer. A recording tool gives an item no
+authority. The item is `inferred`, unless it quotes the user's own words from the archive.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", s
 
 
 def tool(shape: Any, hints: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a method as a tool: the shape of its answer, and what the client should know of its effects."""
+    """Mark a method as a tool, with the schema of its answer and hints on its effects for the client."""
 
     def mark(method: Callable[..., Any]) -> Callable[..., Any]:
         method.__dict__.update(shape=shape, hints=hints)
@@ -159,13 +159,15 @@ class ReadingTools:
 
 
 def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
-    """Return what other users archived. A server that cannot answer gets one line in the report."""
+    """Return the hits of other users. If the server fails, report it in one line."""
     from unified_state.settings import environment
     from unified_state.team.search_team import find_in_team
     from unified_state.team.team_server import team_server
 
     try:
-        server = team_server(workspace, environment(), is_own=False)  # the client's, and so perhaps a stranger's
+        server = team_server(
+            workspace, environment(), is_own=False
+        )  # the client's environment, which may be a stranger's
         hits = find_in_team(workspace, server, wanted, current_time())
     except UnifiedStateError as error:
         workspace.report(str(error))
@@ -174,7 +176,7 @@ def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
 
 
 def state_page(project: Project, offset: int) -> dict[str, Any]:
-    """Return a page of the state's items; the first page has the other fields too."""
+    """Return a page of the state's items. The first page also has the other fields."""
     state: dict[str, Any] = disk_value(UnifiedStateManager(workspace=project.reading()).load_state())
     items = [(section, entry) for section in _ITEMS for entry in state.pop(section)]
     head = {name: state.pop(name) for name in ("version", "timestamp", "trigger")}
@@ -214,7 +216,7 @@ Reversible = Annotated[bool, Field(description="false where it cannot be changed
 
 
 class RecordingTools:
-    """The tools that record in a project. A call is durable when it is answered."""
+    """The tools that record in a project. A call is durable once it is answered."""
 
     def __init__(self, project: Project) -> None:
         self._project = project

@@ -1,1 +1,1 @@
-"""The commands: arguments and output, one group a file."""
+"""The commands: arguments and output, one group in each file."""

@@ -1,4 +1,4 @@
-"""`context`, `restore`, `survival`: how full the context is, and what a compaction kept, lost and got back."""
+"""`context`, `restore`, `survival`: how full the context is, and what a compaction kept, lost and restored."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _of_one(found: dict[str, Any]) -> str:
 
 
 def _table(table: list[dict[str, Any]]) -> str:
-    """One row a compaction: its ref and time to the left, numbers to the right."""
+    """Return a table with one row for each compaction: its ref and time on the left, numbers on the right."""
     rows = [["", "when", "items", *_COUNTED, "tokens"]]
     for found in table:
         numbers = (found["total"], *(len(found[name]) for name in _COUNTED), found["restored_tokens"])

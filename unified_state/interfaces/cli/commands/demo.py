@@ -1,7 +1,7 @@
 """`demo`: run a bundled session through the hooks, offline, in a folder that is deleted afterwards.
 
-The client's own hook commands run, with a compaction at the end. The loss is measured on facts that the work needs
-later: which of them stand in the client's summary, and which in what the hooks give back beside it.
+It runs the client's own hook commands, with a compaction at the end. The loss is measured on facts that later work
+needs. For each fact it reports whether the client's summary has it, and whether the text of the hooks has it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SESSION = "5e551011-0000-4000-8000-000000000001"
 
 
 class Fact(Record):
-    """A fact that the work needs later, and where it stood after the compaction."""
+    """A fact that later work needs, and where it was found after the compaction."""
 
     name: str
     text: str
@@ -74,7 +74,9 @@ class _Demo:
         self._groups = hook_groups(settings.data_dir)
 
     def run(self) -> Demonstration:
-        """The transcript grows line by line, and each prompt's hook archives the lines before it."""
+        """Run the demonstration. The transcript grows line by line, and each prompt's hook archives the lines before
+        it.
+        """
         lines = _asset("session.jsonl").splitlines(keepends=True)
         self._hook("SessionStart", PARTS[0], source="startup")
         for line in lines:
@@ -98,7 +100,7 @@ class _Demo:
         return Demonstration(turns, steps, len(lines), facts, steering, restored)
 
     def _record_items(self) -> None:
-        """Record what an agent records while it works."""
+        """Record items as an agent does during its work."""
         manager = UnifiedStateManager(workspace=self._workspace)
         manager.set_work_item("#482", "Rate limit per API key", "EXEC", 0.8)
         manager.add_decision("Token bucket in Redis", "the four workers share it; a sliding window needs a sorted set")
@@ -113,7 +115,7 @@ class _Demo:
         manager.save_state(actions=["Retry-After must round up, it says 0"])
 
     def _hook(self, event: str, part: str = "", **fields: Any) -> str:
-        """Run a hook's command line with the client's JSON on stdin; return what it prints."""
+        """Run a hook's command line with the client's JSON on stdin, and return its output."""
         handlers = self._groups[event][0]["hooks"]
         handler = next(handler for handler in handlers if not part or part in handler["args"])
         given = {"session_id": _SESSION, "transcript_path": self._transcript, "cwd": self._project}

@@ -1,4 +1,4 @@
-"""`install`, `uninstall`: put the hooks into an agent's settings, and take them out again."""
+"""`install`, `uninstall`: add the hooks to an agent's settings, and remove them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _install(context: Context, arguments: Namespace) -> None:
 
 
 def _advice(done: Installed, arguments: Namespace, place: Place, settings: Settings) -> list[str]:
-    """Return what the user should know after an installation: risks first, options, then other archives."""
+    """Return the notes for the user after an installation: risks first, options, then other archives."""
     kind = network_file_system(place.folder)
     lines = {
         "these settings name this machine's interpreter; teammates need their own: --scope local is for that": (
@@ -103,7 +103,7 @@ def _advice(done: Installed, arguments: Namespace, place: Place, settings: Setti
 
 
 def _install_into_host(context: Context, arguments: Namespace, place: Place, settings: Settings) -> None:
-    """Put the hooks into another agent's file."""
+    """Add the hooks to another agent's file."""
     host = HOSTS[arguments.host]
     if arguments.lean is not None:
         message = f"--lean works in Claude Code, not in {arguments.host}"
@@ -124,7 +124,7 @@ def _install_into_host(context: Context, arguments: Namespace, place: Place, set
 
 
 def _open_channels(arguments: Namespace, context: Context) -> dict[str, str]:
-    """Write the files for clients without hooks that the arguments ask for; return the purpose of each."""
+    """Write the requested files for clients without hooks. Return the purpose of each."""
     opened = {}
     if arguments.rules:
         path = begin_rules_file(context.workspace(create=True), current_time())
@@ -144,7 +144,7 @@ def _keep_data_home(context: Context) -> None:
     path = user_file()
     if not folder or not os.path.isabs(folder) or load_settings(None, {}).origin["data_dir"] != "default":
         return
-    if is_moved(environment()):  # what was written there would not count
+    if is_moved(environment()):  # a value there would be ignored
         context.say("XDG_DATA_HOME is not used: $HOME is not the home in the password database")
         return
     context.check_may_take_away(*context.here(create=False), "moves what is recorded")
@@ -183,10 +183,10 @@ def _uninstall(context: Context, arguments: Namespace) -> None:
 def _uninstall_from_claude(
     scope: str, context: Context, place: Place, settings: Settings
 ) -> tuple[Installed, list[str]]:
-    """Take out what `install` put in; return what changed, and the other files that changed."""
+    """Remove everything that `install` added. Return the result, and the other changed files."""
     worktree = place.repository.worktree
     done = uninstall(target(scope, worktree, environment()), settings.data_dir)
-    if scope != _LOCAL:  # the hook before tool calls stands in the worktree's own settings
+    if scope != _LOCAL:  # the hook before tool calls is in the worktree's own settings
         put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
     table = read_table(place.folder)
     if table is not None and table.constraints:

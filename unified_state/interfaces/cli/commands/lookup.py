@@ -1,4 +1,4 @@
-"""`search`, `recall`, `why`: find what the archive holds, and print it."""
+"""`search`, `recall`, `why`: find the contents of the archive, and print them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _everywhere(context: Context, wanted: Wanted) -> Found:
 
 
 def _in_team(context: Context, wanted: Wanted) -> Found:
-    """Return the user's own hits and the team's. A server that cannot answer gets one line on stderr."""
+    """Return the user's own hits and the team's. If the server fails, print one line to stderr."""
     from unified_state.settings import environment
     from unified_state.team.search_team import find_in_team
     from unified_state.team.team_server import team_server
@@ -102,7 +102,7 @@ def _recall(context: Context, arguments: Namespace) -> None:
 
 
 def _recall_text(found: dict[str, Any]) -> str:
-    """Return everything verbatim, with a line above each part that says what it is."""
+    """Return the whole content, with a heading above each part."""
     match found["kind"]:
         case "turn":
             of_agent = f", subagent {found['agent']}" if found.get("agent") else ""

@@ -60,7 +60,7 @@ def _prune(context: Context, arguments: Namespace) -> None:
 
 
 def _ask(text: str) -> None:
-    """Raises UsageError unless a person types that they are sure."""
+    """Raise UsageError unless a person confirms by typing."""
     if not sys.stdin.isatty():
         message = f"{text}; this cannot be undone"
         raise UsageError(message, "add --yes to do it, or --dry-run to look only")

@@ -1,4 +1,4 @@
-"""`status`, `save`, `load`, `age`, `validate`, `work`: the archive at a glance, and the state file."""
+"""`status`, `save`, `load`, `age`, `validate`, `work`: a summary of the archive, and the state file."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _status_lines(status: Status, now: int) -> list[str]:
 
 
 def savings_line(savings: Savings) -> str:
-    """Return how much lean context saved, in one line."""
+    """Return one line on the savings of lean context."""
     outputs = "1 output" if savings.outputs == 1 else f"{savings.outputs:,} outputs"
     recalls = {0: "none was recalled", 1: "1 recall took"}.get(savings.recalls, f"{savings.recalls:,} recalls took")
     cost = f" about {savings.recalled_tokens:,} back" if savings.recalls else ""
@@ -88,7 +88,7 @@ def savings_line(savings: Savings) -> str:
 
 
 def server_line(state: ServerState, now: int) -> str:
-    """Return what a server lacks, and how the last sync ended, in one line."""
+    """Return one line on the queue of a server and its last sync."""
     waits = {"step": state.waiting_steps, "change": state.waiting_changes, "vector": state.waiting_vectors}
     counts = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
     since = "" if state.waiting_since is None else f", the oldest of {age_text(now - state.waiting_since)}"
@@ -150,7 +150,7 @@ def _age(context: Context, arguments: Namespace) -> int:
 
 
 def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
-    """Return which items still fit the files, the branch and the conversation: for programs and for people."""
+    """Return the items that still match the files, the branch and the conversation: for programs and for people."""
     from unified_state.memory.ledger.check_validity import standing
     from unified_state.memory.ledger.rules.item_lines import validity_text
 

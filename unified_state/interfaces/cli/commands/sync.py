@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.team.sync_server import Server
 
-_PAUSE = 1.0  # seconds in which the hook that began it archives the turn
-_SECONDS, _AT_MOST = 40.0, 55.0  # when a run in the background begins nothing new, and when it ends in any case
+_PAUSE = 1.0  # seconds for the hook that started the sync to archive the turn
+_SECONDS, _AT_MOST = 40.0, 55.0  # the time after which a background run starts nothing new, and its timeout
 
 
 def _sync(context: Context, arguments: Namespace) -> None:
@@ -37,7 +37,7 @@ def _sync(context: Context, arguments: Namespace) -> None:
 
 
 def _server(workspace: Workspace, *, is_own: bool | None = None) -> Server:
-    """Return the server of the settings; an error is noted in the health of the repository first."""
+    """Return the server of the settings. An error is recorded in the health of the repository first."""
     from unified_state.team.sync_server import note_no_run
     from unified_state.team.team_server import team_server
 
@@ -49,11 +49,11 @@ def _server(workspace: Workspace, *, is_own: bool | None = None) -> Server:
 
 
 def _sync_in_background(context: Context) -> None:
-    """Sync for at most a minute, and print nothing: the result goes to the health of the repository."""
+    """Sync for at most a minute, and print nothing. The result is recorded in the health of the repository."""
     import faulthandler
     from contextlib import suppress
 
-    # A thread of C's ends the process, whatever it hangs in.
+    # The C-level timer thread ends the process even if it hangs.
     nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as the process lives
     faulthandler.dump_traceback_later(_AT_MOST, exit=True, file=nowhere)
     end = time.monotonic() + _SECONDS
@@ -63,7 +63,7 @@ def _sync_in_background(context: Context) -> None:
     workspace = context.workspace(create=False)
     limits = Limits(has_time=lambda: time.monotonic() < end, wait=0)
     server = _server(workspace, is_own=False)
-    with suppress(AlreadyRunningError):  # the other run sends the same
+    with suppress(AlreadyRunningError):  # the other run sends the same records
         sync(workspace, server, current_time, limits)
 
 

@@ -1,4 +1,4 @@
-"""`ingest`, `import`, `export`: take history into the archive, and out of it."""
+"""`ingest`, `import`, `export`: add history to the archive, and write it to files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _find(paths: list[str]) -> list[tuple[str, bool]]:
 
 
 def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool]]) -> tuple[Ingested, str]:
-    """Archive transcripts; return what was done, and the line that says it."""
+    """Archive transcripts. Return the result and its line of text."""
     from unified_state.capture.ingest import ingest
 
     with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
@@ -82,13 +82,13 @@ def _import(context: Context, arguments: Namespace) -> None:
         if found:
             ingested, text = _archive(context, workspace, found)
             done.append(({"format": TRANSCRIPT, "records": ingested.files, "added": ingested.added}, text))
-    finally:  # what was imported is printed even when a later file fails
+    finally:  # print the imported files even if a later one fails
         if done:
             context.show([value for value, _ in done], "\n".join(text for _, text in done))
 
 
 def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
-    """Raises UsageError where a file must go through the archive: proposals wait there for the user's word."""
+    """Raise UsageError if a file must be imported into the archive, where proposals wait for the user's decision."""
     from unified_state.upkeep.exchange.import_formats import HISTORY
 
     for path, form in forms.items():
@@ -116,7 +116,7 @@ def _export(context: Context, arguments: Namespace) -> None:
         message = "the history on the server is exported as a whole"
         raise UsageError(message, "`unified-state export --full FILE --from server`")
 
-    printed = set()  # a damaged archive is read again from the one that replaces it
+    printed = set()  # a damaged archive is read again from its replacement
 
     def action(archive: Archive) -> None:
         for line in export_items(archive) if arguments.items else export_steps(archive, arguments.session):
