@@ -120,7 +120,7 @@ def test_a_server_that_was_made_anew_gets_everything(project: Project, database:
     database.restore(empty)
     done = project.run("sync")
     assert (done.code, done.err) == (0, "")
-    assert "it had lost what it was told, so all is sent again; " in done.out
+    assert "it lost records that it had confirmed, so all are sent again; " in done.out
     assert database.texts() == before
 
 
