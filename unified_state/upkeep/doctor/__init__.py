@@ -1,1 +1,1 @@
-"""Doctor and status: what is in place, what is wrong, what to do."""
+"""Doctor and status: the state of the installation, its problems and their remedies."""

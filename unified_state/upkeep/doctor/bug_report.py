@@ -1,4 +1,4 @@
-"""A bug of ours: a paste-ready report goes to a file, one line to the person."""
+"""Report a bug: write a report to a file, and return one line for the person."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def report_bug(error: Exception, arguments: Sequence[str]) -> str:
-    """Write the report; the line that tells of it. The arguments may hold anything, so only the subcommand is kept."""
+    """Write the report and return the line that announces it. Only the subcommand is included, because arguments may be
+    private.
+    """
     report = "\n".join(
         [
             f"unified-state {__version__}, Python {platform.python_version()}, SQLite {sqlite_version_info}",

@@ -1,7 +1,8 @@
-"""Checks of the hooks: who runs them (the settings, the plugin, nobody), whether they start, and with which program.
+"""Checks of the hooks: whether the settings, the plugin or nothing runs them, whether they start, and with which
+program.
 
-A program of another version is a problem wherever the client or the agent would start it: the older version may refuse
-what the newer one wrote.
+A program of another version is a problem if the client or the agent would start it. The older version may refuse
+records of the newer one.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Check(Record):
-    """The result of a check: `ok` is False for what needs mending; `hint` says how."""
+    """The result of a check. `ok` is False for a problem, and `hint` is the remedy."""
 
     name: str
     ok: bool
@@ -63,7 +64,7 @@ def bad(name: str, message: str, hint: str) -> Check:
 
 
 _AGAIN = "run `unified-state install` again"
-_SECONDS = 30  # that a program may take to tell its version
+_SECONDS = 30  # timeout of a program's version query
 
 
 def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -80,7 +81,7 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
         if handlers:
             if not all(map(is_tool_handler, handlers)):
                 found.append(scope)
-                # Handlers of tools and outputs may stand in one scope alone.
+                # Handlers of tools and outputs may be in one scope only.
                 calls.add(str([one for one in handlers if not (is_tool_handler(one) or is_output_handler(one))]))
             yield _check_settings(f"hooks ({scope})", path, handlers, data_dir, project)
             yield from _check_lean(lean_level(settings), handlers, environ)
@@ -114,7 +115,9 @@ def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _check_settings(name: str, path: str, handlers: list[dict[str, Any]], data_dir: str, project: str) -> Check:
-    """Check that the hooks' interpreter exists and finds the package, and that they archive where commands look."""
+    """Check that the hooks' interpreter exists and finds the package, and that hooks and commands use the same
+    archive.
+    """
     for command in {str(handler.get("command")) for handler in handlers}:
         if not os.access(command, os.X_OK):
             return bad(name, f"{command} in {path} is no program any more", _AGAIN)
@@ -150,7 +153,7 @@ def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
 
 
 def _check_lean(level: str | None, handlers: list[dict[str, Any]], environ: Mapping[str, str]) -> Iterator[Check]:
-    """Check that long outputs are shortened, if so set: they are not where the agent could not recall them."""
+    """Check that long outputs are shortened if configured. They are not if the agent could not recall them."""
     name = "lean context"
     if level is None:
         return
@@ -164,7 +167,7 @@ def _check_lean(level: str | None, handlers: list[dict[str, Any]], environ: Mapp
 
 
 def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
-    """Check which program the plugin starts, and whether it leaves the work to the hooks of the settings."""
+    """Check which program the plugin starts, and whether it leaves the events to the hooks of the settings."""
     data = os.path.join(config_folder(environ), "plugins", "data")
     names = sorted(os.listdir(data)) if os.path.isdir(data) else []
     folders = [os.path.join(data, name) for name in names if name.startswith(f"{PLUGIN}-")]
@@ -183,7 +186,7 @@ def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
 
 
 def _check_path(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """Check that the agent's commands are of this version too. A program of the project is not run to ask it."""
+    """Check that the agent's commands have this version too. A program of the project is not run for that."""
     program = find_program(PLUGIN, environ, outside=find_repository(project, ".claude").worktree)
     own = os.path.dirname(os.path.abspath(sys.executable))
     if program is None or os.path.dirname(os.path.realpath(program)) == own:
@@ -195,12 +198,12 @@ def _check_path(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _version_run_by(interpreter: str, code: str) -> tuple[str, str]:
-    """Return the version of the package that an interpreter finds after some code, and the problem, if any."""
+    """Return the version of the package that an interpreter finds after running some code, and the problem or ""."""
     return _told_by([interpreter, "-I", "-S", "-c", f"{code};import unified_state;print(unified_state.__version__)"])
 
 
 def _told_by(command: list[str]) -> tuple[str, str]:
-    """Return the output of a program and its problem, if any."""
+    """Return the output of a program, and its problem or ""."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""Diagnosis: is everything in place, so that nothing is lost?"""
+"""Diagnose a place: check everything that could lose data."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Subject(Record):
     archive_path: str
 
     def read(self, action: Callable[[Archive], T]) -> T | None:
-        """Return action(archive); None where there is no archive, or one that cannot be used: its own check says so."""
+        """Return action(archive), or None if the archive is missing or unusable, which its own check reports."""
         if not os.path.exists(self.archive_path):
             return None
         try:
@@ -77,7 +77,7 @@ def diagnose(place: Place, settings: Settings, environ: Mapping[str, str], now: 
             with JournalledArchive(journal_folder(place)) as archive:
                 path = archive.path
         except UnifiedStateError:
-            pass  # the check of the tier says so
+            pass  # reported by the check of the tier
     subject = _Subject(place=place, settings=settings, environ=environ, now=now, archive_path=path)
     return [check for checks in _CHECKS for check in checks(subject)]
 
@@ -87,7 +87,9 @@ def _hooks(subject: _Subject) -> Iterator[Check]:
 
 
 def _runs(subject: _Subject) -> Iterator[Check]:
-    runs = [run for run in last_runs(subject.place.folder) if run.event != SYNC_RUN]  # the check of the server has it
+    runs = [
+        run for run in last_runs(subject.place.folder) if run.event != SYNC_RUN
+    ]  # reported by the check of the server
     if not runs:
         yield good("last runs", "no hook has run here yet")
     for run in runs:
@@ -169,7 +171,7 @@ def _file_system(subject: _Subject) -> Iterator[Check]:
 
 
 def network_file_system(path: str) -> str | None:
-    """Return the type of the network file system that holds a path; None where it is local or unknown."""
+    """Return the type of the network file system of a path, or None if it is local or unknown."""
     path = os.path.realpath(path)
     try:
         with open("/proc/mounts", encoding="utf-8", errors="replace") as mounts:
@@ -193,7 +195,7 @@ def _space(subject: _Subject) -> Iterator[Check]:
 
 
 def _compiled(_subject: _Subject) -> Iterator[Check]:
-    """Check for compiled modules: without them each hook costs half as much again."""
+    """Check for compiled modules. Without them each hook takes half as long again."""
     from importlib.util import cache_from_source
 
     module = os.path.join(PACKAGE_ROOT, "unified_state", "interfaces", "hook.py")
@@ -209,7 +211,7 @@ def _settings(subject: _Subject) -> Iterator[Check]:
 
 
 def _enforcement(subject: _Subject) -> Iterator[Check]:
-    """Check that the table of enforced constraints is that of the ledger, and that a hook reads it, if anything is
+    """Check that the table of enforced constraints matches the ledger, and that a hook reads it if anything is
     enforced.
     """
     place, name = subject.place, "enforced constraints"
@@ -234,7 +236,7 @@ def _enforcement(subject: _Subject) -> Iterator[Check]:
 
 
 def _meaning(subject: _Subject) -> Iterator[Check]:
-    """Check that a search by meaning, where it is turned on, has a model and vectors."""
+    """Check that a search by meaning has a model and vectors, if it is enabled."""
     name, model = "search by meaning", subject.settings.search_vectors
     if model == OFF or not os.path.exists(subject.archive_path):
         return
@@ -254,7 +256,7 @@ def _meaning(subject: _Subject) -> Iterator[Check]:
 
 
 def _servers(subject: _Subject) -> Iterator[Check]:
-    """Check each server that this archive ever met, and one that it has still to meet or that cannot be used."""
+    """Check each server that this archive was ever sent to, and a configured one that is new or unusable."""
     settings = subject.settings
     problem = server_problem(settings, subject.environ)
     if problem is not None:
@@ -282,7 +284,9 @@ def _server(state: ServerState) -> Check:
 
 
 def _former_server(state: ServerState) -> Check:
-    """Check a server that was in use. That it has what was forgotten since then is no fault, but the user must know."""
+    """Check a server that is no longer in use. It may still have forgotten records. That is no fault, but the user must
+    know.
+    """
     message = f"{state.name}: not in use any more"
     if state.waiting_forgotten:
         message += f", but it still has what was forgotten here since ({state.waiting_forgotten:,}): a sync under the "

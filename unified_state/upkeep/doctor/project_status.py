@@ -1,4 +1,4 @@
-"""Status: what is recorded for a place, in numbers."""
+"""Status: the number of records of a place."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 class Status(Record):
-    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970. `server_problem` says why
-    nothing can be synced to the server that is configured now; `archive_not_shown` is an archive that is not used while
-    the tier is json.
+    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970.
+
+    `server_problem` is the reason why the configured server cannot be synced. `archive_not_shown` is an archive that is
+    not used while the tier is json.
     """
 
     repository: str
@@ -51,13 +52,13 @@ class Status(Record):
 
 
 def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
-    """The status of a workspace whose archive exists."""
+    """Return the status of a workspace whose archive exists."""
     place = workspace.place
     problem = server_problem(workspace.settings, environ)
     hidden = place.archive_path if workspace.journal is not None and os.path.exists(place.archive_path) else None
 
     def action(archive: Archive) -> Status:
-        # Rows stay of what was forgotten or pruned, and stand in for what a damage took: they hold nothing.
+        # Empty rows of forgotten, pruned or damaged steps do not count.
         steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
         saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
         return Status(

@@ -1,8 +1,8 @@
-"""claude-flow's archive of transcripts: `.claude-flow/data/transcript-archive.db`, or `.json` where it had no SQLite.
+"""claude-flow's archive of transcripts: `.claude-flow/data/transcript-archive.db`, or `.json` without SQLite.
 
-An entry is a turn as one text: the prompt and the last answer, with no certain border between them. So the text is
-imported unchanged, in a session of its own, and counts as no one's word. Both files give the same steps. The embeddings
-beside the entries are hashes of the text and carry no meaning, so they are left out.
+An entry is a turn as one text: the prompt and the last answer, without a certain border. So the text is imported
+unchanged, in a separate session, and does not count as the user's word. Both files give the same steps. The embeddings
+next to the entries are hashes of the text without meaning, so they are left out.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 PROGRAM = "claude-flow"
 TABLE = "transcript_entries"
 _COLUMNS = ("id", "content", "metadata", "created_at", "session_id")
-_REPEATED = frozenset({"content_hash", "session_id", "chunk_index", "summary", "embedding"})  # out of the metadata
+_REPEATED = frozenset(
+    {"content_hash", "session_id", "chunk_index", "summary", "embedding"}
+)  # not repeated in the metadata
 _SHOWN = frozenset({"id", "content", "createdAt", "references", "_embedding"})
 
 
 def read_database(path: str) -> Iterator[HistoryRecord]:
-    """The records in `transcript-archive.db`. Raises ForeignFileError."""
+    """Return the records in `transcript-archive.db`. Raises ForeignFileError."""
     with foreign_database(path) as database:
         database.require(TABLE, _COLUMNS, PROGRAM)
         rows = database.rows(f"SELECT * FROM {TABLE} ORDER BY rowid")
@@ -37,12 +39,12 @@ def read_database(path: str) -> Iterator[HistoryRecord]:
 
 
 def read_json(path: str) -> Iterator[HistoryRecord]:
-    """The records in `transcript-archive.json`. Raises ForeignFileError."""
+    """Return the records in `transcript-archive.json`. Raises ForeignFileError."""
     return _records(json_objects(path))
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as the entry that was stored in it."""
+    """Return the entry that a row stores."""
     entry = {camel_case(name): value for name, value in row.items() if name not in _REPEATED}
     return {**entry, "tags": json_of(row.get("tags"), [])}
 

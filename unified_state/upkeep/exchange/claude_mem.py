@@ -1,9 +1,8 @@
-"""claude-mem's database, `~/.claude-mem/claude-mem.db`: what a model made of each session, for all projects.
+"""claude-mem's database `~/.claude-mem/claude-mem.db`: a model's notes on each session, for all projects.
 
-The import takes the sessions of one project, with their prompts, tool calls, observations and summaries as steps, in
-sessions of their own. A model wrote all of it, or the opposite cannot be proved, so it counts as no one's word.
-Columns of before and after its migration 17 are known; tables of versions before 4 (`memories`, `overviews`) are not
-read.
+The import reads the sessions of one project. Their prompts, tool calls, observations and summaries become steps in
+separate sessions. A model wrote all of it, or the opposite cannot be proved, so it does not count as the user's word.
+Columns before and after its migration 17 are known. Tables of versions before 4 (`memories`, `overviews`) are not read.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "claude-mem"
 TABLE = "sdk_sessions"
-_MOST_NAMED = 10  # projects, in a message
+_MOST_NAMED = 10  # projects named in a message
 _SESSION = frozenset(
     {"id", "content_session_id", "started_at_epoch", "completed_at_epoch", "worker_port", "user_prompt"}
 )
@@ -53,7 +52,8 @@ def _column(name: str) -> Callable[[Row], str]:
     return lambda row: clean_text(row.get(name))
 
 
-# A name for the steps of a table, the table, the kind of the steps, their text, and the columns that a step shows.
+# Name for the steps of a table, the table, the kind of the steps, a function for their text, and the columns in that
+# text.
 _STREAMS: tuple[tuple[str, str, str, Callable[[Row], str], frozenset[str]], ...] = (
     ("prompt", "user_prompts", NOTICE, _column("prompt_text"), _OF_CONTENT | {"prompt_text"}),
     ("tool", "tool_uses", TOOL_CALL, _column("tool_input"),
@@ -64,7 +64,7 @@ _STREAMS: tuple[tuple[str, str, str, Callable[[Row], str], frozenset[str]], ...]
 
 
 def read_database(path: str, project: str) -> Iterator[HistoryRecord]:
-    """The records of a project: sessions, then steps by their time. Raises ForeignFileError."""
+    """Yield the records of a project: sessions, then steps by their time. Raises ForeignFileError."""
     with foreign_database(path) as database:
         reader = _Reader(database, project)
         reader.check(path)
@@ -82,7 +82,7 @@ class _Reader:
         self._sessions: dict[str, str] = {}
 
     def check(self, path: str) -> None:
-        """Raise ForeignFileError unless the tables can be read and hold the project."""
+        """Raise ForeignFileError unless the tables can be read and contain the project."""
         self._database.require(TABLE, (self._content, self._memory, "project", "started_at_epoch"), PROGRAM)
         self._database.require("observations", (self._memory, "project", "type", "created_at_epoch"), PROGRAM)
         found = [
@@ -97,7 +97,7 @@ class _Reader:
             raise ForeignFileError(message, "name one with --project")
 
     def sessions(self) -> Iterator[StoredSession]:
-        """The sessions of the project, and those that observed something of it."""
+        """Yield the sessions of the project, and those with observations of it."""
         for row in self._rows(
             f"SELECT * FROM {TABLE} WHERE project = ?1 OR {self._memory} IN "
             f"(SELECT {self._memory} FROM observations WHERE project = ?1) ORDER BY started_at_epoch, id"
@@ -114,7 +114,7 @@ class _Reader:
             )
 
     def openings(self) -> Iterator[StoredStep]:
-        """The first prompts of sessions from before there was a table of prompts."""
+        """Yield the first prompts of sessions that are older than the table of prompts."""
         if "user_prompt" not in self._database.columns(TABLE):
             return
         has_table = self._content in self._database.columns("user_prompts")
@@ -128,7 +128,7 @@ class _Reader:
     def steps(
         self, name: str, table: str, kind: str, text_of: Callable[[Row], str], shown: frozenset[str]
     ) -> Iterator[StoredStep]:
-        """The rows of a table as steps, by their time; none where an old database has no such table."""
+        """Yield the rows of a table as steps by their time, or nothing if an old database does not have the table."""
         columns = self._database.columns(table)
         if "created_at_epoch" not in columns:
             return
@@ -146,14 +146,16 @@ class _Reader:
             yield step.replace(kind=TOOL_RESULT, block=1, tool_use_id=call_id, text=result, unknown={})
 
     def _rows(self, sql: str) -> Iterator[Row]:
-        """The rows of a query about the project, with the column names of today."""
+        """Yield the rows of a query about the project, with the current column names."""
         today = {self._content: "content_session_id", self._memory: "memory_session_id"}
         for row in self._database.rows(sql, self._project):
             yield {today.get(name, name): value for name, value in row.items()}
 
     def _step(self, what: str, kind: str, row: Row, text: str, shown: frozenset[str]) -> StoredStep:
-        """A row as a step. Row numbers are unique within one database only, so the client's name of the session is part
-        of the uuid; claude-mem's own name of a session changes.
+        """Return a row as a step.
+
+        Row numbers are unique only within one database, so the client's session id is part of the uuid. claude-mem's
+        own session id changes.
         """
         memory, content = clean_text(row.get("memory_session_id")), clean_text(row.get("content_session_id"))
         session = self._sessions.get(memory) or f"{PROGRAM}:{content or memory or 'unknown'}"

@@ -1,4 +1,4 @@
-"""Export of a whole history as one file, which `import` adds to any other."""
+"""Export a whole history to one file, which `import` can add to any other history."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def export_history(workspace: Workspace, path: str, server: Server | None = None) -> int:
-    """Write all that was said and recorded, here or on a server, as a history file; how many records. What comes from a
-    server bears no seal: it is nobody's own until they say so.
+    """Write the whole history, of this archive or of a server, to a history file. Return the number of records.
+
+    An export from a server has no seal, so it counts as the user's own only if they confirm that at the import.
     """
     project, seal = (workspace.place.id or "", workspace.masker.seal) if server is None else (server.project, None)
     return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store), seal), server)
@@ -29,7 +30,7 @@ def export_history(workspace: Workspace, path: str, server: Server | None = None
 def use_store(
     workspace: Workspace, action: Callable[[HistoryStore, Archive | None], T], server: Server | None = None
 ) -> T:
-    """Open the store and return action(store, archive); the archive is None where the store is on a server."""
+    """Open the store and return action(store, archive). The archive is None if the store is on a server."""
     if server is not None:
         with server.open() as store:
             return action(store, None)

@@ -1,8 +1,8 @@
-"""Files of other programs, opened, checked and read piece by piece: SQLite databases and JSON lists.
+"""Read files of other programs piece by piece, with checks: SQLite databases and JSON lists.
 
-All that goes wrong with such a file is a ForeignFileError, and nothing is ever written to it. A database is read from
-a copy: SQLite could write to the files beside the original, and the program that owns it may go on writing. The
-journal is copied too, so committed rows count and half-done transactions do not.
+Every problem of such a file is a ForeignFileError, and the file is never written. A database is read from a copy,
+because SQLite could write to files next to the original, and its program may still be writing. The journal is copied
+too, so committed rows count and open transactions do not.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _LENGTH_LIMIT, _LONGEST_VALUE = 0, 1 << 28  # SQLITE_LIMIT_LENGTH; no program wr
 _COLUMNS = """
 SELECT info.name FROM sqlite_master AS schema, pragma_table_info(schema.name) AS info
 WHERE schema.type = 'table' AND schema.sql NOT LIKE 'CREATE VIRTUAL%' AND schema.name = ?
-"""  # of real tables alone: a view could run anything
+"""  # real tables only: a view could run anything
 _AT_ONCE = 1 << 20  # characters of a JSON list
-_LONGEST_ENTRY = 1 << 28  # characters; a longer one is damaged, or meant to fill the memory
+_LONGEST_ENTRY = 1 << 28  # characters; a longer one is damaged, or an attack on the memory
 
 
 def unreadable(path: str, error: OSError) -> ForeignFileError:
-    """The error for a file that the system does not let us read."""
+    """Return the error for a file that the system does not let us read."""
     message = f"{path} cannot be read: {error.strerror or error}"
     return ForeignFileError(message, "name a file that you may read, and have room for a copy of a database")
 
 
 def damaged(path: str, error: object) -> ForeignFileError:
-    """The error for a file whose content is broken."""
+    """Return the error for a file with broken content."""
     message = f"{path} is damaged: {error}"
     return ForeignFileError(message, "it ends in the middle, or was changed; import a backup of it")
 
@@ -55,7 +55,7 @@ class ForeignDatabase:
         self._path, self._connection = path, connection
 
     def columns(self, table: str) -> set[str]:
-        """The columns of a table; empty where there is no such table."""
+        """Return the columns of a table, or an empty set if there is no such table."""
         return {name for (name,) in self._connection.execute(_COLUMNS, (table,))}
 
     def require(self, table: str, columns: Sequence[str], program: str) -> None:
@@ -72,7 +72,7 @@ class ForeignDatabase:
             raise damaged(self._path, clean_text(found)[:200])
 
     def rows(self, sql: str, *values: Any) -> Iterator[dict[str, Any]]:
-        """The rows of a query, by column."""
+        """Yield the rows of a query as dicts by column."""
         cursor = self._connection.execute(sql, values)
         names = [column[0] for column in cursor.description]
         return (dict(zip(names, row, strict=True)) for row in cursor)
@@ -80,13 +80,13 @@ class ForeignDatabase:
 
 @contextmanager
 def foreign_database(path: str) -> Iterator[ForeignDatabase]:
-    """Open a copy of a database. Raises ForeignFileError for whatever SQLite or the system cannot read."""
+    """Open a copy of a database. Raises ForeignFileError if SQLite or the system cannot read it."""
     try:
         with (
             TemporaryDirectory(prefix="unified-state-", ignore_cleanup_errors=True) as folder,
             closing(connect(_copy(os.path.realpath(path), folder), isolation_level=None)) as connection,
         ):
-            # A program that cuts between the halves of an emoji writes text that is no UTF-8.
+            # A program that splits an emoji in half writes text that is not UTF-8.
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             connection.setlimit(_LENGTH_LIMIT, _LONGEST_VALUE)
             for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
@@ -99,7 +99,7 @@ def foreign_database(path: str) -> Iterator[ForeignDatabase]:
 
 
 def _copy(path: str, folder: str) -> str:
-    """Copy the files of a database as they were at one moment; the path of the copy."""
+    """Copy the files of a database in a consistent state, and return the path of the copy."""
     copy = os.path.join(folder, "copy.db")
     for _ in range(_TRIES):
         before = _marks(path)
@@ -114,7 +114,7 @@ def _copy(path: str, folder: str) -> str:
 
 
 def _marks(path: str) -> dict[str, tuple[int, int]]:
-    """The time and the size of each file of a database: they change when its content does."""
+    """Return the time and the size of each file of a database, which change with its content."""
     marks = {}
     for ending in _ENDINGS:
         with suppress(FileNotFoundError):
@@ -124,7 +124,7 @@ def _marks(path: str) -> dict[str, tuple[int, int]]:
 
 
 def json_objects(path: str) -> Iterator[dict[str, Any]]:
-    """The objects in a file that holds one JSON list. Raises ForeignFileError where it is broken."""
+    """Yield the objects in a file with one JSON list. Raises ForeignFileError if it is broken."""
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             yield from (value for value in list_values(file) if isinstance(value, dict))
@@ -135,8 +135,9 @@ def json_objects(path: str) -> Iterator[dict[str, Any]]:
 
 
 def list_values(file: TextIO) -> Iterator[Any]:
-    """The values of a JSON list, one by one: memory holds no more than the largest. Raises ValueError, RecursionError
-    where the text is no such list.
+    """Yield the values of a JSON list one by one. Memory contains only the largest.
+
+    Raises ValueError or RecursionError if the text is not such a list.
     """
     text = _Window(file)
     text.take("[")
@@ -152,14 +153,14 @@ def list_values(file: TextIO) -> Iterator[Any]:
 
 
 class _Window:
-    """The part of a file that is being read."""
+    """The part of a file that is currently read."""
 
     def __init__(self, file: TextIO) -> None:
         self._file, self._text, self._at = file, "", 0
         self._decode = JSONDecoder(strict=False, parse_constant=lambda _constant: None).raw_decode
 
     def next_sign(self) -> str:
-        """The next character that is no space; none at the end."""
+        """Return the next character that is not a space, or "" at the end."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in " \t\r\n":
                 self._at += 1
@@ -169,7 +170,7 @@ class _Window:
                 return ""
 
     def take(self, sign: str) -> None:
-        """Skip the next sign, which has to be this one."""
+        """Skip the next character, which must be `sign`."""
         if self.next_sign() != sign:
             message = f"it has {self.next_sign() or 'its end'!r} where {sign!r} belongs"
             raise ValueError(message)
@@ -183,15 +184,15 @@ class _Window:
                 value, end = self._decode(self._text, self._at)
             except JSONDecodeError as error:
                 if not self._read_on(len(self._text)):
-                    raise ValueError(error.msg) from None  # without its place, which is one in the window
+                    raise ValueError(error.msg) from None  # without its position, which is relative to the window
                 continue
-            may_go_on = len(self._text) - end < len("e+1")  # a number that the end of the window cuts
+            may_go_on = len(self._text) - end < len("e+1")  # a number that the end of the window splits
             if not (may_go_on and self._read_on(_AT_ONCE)):
                 self._at = end
                 return value
 
     def _read_on(self, characters: int) -> bool:
-        """Read more, and drop what was taken; False at the end of the file."""
+        """Read more and drop the consumed part. Return False at the end of the file."""
         more = self._file.read(max(_AT_ONCE, characters))
         if not more:
             return False

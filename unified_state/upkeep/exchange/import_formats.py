@@ -1,4 +1,4 @@
-"""Which program wrote a file, and the records in it: a row of a table and one function a format."""
+"""Recognise the program that wrote a file, and read its records. Each format has a row of a table and one function."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 HISTORY, TRANSCRIPT = "unified-state history", "transcript"
 _FLOW_JSON, _STATE = "claude-flow JSON", "state file"
-# The database of a program has a table that no other program has.
+# A table that only the database of one program has.
 _DATABASES = {claude_flow.TABLE: "claude-flow database", claude_mem.TABLE: "claude-mem database"}
-# The reader of a format, given the path and what claude-mem calls the project.
+# The reader of a format, called with the path and claude-mem's name of the project.
 _READERS: dict[str, Callable[[str, str], Iterator[HistoryRecord]]] = {
     "claude-flow database": lambda path, _: claude_flow.read_database(path),
     "claude-mem database": claude_mem.read_database,
@@ -33,9 +33,9 @@ _HINT = "the documentation tells what can be imported"
 
 
 def find_format(path: str) -> str:
-    """The format of a file, by its content. Raises ForeignFileError where it is of no known format."""
+    """Return the format of a file by its content. Raises ForeignFileError for an unknown format."""
     if os.path.exists(path) and not os.path.isfile(path):
-        message = f"{path} is no file"  # but a pipe, for instance, which can be read only once
+        message = f"{path} is no file"  # for example a pipe, which can be read only once
         raise ForeignFileError(message, "write what it gives into a file, and name that")
     try:
         with open(path, "rb") as file:
@@ -59,12 +59,12 @@ def find_format(path: str) -> str:
 
 
 def open_records(form: str, path: str, project: str) -> Iterator[HistoryRecord]:
-    """The records of a file of that format. `project` is what claude-mem calls this one."""
+    """Return the records of a file in a format. `project` is claude-mem's name of this project."""
     return _READERS[form](path, project)
 
 
 def is_exported_from(project: str, path: str, seal: Callable[[str], str]) -> bool:
-    """Whether a history file that was read to its end is an export of that project, sealed with its key."""
+    """Return whether a history file, already read to its end, is an export of that project, sealed with its key."""
     header = next(read_history(path))
     return isinstance(header, Header) and header.project == project and is_sealed(path, seal)
 
@@ -81,7 +81,9 @@ def _database_format(path: str) -> str:
 
 
 def _is_entry(line: bytes) -> bool:
-    """Whether a line is a transcript's: a whole object, of a type or of one of Gemini CLI's projects."""
+    """Return whether a line is an entry of a transcript: an object with a type, or one of Gemini CLI's project
+    lines.
+    """
     try:
         entry = parse_json(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

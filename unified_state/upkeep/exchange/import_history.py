@@ -1,7 +1,7 @@
-"""Import of a file of another program, machine or person into the archive of this repository.
+"""Import a file of another program, machine or person into the archive of this repository.
 
-The file is read twice: once to its end before anything is written, so that a damaged file changes nothing, and again in
-batches that each commit. Every record has a unique name, so an interrupted import can simply be repeated.
+The file is read twice. The first read reaches its end before anything is written, so a damaged file changes nothing.
+The second writes batches that each commit. Every record has a unique name, so an interrupted import can be repeated.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _WEIGHED = 10_000  # steps of a session
 
 
 class Imported(Record):
-    """The result of the import of one file: how many records it has, how many were new, how many items wait for the
-    user's decision, and how many records were left out.
+    """The result of importing one file: the numbers of records, new records, items that need the user's decision, and
+    records left out.
     """
 
     path: str
@@ -54,8 +54,10 @@ class Imported(Record):
 
 
 class Readable(Record):
-    """A file that was read to its end without a fault. `project` is the name of this project in the program that wrote
-    the file; `is_ours` says that it was exported from this repository on this machine.
+    """A file that was read to its end without an error.
+
+    `project` is this project's name in the program that wrote the file. `is_ours` is set if the file was exported from
+    this repository on this machine.
     """
 
     path: str
@@ -66,7 +68,7 @@ class Readable(Record):
 
 
 def examine(workspace: Workspace, path: str, form: str, project: str | None = None) -> Readable:
-    """Read a file of that format to its end. Raises ForeignFileError."""
+    """Read a file in that format to its end. Raises ForeignFileError."""
     if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
         message = f"{path} is the state file of this very folder"
         raise UsageError(message, "it is read without an import")
@@ -85,8 +87,10 @@ def import_file(
     is_own: bool = False,
     server: Server | None = None,
 ) -> Imported:
-    """Import a file that can be read, here or into a server. `is_own` says that a history is the user's own, who alone
-    can say so. `report` is told how many records are done.
+    """Import a readable file, into this archive or a server.
+
+    `is_own` confirms that a history is the user's own, which only the user can do. `report` receives the number of
+    finished records.
     """
     is_history = readable.format == HISTORY
     own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
@@ -109,13 +113,13 @@ def import_file(
         return imported, importer.forgotten
 
     done, forgotten = use_store(workspace, action, server)
-    if server is None:  # also where nothing is new: what was known may have changed
+    if server is None:  # even without new records, because known ones may have changed
         refresh_worktrees(workspace, forgotten.__contains__ if forgotten else None)
     return done
 
 
 class _Importer:
-    """Keeps batch after batch in the store; `settle` forgets, and brings up to date what the archive derives."""
+    """Store batch after batch. `settle` applies tombstones and updates derived data of the archive."""
 
     def __init__(
         self, store: HistoryStore, archive: Archive | None, masker: Masker, judge: Judge, *, is_own: bool
@@ -125,11 +129,11 @@ class _Importer:
         self._sessions: set[str] = set()
         self.tombstones: list[Tombstone] = []
         self._was_masked = False
-        self.forgotten: set[str] = set()  # what the state files may still tell
+        self.forgotten: set[str] = set()  # texts that state files may still contain
         self.added = self.proposed = self.left = 0
 
     def keep(self, batch: Iterable[HistoryRecord]) -> None:
-        """Keep a batch, whole or not at all."""
+        """Store a batch, whole or not at all."""
         judged = [record for told in batch if (record := self._judged(told)) is not None]
         self.tombstones += [record for record in judged if isinstance(record, Tombstone)]
         kept = [record for record in judged if not isinstance(record, Tombstone)]
@@ -139,7 +143,7 @@ class _Importer:
         items = [record for record in kept if isinstance(record, StoredItem)]
         last = last_news(self._archive) if self._archive else 0
         added = self._store.append(kept)
-        if self._archive:  # what was decided elsewhere, long ago, is no news to the sessions at work
+        if self._archive:  # old decisions from elsewhere are not news for active sessions
             take_back_news(self._archive, last, [item.uuid for item in items])
         if added:
             self.added += added
@@ -147,14 +151,15 @@ class _Importer:
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
     def settle(self) -> None:
-        """Forget what was forgotten there. Make the working sets of one's own sessions that got steps; no other session
-        ever goes on here.
+        """Apply the tombstones of the history, and rebuild the working sets of the user's own sessions that got steps.
+
+        Imported sessions of others never continue here.
         """
         if self._archive and self.tombstones:
             self.added += self._forget(self._archive)
         self.added += self._store.append(self.tombstones)
         if self._archive and self._was_masked:
-            tidy(self._archive)  # what was masked there leaves every byte here
+            tidy(self._archive)  # remove the masked bytes from every file
         if self._archive is None or not self._is_own:
             return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
@@ -163,7 +168,7 @@ class _Importer:
         rebuild_working_sets(self._archive, numbers, _WEIGHED)
 
     def _forget(self, archive: Archive) -> int:
-        """Forget as the user does here; how many of the tombstones are new by that."""
+        """Forget as if the user did here. Return the number of tombstones that became new by that."""
         before = _keys(self._store.tombstones())
         self.forgotten = forget_told(archive, self.tombstones)
         return len(_keys(self.tombstones) & (_keys(self._store.tombstones()) - before))

@@ -1,7 +1,7 @@
-"""The parts of an imported history that count.
+"""Decide which parts of an imported history count.
 
-Invariant: an import binds nobody. Whatever a file says, no constraint is enforced by it and none is lifted; and what
-somebody else's file calls the user's word is not this user's.
+Invariant: an import creates no obligation. It neither enforces nor lifts a constraint, whatever a file says. The user's
+word in another person's file is not this user's word.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from unified_state.model.history_records import HistoryRecord
 
 _ELSEWHERE = "elsewhere:"
-_STATUS = "statusElsewhere"  # of an item that somebody else recorded
+_STATUS = "statusElsewhere"  # the original status of another person's item
 _TEXTS = ("text", "summary", "quote")
 
 
 class Judge:
-    """Decides for each record of an import which part of it counts; None where nothing does."""
+    """Decide for each record of an import which part of it counts."""
 
     def __init__(self, store: HistoryStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
         self._store, self._now = store, now
@@ -49,7 +49,7 @@ class Judge:
         self._kept: set[str] = set()
 
     def judged(self, record: HistoryRecord) -> HistoryRecord | None:
-        """The record as the store gets it; None where it is left out."""
+        """Return the record in the form for the store, or None if it is left out."""
         if isinstance(record, StoredItem):
             return self._item(record)
         if isinstance(record, Tombstone) and record.key in self._in_force:
@@ -64,8 +64,10 @@ class Judge:
         return None if is_about_mine else self._apart(_of_others(record, self._now))
 
     def _item(self, item: StoredItem) -> HistoryRecord | None:
-        """An item. An import never changes a constraint that is here, nor an item that was recorded or decided on here;
-        a new constraint is not enforced.
+        """Return the item in the form for the store, or None.
+
+        An import never changes a constraint of this archive, nor an item that was recorded or decided here. A new
+        constraint is not enforced.
         """
         if item.uuid in self._constraints:
             return None
@@ -79,7 +81,7 @@ class Judge:
         return self._apart(_item_of_others(item))
 
     def _apart(self, record: HistoryRecord) -> HistoryRecord:
-        """The record in a session of its own, so that foreign turns never join a session of this machine."""
+        """Return the record in a separate session, so that foreign turns never join a session of this machine."""
         if not self._sets_apart or isinstance(record, (StoredLink, Tombstone)) or record.session_id is None:
             return record
         record = record.replace(session_id=f"{_ELSEWHERE}{record.session_id}")
@@ -89,8 +91,10 @@ class Judge:
 
 
 def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
-    """A session or a step of somebody else. What they did where is no work of this machine, and what they typed no word
-    of this user; `unknown` keeps what it was. What they masked takes no place of what is here.
+    """Return a session or a step of another person without local effects.
+
+    Their worktrees are not on this machine, and their prompts are not this user's word. `unknown` keeps the original
+    values. Their masked steps do not replace steps here.
     """
     if isinstance(record, StoredSession):
         return record.replace(
@@ -106,8 +110,9 @@ def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
 
 
 def _item_of_others(item: StoredItem) -> StoredItem:
-    """An item of somebody else: a proposal, if it is in force there; what the user said there is what was observed
-    here. What they captured is still to be captured here, and how large it is, is still to be counted.
+    """Return an item of another person as a proposal, if it was active there.
+
+    Their `user_said` becomes `observed`. The capture key and the estimate are reset, because both are computed here.
     """
     was_said = item.origin == USER_SAID
     unknown = _kept(
@@ -127,7 +132,7 @@ def _item_of_others(item: StoredItem) -> StoredItem:
 
 
 def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
-    """The record with its secrets masked. A quote and its hash change together."""
+    """Return the record with its secrets masked. A quote and its hash change together."""
     changed = {
         name: value
         for name, present in record.as_dict().items()

@@ -1,9 +1,9 @@
-"""A state file of the seed's UnifiedStateManager, version 1 or 2, or of ours, from wherever:
-`unified-session-state.json`, or that of one session, `unified-session-state.<session>.json`.
+"""A state file of the seed's UnifiedStateManager, version 1 or 2, or of ours: `unified-session-state.json`, or
+`unified-session-state.<session>.json` for one session.
 
-The whole file becomes a step. Its entries become items, proposals unless they were settled, each with a step that says
-it, so that its source can be shown. That manager gave ids twice, so an entry is known by its id, its time (if it has
-one) and its text.
+The whole file becomes a step. Its entries become items, and proposals unless they were settled. Each has a step with
+its text, so that its source can be shown. That manager reused ids, so an entry is identified by its id, its time (if
+any) and its text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_BYTES = 16 << 20
 
 
 def read_snapshot(path: str) -> Iterator[HistoryRecord]:
-    """The records in a state file. Raises ForeignFileError, and NewerVersionError for a newer major version."""
+    """Return the records in a state file. Raises ForeignFileError, and NewerVersionError for a newer major version."""
     raw, modified = _read(path)
     state = _parse(raw, path)
     said_at = to_milliseconds(state.get("timestamp"))
@@ -54,7 +54,7 @@ def read_snapshot(path: str) -> Iterator[HistoryRecord]:
 
 
 def _read(path: str) -> tuple[bytes, int]:
-    """The content of a file, and the time of its last change."""
+    """Return the content of a file, and the time of its last change."""
     try:
         with open(path, "rb") as file:
             raw = file.read(_MOST_BYTES + 1)
@@ -84,7 +84,7 @@ def _parse(raw: bytes, path: str) -> dict[str, Any]:
 
 
 def _scope(path: str) -> str:
-    """The session of a file that belongs to one; else the folder that it describes."""
+    """Return the session of a file that belongs to one, or else the name of the folder that it describes."""
     name = os.path.basename(path)
     inner = name.removeprefix(_NAME).removesuffix(_ENDING).strip(".")
     if inner and name.startswith(f"{_NAME}."):
@@ -93,9 +93,7 @@ def _scope(path: str) -> str:
 
 
 def _with_key_decisions(state: dict[str, Any]) -> dict[str, Any]:
-    """The state; version 1 has no decisions of its own, so there the key decisions of its summaries are the
-    decisions.
-    """
+    """Return the state with decisions. Version 1 has none, so there the key decisions of its summaries are used."""
     summaries = state.get("summaries")
     texts = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
     if state.get("decisions") or not isinstance(texts, list):
@@ -108,8 +106,10 @@ def _with_key_decisions(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item(entry: StateEntry, session: str, source_uuid: str) -> StoredItem:
-    """An entry as an item that is never in force by itself. It is paged out: the state file is for what is recorded
-    here. Its uuid has the time that the entry tells; the time of the file differs in each copy.
+    """Return an entry as an item that is not active by itself.
+
+    It is paged out, because the state file is for items recorded here. Its uuid contains the entry's time. The file's
+    time differs in each copy.
     """
     letter = ALIAS_LETTERS[entry.kind]
     number = alias_number(entry.alias) if entry.alias.startswith(letter) else 0
@@ -134,7 +134,7 @@ def _item(entry: StateEntry, session: str, source_uuid: str) -> StoredItem:
 
 
 def _uuid(*names: str) -> str:
-    """The same UUID for the same names, of version 8 (RFC 9562): its other bits are free."""
+    """Return the same UUID for the same names, of version 8 (RFC 9562), whose other bits are free."""
     digits = text_hash("\0".join(names))
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"

@@ -1,1 +1,1 @@
-"""Forget, prune and scan: what the user wants gone leaves every file."""
+"""Forget, prune and scan: remove content from every file at the user's request."""

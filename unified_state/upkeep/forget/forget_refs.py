@@ -1,8 +1,8 @@
-"""Forgetting: text that the user wants gone leaves all our files, and no later ingest brings it back.
+"""Forget text: remove it from all our files, so that no later ingest restores it.
 
-Forgotten steps keep their rows without content, as tombstones; the index is merged and the archive rewritten, so that
-the bytes are gone too. Texts that sessions were given back since then go, because they may quote it. Facts captured
-from the steps go with them. The state files of all worktrees follow. The client's own transcript is not touched.
+Forgotten steps keep empty rows as tombstones. The index is merged and the archive rewritten, so that the bytes are gone
+too. Texts that sessions received since then are deleted, because they may quote the text. Facts captured from the steps
+are deleted with them. The state files of all worktrees are updated. The client's own transcript is not changed.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
     Holds = Callable[[str], bool]
 
 
-_QUOTED = 60  # characters of a text by which an attempt that repeats it is known
+_QUOTED = 60  # characters of a text that identify an attempt which repeats it
 
 
 class Forgotten(Record):
-    """How much was forgotten. `others` are notes, what a session works on, what was given back, git states."""
+    """The number of forgotten records. `others` are notes, work items, restored texts and git states."""
 
     steps: int = 0
     items: int = 0
@@ -79,7 +79,7 @@ class Forgotten(Record):
 def forget(
     workspace: Workspace, now: int, *, ref: str = "", session_id: str | None = None, text: str | None = None
 ) -> Forgotten:
-    """Forget everything that holds a text, or else a session, or else what a ref names."""
+    """Forget everything that contains a text, or else a session, or else the record of a ref."""
     hidden = workspace.place.archive_path
     if workspace.journal is not None and os.path.exists(hidden):
         workspace.report(f"the archive {hidden} was not searched: tier is json")
@@ -121,7 +121,7 @@ def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten
 
 
 def forget_session(archive: Archive, session_id: str, now: int, origin: str = USER_SAID) -> Forgotten:
-    """Forget a session, also what its transcript holds up to now and was not archived yet. Raises NotFoundError."""
+    """Forget a session, including unarchived parts of its transcript up to now. Raises NotFoundError."""
     number = session_number(archive, session_id)
     if number is None:
         message = f"there is no session {session_id} in the archive"
@@ -134,7 +134,7 @@ def forget_session(archive: Archive, session_id: str, now: int, origin: str = US
 
 
 def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) -> Forgotten:
-    """Forget every step, item, summary and note that holds a text, in upper or lower case."""
+    """Forget every step, item, summary and note that contains a text, in any case."""
     if not text.strip():
         message = "the text to forget is empty"
         raise UsageError(message, "give a text that stands in what shall go")
@@ -149,9 +149,9 @@ def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) 
 
 
 def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
-    """Forget what tombstones of another store name; return the texts that state files may still show of it.
+    """Forget the records that another store's tombstones name. Return the texts that state files may still contain.
 
-    What was never here is left to the tombstones themselves.
+    For records that were never here, the tombstones themselves are enough.
     """
     before = _work_texts(archive)
     steps: list[int] = []
@@ -169,7 +169,7 @@ def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
             summaries += archive.column(f"SELECT id FROM compaction WHERE boundary_uuid = ? AND {left}", told.key)
         elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
             known = "SELECT 1 FROM tombstone WHERE what = ? AND key = ? AND at >= ?"
-            if archive.row(known, told.what, told.key, told.at) is None:  # else what was said since then would go too
+            if archive.row(known, told.what, told.key, told.at) is None:  # otherwise later texts would be deleted too
                 write_pending(archive, told.key, [])
                 with archive.transaction():
                     forget_session_texts(archive, session, told.at)
@@ -183,7 +183,7 @@ def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
 
 
 def _holds(text: str) -> Holds:
-    """Return the test whether another text holds this one, in upper or lower case, as it is or inside JSON."""
+    """Return a function that tests whether a text contains this one, in any case, unescaped or inside JSON."""
     forms = {text.lower(), dump_json(text)[1:-1].lower()}
     return lambda other: any(form in other.lower() for form in forms)
 
@@ -197,8 +197,10 @@ def _forget_found(
     origin: str | None = None,
     now: int = 0,
 ) -> Forgotten:
-    """Forget what was found, with all that was taken from it. Without an origin it was forgotten elsewhere: rules in
-    force that were taken from it stay then, because only the user at a terminal forgets a rule.
+    """Forget the given records, with everything derived from them.
+
+    Without an origin they were forgotten elsewhere. Rules in force that were derived from them then stay, because only
+    the user at a terminal forgets a rule.
     """
     items = _with_captured(archive, items, steps, origin)
     times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in steps]
@@ -217,7 +219,7 @@ def _forget_found(
             forget_texts(archive, COMPACTION, number)
         for found in free:
             forget_free_text(archive, found)
-            if found.record is not None and not found.is_summary:  # it came with a record that stays
+            if found.record is not None and not found.is_summary:  # it belongs to a record that stays
                 note_masked(archive, *found.record, now)
         if times:
             forget_restores(archive, min(times))
@@ -230,8 +232,8 @@ def _forget_found(
 def _with_captured(
     archive: Archive, items: Sequence[LedgerItem], steps: Sequence[int], origin: str | None
 ) -> list[LedgerItem]:
-    """Return the items with those captured from the turns of some steps, and with the attempts that repeat what one of
-    the steps says, if the origin may forget them.
+    """Return the items, those captured from the turns of some steps, and attempts that repeat their texts, if the
+    origin may forget them.
     """
     captured = captured_items(archive) if steps else []
     uuids = uuids_of_turns_with(archive, steps)
@@ -261,20 +263,20 @@ def _forget_list_entries(archive: Archive, steps: Sequence[int]) -> None:
 
 
 def _works(archive: Archive) -> list[tuple[int, dict[str, Any]]]:
-    """Return what each session works on."""
+    """Return the work of each session."""
     works = archive.rows("SELECT id, work FROM session WHERE work NOT NULL")
     return [(session, parse_json(work)) for session, work in works]
 
 
 def _work_texts(archive: Archive) -> set[str]:
-    """Return what the sessions work on, as the state file may tell it, and the titles of their plans."""
+    """Return the texts on the sessions' work that a state file may contain, and the titles of their plans."""
     works = [work for _, work in _works(archive)]
     told = [value for work in works for value in (work.get("planTitle"), *work.get("workItem", {}).values())]
     return {value for value in told if isinstance(value, str)}
 
 
 def _forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
-    """Delete the titles of forgotten plans from what the sessions work on."""
+    """Delete the titles of forgotten plans from the sessions' work."""
     titles = {title for item in items if isinstance(title := item.body.get("title"), str)}
     for session, work in _works(archive):
         if work.get("planTitle") in titles:
@@ -283,7 +285,7 @@ def _forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
 
 
 def _remove_problem_files(workspace: Workspace, leaves: Holds) -> None:
-    """Remove the notes of problems that quote the text."""
+    """Delete the recorded problems that quote the text."""
     for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
         with open(path, encoding="utf-8", errors="replace") as file:
             quotes = leaves(file.read())

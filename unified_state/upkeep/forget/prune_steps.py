@@ -1,10 +1,10 @@
-"""Pruning: the content of old steps leaves the archive to make room. The rows stay, so that neither their refs nor
-their transcript entries come back.
+"""Prune old steps: delete their content from the archive to save space. The rows stay, so that neither their refs nor
+their transcript entries are created again.
 
-Only the user prunes: nothing else deletes by age, size or use, and no hook, variable or file of a repository can ask
-for it. What is pruned is not forgotten elsewhere, and no server hears of it. A step that an item comes from, quotes or
-names (S12, T41), or that a note names, is evidence and always stays. The chosen steps stand in a temporary table of the
-connection, so that their number has no limit.
+Only the user prunes. Nothing else deletes by age, size or use, and no hook, variable or file of a repository can
+request it. Pruned steps are not forgotten elsewhere, and servers keep them. A step that is the source of an item, or
+that an item or a note quotes or names (S12, T41), is evidence and always stays. The chosen steps are in a temporary
+table of the connection, so their number has no limit.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from unified_state.memory.workspace.workspace import Workspace
 
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
-_AT_ONCE = 1_000  # steps in one transaction: the longest that a hook waits
+_AT_ONCE = 1_000  # steps in one transaction, for which a hook may have to wait
 _ALL = float("inf")
 _SIZE = "length(CAST(step.body AS BLOB))"
 _EVIDENCE = "step.id IN (SELECT step FROM temp.evidence)"
-# Steps that the server in use does not have yet are not old.
+# Steps that the server in use does not have yet do not count as old.
 _SENT = "step.id <= coalesce((SELECT step FROM outbox_server ORDER BY began_at DESC LIMIT 1), step.id)"
 _OLD = f"kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted) AND {_SENT}"
 _TABLES = (
@@ -44,15 +44,17 @@ _TABLES = (
 
 
 class Choice(Record):
-    """Which steps to prune: all from before a time, or of those the least used, until the archive has a size."""
+    """The steps to prune: all from before a time, or the least used of them until the archive has a size."""
 
     before: int
     most_bytes: int | None = None
 
 
 class Pruned(Record):
-    """The steps that a prune takes: their number, bytes, sessions and times. `kept` are as old and stay as evidence;
-    `archive_bytes` is the size of the archive's file now, or of the journal.
+    """The steps of a prune: number, bytes, sessions and times.
+
+    `kept` counts equally old steps that stay as evidence. `archive_bytes` is the current size of the archive's file, or
+    of the journal.
     """
 
     steps: int
@@ -66,7 +68,7 @@ class Pruned(Record):
 
 
 def older_than(age: str, now: int) -> Choice:
-    """Return the choice of everything older than an age, `180d`, or a date, `2026-01-01`. Raises UsageError."""
+    """Return the choice of everything older than an age (`180d`) or a date (`2026-01-01`). Raises UsageError."""
     before = begin_of(age, now) if age.strip() else None
     if before is None or before > now:
         message = f"--older-than {age[:60]!r} is no age"
@@ -84,12 +86,12 @@ def by_policy(workspace: Workspace, now: int) -> Choice:
 
 
 def preview(workspace: Workspace, choice: Choice) -> Pruned:
-    """Return what a prune would take."""
+    """Return the result that a prune would have."""
     return workspace.use(lambda archive: _choose(archive, choice))
 
 
 def prune(workspace: Workspace, choice: Choice, report: Callable[[int], None]) -> Pruned:
-    """Prune, and call `report` with each number of steps that went. An interrupted prune keeps what it did."""
+    """Prune, and call `report` with each number of pruned steps. An interrupted prune keeps its progress."""
     if not may_decide(workspace.origin):
         message = "only the user prunes"
         raise UsageError(message, "ask them to run this in a terminal of their own; --dry-run shows what would go")
@@ -115,8 +117,10 @@ def _choose(archive: Archive, choice: Choice) -> Pruned:
 
 
 def choose_steps(archive: Archive, before: int, least_bytes: float = _ALL) -> Pruned:
-    """Choose steps from before a time until they have so many bytes, those of the least used turns first and of equals
-    the oldest. Search and recall use turns; lately counts more.
+    """Choose steps from before a time until they have `least_bytes` bytes.
+
+    Steps of the least used turns are first, and of equal turns the oldest. Search and recall count as use, recent use
+    more.
     """
     for statement in _TABLES:
         archive.run(statement)
@@ -138,7 +142,7 @@ def choose_steps(archive: Archive, before: int, least_bytes: float = _ALL) -> Pr
 
 
 def prune_some(archive: Archive) -> int:
-    """Prune the oldest of the chosen steps; return how many were looked at, 0 where none is left."""
+    """Prune the oldest of the chosen steps. Return the number of processed steps, 0 if none is left."""
     with archive.transaction():
         _note_evidence(archive)  # there may be new items by now
         numbers = archive.column("SELECT step FROM temp.chosen ORDER BY step LIMIT ?", _AT_ONCE)
@@ -151,7 +155,7 @@ def prune_some(archive: Archive) -> int:
 
 
 def _note_evidence(archive: Archive) -> None:
-    """Note all evidence, unless nobody wrote into the archive since the last time."""
+    """Collect all evidence again, if another connection has written to the archive since the last time."""
     (version,) = archive.row("PRAGMA data_version")
     if archive.row("SELECT 1 FROM temp.noted WHERE version = ?", version):
         return

@@ -1,4 +1,4 @@
-"""Purging: everything recorded for a repository is deleted."""
+"""Purge: delete everything recorded for a repository."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def purge(place: Place, settings: Settings) -> str:
-    """Delete archive, journals, state file, identity and the enforcing hook; return what was deleted, in one line."""
+    """Delete archive, journals, state file, identity and the enforcing hook. Return one line that names the deleted
+    files.
+    """
     put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
     remove_journals(place)
     shutil.rmtree(place.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Scanning: find secrets in everything that is kept, with the masking rules of today."""
+"""Scan all stored texts for secrets, with the current masking rules."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 class Scanned(Record):
-    """The result of a scan: how many steps were read, and what holds a secret: refs, names of notes and sessions, paths
-    of files.
-    """
+    """The result of a scan: the number of steps read, and the places with a secret (refs, notes, sessions, files)."""
 
     looked_at: int
     refs: tuple[str, ...]
 
 
 def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], None] = lambda _count: None) -> Scanned:
-    """Look for secrets in the archive and the files beside it. With a time (now) they are masked, in the files too."""
+    """Search for secrets in the archive and the files next to it. With `fix_at` (now) they are masked, in the files
+    too.
+    """
     fix = fix_at is not None
 
     def action(archive: Archive) -> Scanned:
@@ -132,14 +132,15 @@ def _pending(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
 
 
 def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:
-    """Yield the state files and notes of problems that hold a secret; fix removes the latter. State files are rewritten
-    from the masked archive afterwards.
+    """Yield the state files and recorded problems that contain a secret. `fix` deletes the latter.
+
+    State files are rewritten from the masked archive afterwards.
     """
     for path in existing_state_files(workspace):
         text = _read(path)
         try:
             masked = workspace.masker.json(text)
-        except (ValueError, RecursionError):  # it is no JSON
+        except (ValueError, RecursionError):  # not JSON
             masked = workspace.masker.text(text)
         if masked != text:
             yield path

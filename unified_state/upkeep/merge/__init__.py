@@ -1,1 +1,1 @@
-"""Merging: what a journal kept while an archive could not be used joins that archive."""
+"""Merge journals into the archive that could not be used when they were written."""

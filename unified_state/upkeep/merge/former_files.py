@@ -1,7 +1,7 @@
-"""Histories in the files that earlier builds of the JSON tier wrote. They are read once, to be merged.
+"""Read histories of earlier builds of the JSON tier, once, to merge them.
 
-A file holds the steps of one session, a line each; a copy of another session's step names the original. Of several
-lines about one thing the newest counts. A line that is no JSON object is skipped and counted as damaged.
+A file has the steps of one session, one on each line. A copy of another session's step names the original. Of several
+lines about one record the newest counts. A line that is not a JSON object is skipped and counted as damaged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Fields = dict[str, Any]
 
-FORMER = "store.json"  # marks such a history; the last of its files to be removed
+FORMER = "store.json"  # marks such a history; deleted last
 _JOURNAL, _DESK, _CLEANING, _GONE = "journal", "desk.json", "cleaning", "gone"
 _SESSION = "session-"
 _RECORDS: dict[str, type[Record]] = {
@@ -46,7 +46,7 @@ _RECORDS: dict[str, type[Record]] = {
 
 
 def former_files(folder: str) -> list[str]:
-    """Return the names of such files in a folder, the marker last; nothing where the marker is missing."""
+    """Return the names of such files in a folder, the marker last, or an empty list if the marker is missing."""
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -57,15 +57,15 @@ def former_files(folder: str) -> list[str]:
 
 
 class FormerFiles:
-    """The files of one folder. `damaged` counts the lines that could not be read."""
+    """The files of one folder. `damaged` counts the unreadable lines."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self.damaged = 0
-        self._sizes = next(self._lines(_JOURNAL), {})  # bytes behind these sizes were never acknowledged
+        self._sizes = next(self._lines(_JOURNAL), {})  # bytes after these sizes were never acknowledged
 
     def put_into(self, archive: Archive) -> list[tuple[str, Pending]]:
-        """Put everything into an empty archive, and return the messages that no transcript had, by session."""
+        """Copy everything into an empty archive. Return the messages without a transcript entry, by session."""
         SqliteStore(archive.path, archive=archive).append(self._records())
         desk = next(self._lines(_DESK), {})
         pending: list[tuple[str, Pending]] = []
@@ -89,7 +89,7 @@ class FormerFiles:
         return pending
 
     def _taken(self) -> Iterator[str]:
-        """Yield the aliases of forgotten items, which no other item may be given."""
+        """Yield the aliases of forgotten items, which must not be reused."""
         for fields in self._lines("items.jsonl", counts=False):
             for name in fields["taken"] if isinstance(fields.get("taken"), list) else ():
                 if isinstance(name, str) and name[1:].isascii() and name[1:].isdigit():
@@ -104,12 +104,12 @@ class FormerFiles:
                 number = fields.get("n")
                 numbers[number if isinstance(number, int) else len(numbers) + 1] = name
         yield from self._made(StoredStep, self._steps(numbers))
-        yield from self._made(StoredStep, self._lines(_CLEANING, counts=False))  # masked, and not in place yet
+        yield from self._made(StoredStep, self._lines(_CLEANING, counts=False))  # masked, but not yet in place
         for file, kind in _RECORDS.items():
             yield from self._made(kind, (fields for fields in self._lines(file) if "taken" not in fields))
 
     def _steps(self, sessions: dict[int, str]) -> Iterator[Fields]:
-        """Yield the steps of all sessions, but those that were forgotten or pruned and are still in a file."""
+        """Yield the steps of all sessions, except forgotten or pruned ones that are still in a file."""
         gone = set(self._content(_GONE).split(b"\n"))
         originals: dict[tuple[int, int], Fields] = {}
         for number, name in sessions.items():

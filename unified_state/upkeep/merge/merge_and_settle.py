@@ -1,7 +1,7 @@
-"""What surrounds each use of an archive: journals that wait are merged first, changed constraints are enforced after.
+"""Steps around each use of an archive: merge waiting journals before, enforce changed constraints after.
 
-The entry points (commands, hooks, servers, programs) give `merge_and_settle` to the workspaces that they open, so that
-nothing below them knows of merging or enforcement.
+The entry points (commands, hooks, servers, programs) pass `merge_and_settle` to their workspaces, so lower layers do
+not depend on merging or enforcement.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[Archive], T]) -> T:
-    """Return action(archive), run after the merge of waiting journals and before the enforcement of constraints that
-    the action changed.
+    """Return action(archive). Waiting journals are merged before it, and constraints that it changed are enforced after
+    it.
     """
     problem = None
     if workspace.merge_seconds and workspace.waiting:
-        from unified_state.upkeep.merge.merge_back import merge_back  # hardly ever
+        from unified_state.upkeep.merge.merge_back import merge_back  # rarely needed
 
         problem = merge_back(workspace, archive, workspace.merge_seconds)
     result = action(archive)
@@ -33,6 +33,6 @@ def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[A
         from unified_state.constraints.compile_constraints import settle  # only after a change
 
         settle(archive, workspace)
-    if problem is not None:  # an action that fails reports itself
+    if problem is not None:  # a failing action reports itself
         workspace.report(problem)
     return result

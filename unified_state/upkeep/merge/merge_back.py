@@ -1,8 +1,8 @@
-"""Merging back: the records of a journal enter the archive as soon as that can be used, and the journal is removed.
+"""Merge the records of a journal into the archive once it can be used again, and delete the journal.
 
-Items are identified by their UUID, steps by their entry, so a merge can be repeated or resumed after a kill. The
-transcripts are read first, from where the archive stopped, so that turns are in order. The files are removed only when
-everything is durable. The journal's lock is held all the time.
+Items are identified by their UUID, steps by their entry, so a merge can be repeated or resumed. The transcripts are
+read first, from the archive's position, so that turns are in order. The files are deleted only when everything is
+durable. The journal's lock is held for the whole merge.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Message = tuple[str, Pending]
 
-_BATCH = 500  # records in one transaction; others wait for it
+_BATCH = 500  # records in one transaction, for which others wait
 _LOCK_SECONDS = 10.0
 _OWN_TRANSCRIPTS = (
     "SELECT path, session_id FROM transcript JOIN session ON session.id = session WHERE agent IS NULL ORDER BY path"
@@ -53,8 +53,9 @@ _OWN_TRANSCRIPTS = (
 
 
 def merge_back(workspace: Workspace, archive: Archive, seconds: float) -> str | None:
-    """Merge the waiting journals for at most about `seconds`, and return a line about what is not merged yet, if
-    anything. Raises DamagedArchiveError.
+    """Merge the waiting journals for at most about `seconds`. Return a line about unmerged records, or None.
+
+    Raises DamagedArchiveError.
     """
     unmerged = None
     until = time.monotonic() + seconds
@@ -86,7 +87,7 @@ class _Merge:
         self._damaged = 0
 
     def run(self, lock_seconds: float) -> bool:
-        """Return whether everything is in the archive and the files are gone."""
+        """Merge, and return whether everything is in the archive and the files are deleted."""
         own = self._archive.journal if isinstance(self._archive, JournalledArchive) else None
         journal = own if own and self._is_history else Journal(self._folder, lock_seconds)
         with journal:
@@ -116,7 +117,7 @@ class _Merge:
             return self._take_in(source, pending)
 
     def _events(self) -> bool:
-        """Merge the events of hooks that had no SQLite: messages, and transcripts to read."""
+        """Merge the events of hooks without SQLite: messages, and transcripts to read."""
         told = [line for commit in Journal(self._folder, 0, EVENTS).commits() for line in commit]
         for event in told:
             with self._archive.transaction():
@@ -129,7 +130,7 @@ class _Merge:
     def _take_in(self, source: Archive, pending: list[Message]) -> bool:
         """Merge a history, and return whether all of it is in the archive."""
         history = SqliteStore(source.path, archive=source)
-        self._forget(history)  # first, so that neither transcripts nor records bring it back
+        self._forget(history)  # first, so that neither transcripts nor records restore deleted ones
         if not (self._read_transcripts(source.rows(_OWN_TRANSCRIPTS)) and self._append(source, history)):
             return False
         self._rename(history)
@@ -144,7 +145,7 @@ class _Merge:
             self._store.append(tombstones)
 
     def _read_transcripts(self, transcripts: Iterable[tuple[str, str]]) -> bool:
-        """Capture the transcripts of which the history holds a part, from where the archive stopped."""
+        """Capture the transcripts that the history has a part of, from the archive's position."""
         moment = Moment(self._now, has_time=self._has_time)
         capture = Capture(self._archive, self._workspace.masker, moment, postpones=True)
         return all(
@@ -154,7 +155,7 @@ class _Merge:
         )
 
     def _append(self, source: Archive, history: SqliteStore) -> bool:
-        """Append the records, items and their compactions first: they are few, and the next answer needs them."""
+        """Append the records. Items and their compactions are first: they are few, and the next answer needs them."""
         with self._archive.transaction():
             for letter, last in source.rows("SELECT letter, last FROM counter"):
                 raise_counter(self._archive, letter, last)
@@ -167,19 +168,19 @@ class _Merge:
         return True
 
     def _known_here(self, records: Iterable[HistoryRecord]) -> Iterator[HistoryRecord]:
-        """Yield the records that the archive does not have already."""
+        """Yield the records that the archive does not have yet."""
         for record in records:
             if not is_carried(record) and self._captured(record) is None:
                 yield record
 
     def _captured(self, record: HistoryRecord) -> LedgerItem | None:
-        """Return the item that the archive captured itself for the same fact, if any."""
+        """Return the item that the archive itself captured for the same fact, or None."""
         key = getattr(record, "capture_key", None)
         found = selected_items(self._archive, "WHERE capture_key = ?", key) if key else []
         return next((item for item in found if item.uuid != getattr(record, "uuid", None)), None)
 
     def _rename(self, history: SqliteStore) -> None:
-        """Rename the items that got another alias in the state files too, and tell the user."""
+        """Rename items with a new alias in the state files too, and inform the user."""
         names: dict[tuple[str, str], str] = {}
         for item in history.items():
             captured = self._captured(item)
@@ -212,7 +213,7 @@ class _Merge:
                 raise _unremovable(folder, error) from error
 
     def _put_away(self) -> None:
-        """Rename the files, so that nothing waits any more. Damaged ones are kept under the new name."""
+        """Rename the files, so that nothing waits any more. Damaged ones stay under the new name."""
         ending = f"{to_text(self._now).replace(':', '')}-{os.getpid()}"
         aside = f"{self._folder}{DAMAGED if self._damaged else MERGED}{ending}"
         try:
@@ -263,8 +264,9 @@ def _take_work(archive: Archive, session_id: str, seen_at: int, worktree: str, p
 
 
 def _take_note(archive: Archive, owner: str | None, kind: str, text: str, at: str, *more: Any) -> None:
-    """Insert a note once. The archive may have the same note with another time: notes of no session come from the
-    state file, an agent's list from its transcript.
+    """Insert a note once. The archive may have the same note with another time.
+
+    Notes without a session come from the state file, and an agent's list comes from its transcript.
     """
     done_at, key, state = more
     archive.run(
