@@ -43,7 +43,7 @@ def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None
         place = locate(given.cwd if os.path.isdir(given.cwd) else os.getcwd(), data_dir, create=False)
         other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
         own = _own_line(given, place, data_dir, environ, now)
-    except Exception as error:  # noqa: BLE001  # the status line's edge: a bug of ours is told, and hides nothing else
+    except Exception as error:  # noqa: BLE001  # a bug is reported, and the other lines are still shown
         own = _logged(error, data_dir, now)
     output = "\n".join(filter(None, (other_lines(), own)))
     if output:

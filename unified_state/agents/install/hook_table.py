@@ -142,8 +142,9 @@ def _code(root: str, module: str) -> str:
 
 
 def is_our_handler(handler: Any, module: str = HOOK_MODULE) -> bool:
-    """Return whether a handler in a client's settings calls the given module of ours, in any version. An empty `module`
-    matches all our hooks.
+    """Return whether a handler in a client's settings calls the given module of ours, in any version.
+
+    The default is a prefix of the names of all our hook modules, so it matches each of them.
     """
     arguments = handler.get("args") if isinstance(handler, dict) else None
     return isinstance(arguments, list) and any(module in str(argument) for argument in arguments)

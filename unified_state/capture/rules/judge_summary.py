@@ -1,5 +1,5 @@
-"""Judge a summary: find which recorded items it kept, shortened to a ref, distorted or omitted, and which reports are
-new.
+"""Judge a summary: find which recorded items it kept (with or without their reason), distorted or omitted, and which
+reports are new.
 
 A statement that names an item's ref is about that item. Any other statement has to share most of its words. An item is
 distorted if one of several statements under its ref is wrong. A statement that repeats an item word for word distorts
