@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.memory.secrets.rules.secret_values import ALNUM, BASE64, DIGITS, DOTS, HEX, LOWER, NAME, UPPER
 
-# Kind, prefixes, the characters that may follow, at least and at most how many of them.
+# Kind, prefixes, allowed characters after the prefix, their minimum and maximum number.
 LISTED: tuple[tuple[str, bytes, bytes, int, int], ...] = (
     ("1password-secret-key", b"A3-", UPPER + DIGITS + b"-", 36, 36),
     ("1password-secret-key", b"A3-", UPPER + DIGITS + b"-", 37, 37),
