@@ -9,7 +9,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
 WHOLE_PROGRAM := acceptance benchmarks docs interfaces other_hosts plugin real_client contracts team
 
-.PHONY: demo check test lint structure real-client other-hosts bench damages outbox vectors-bench scale hindcast locomo captured lean pruning survival turns generate clean
+.PHONY: demo check test lint structure real-client other-hosts bench damages outbox vectors-bench scale hindcast exam locomo captured lean pruning survival turns generate clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -64,6 +64,10 @@ scale: $(VENV)/installed
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.hindcast $(DATA) $(OPTIONS)
+
+# What comes back after real compactions, by questions: make exam DATA=FOLDER QUESTIONS=questions.json
+exam: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.exam $(DATA) $(QUESTIONS) $(OPTIONS)
 
 # What search finds, from LoCoMo's file of conversations: make locomo DATA=locomo10.json
 locomo: $(VENV)/installed

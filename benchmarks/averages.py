@@ -36,6 +36,20 @@ def average(values: Sequence[float]) -> Average:
     return Average(fmean(values), means[outside], means[-outside - 1], len(values))
 
 
+def pooled(groups: Sequence[Sequence[float]]) -> Average:
+    """The mean of all values and its interval, where whole groups are drawn: the values of a group depend on each
+    other. A group may be empty; `count` counts values.
+    """
+    sums = [(sum(group), len(group)) for group in groups if group]
+    means = sorted(
+        sum(sums[index][0] for index in sample) / sum(sums[index][1] for index in sample)
+        for sample in _resamples(len(sums))
+    )
+    outside = round(_OUTSIDE * RESAMPLES)
+    count = sum(size for _, size in sums)
+    return Average(sum(total for total, _ in sums) / count, means[outside], means[-outside - 1], count)
+
+
 def macro_average(values: Sequence[float], groups: Sequence[str]) -> float:
     """The mean of the groups' means, in which a large group counts no more than a small one."""
     members: dict[str, list[float]] = {}

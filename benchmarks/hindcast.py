@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.arguments import described
@@ -62,8 +62,10 @@ def measure_case(case: Case, budgets: list[int]) -> Iterator[Measured]:
         yield Measured(OURS, tokens, mode, case.name, measure(case, text, summary or ""))
 
 
-def restored(case: Case, budgets: list[int]) -> Iterator[tuple[int, str | None, str]]:
-    """What the product gives back: the transcript is archived, and `restore` asked for each budget."""
+def restored(case: Case, budgets: Sequence[int], *, alone: bool = True) -> Iterator[tuple[int, str | None, str]]:
+    """What the product gives back: the transcript is archived, and `restore` asked for each budget, beside the
+    summary and, if `alone`, without it too.
+    """
     times = [at for entry in case.before if (at := to_milliseconds(entry.get("timestamp"))) is not None]
     now = max(times, default=0)
     with temporary_workspace() as (workspace, folder):
@@ -71,7 +73,7 @@ def restored(case: Case, budgets: list[int]) -> Iterator[tuple[int, str | None, 
         transcript.write_text("".join(f"{line}\n" for line in case.lines), encoding="utf-8")
         ingest(workspace, find_transcripts([str(transcript)]), now, lambda _: None)
         for tokens in budgets:
-            for summary in (None, case.summary):
+            for summary in (None, case.summary) if alone else (case.summary,):
                 text = preview_restore(workspace, now, summary=summary, tokens=tokens).text
                 if count_tokens([text])[0] > tokens:
                     message = f"{case.name}: a restore of {tokens} tokens has more"

@@ -23,18 +23,27 @@ _SUMMARY_WITHIN = 6  # entries behind a boundary stands its summary
 
 @dataclass
 class Case:
-    """One compaction: what was before it, the client's summary, and what the agent needed afterwards."""
+    """One compaction: what was before it, the client's summary, the next steps, and what the agent needed in them.
+
+    `number` counts the compactions of a transcript from 0.
+    """
 
     name: str
+    number: int
     project: str
     lines: list[str]
     before: list[Entry]
     summary: str
+    after: list[Entry] = field(default_factory=list)
     gold: set[str] = field(default_factory=set)
     pairs: set[tuple[str, str]] = field(default_factory=set)
     next_edits: list[tuple[str, str]] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+
+    def is_usable(self) -> bool:
+        """Whether the hindcast can measure it."""
+        return len(self.gold) >= LEAST_GOLD and len(self.before) >= LEAST_ENTRIES
 
     def lost(self) -> set[str]:
         """The gold that the client's summary does not hold."""
@@ -49,28 +58,32 @@ def find_cases(folder: Path) -> Iterator[Case]:
     known: set[str] = set()
     for path in find_transcripts(folder):
         name = path.relative_to(folder).as_posix().partition(".jsonl")[0]
-        for boundary, case in _cases_of(path, name):
-            if boundary not in known:
+        for boundary, case in cases_of(path, name):
+            if boundary not in known and case.is_usable():
                 known.add(boundary)
                 yield case
 
 
-def _cases_of(path: Path, name: str) -> Iterator[tuple[str, Case]]:
+def cases_of(path: Path, name: str) -> Iterator[tuple[str, Case]]:
+    """Each compaction of a transcript that has a summary, with the id of its boundary."""
     lines = read_lines(path)
     if not any(_BOUNDARY in line for line in lines):
         return
     entries = [parse(line) for line in lines]
     project = _project(entries)
     cuts = [number for number, entry in enumerate(entries) if entry.get("subtype") == _BOUNDARY]
-    for cut, following in pairwise([*cuts, len(entries)]):
+    for number, (cut, following) in enumerate(pairwise([*cuts, len(entries)])):
         before = [entry for entry in entries[:cut] if is_conversation(entry)]
-        case = Case(f"{name}:{cut}", project, lines[:cut], before, _summary(entries[cut : cut + _SUMMARY_WITHIN]))
-        _find_gold(case, list(_next_steps(entries[cut:following])))
-        if case.summary and len(case.gold) >= LEAST_GOLD and len(before) >= LEAST_ENTRIES:
+        summary = _summary(entries[cut : cut + _SUMMARY_WITHIN])
+        after = list(_next_steps(entries[cut:following]))
+        case = Case(f"{name}:{cut}", number, project, lines[:cut], before, summary, after)
+        _find_gold(case)
+        if case.summary:
             yield entries[cut].get("uuid") or case.name, case
 
 
-def _find_gold(case: Case, after: list[Entry]) -> None:
+def _find_gold(case: Case) -> None:
+    after = case.after
     earlier, later = list(calls(case.before)), list(calls(after))
     seen = "\n".join(map(said, case.before))
     written = gold_of.entities("\n".join(said(entry) for entry in after if entry["type"] == "assistant"))

@@ -108,16 +108,16 @@ def repeated_outcomes(before: Iterable[Call], after: Iterable[Call]) -> list[str
     """The last line of what a command had said, for each command that is run again as it was."""
     outcomes = {call.command: call.result.strip() for call in before if call.command}
     again = dict.fromkeys(call.command for call in after if outcomes.get(call.command))
-    return [_telling(outcomes[command].splitlines()[-1]) for command in again]
+    return [telling(outcomes[command].splitlines()[-1]) for command in again]
 
 
 def current_errors(before: Iterable[Call], written: set[str]) -> list[str]:
     """The newest error messages of commands that name something of what the agent writes afterwards."""
     errors = [
-        _telling(line)
+        telling(line)
         for call in before
         for line in call.result.splitlines()
-        if call.command and _is_error(line) and not written.isdisjoint(entities(line))
+        if call.command and is_error(line) and not written.isdisjoint(entities(line))
     ]
     return list(dict.fromkeys(reversed(errors)))[:_NEXT]
 
@@ -130,8 +130,8 @@ def _edits(calls: Iterable[Call]) -> Iterator[tuple[str, str]]:
             yield call.file, old
 
 
-def _telling(line: str) -> str:
-    """What of a line must be held."""
+def telling(line: str) -> str:
+    """What of an output's line a text must hold."""
     return _DURATION.sub("", in_one_line(line))[:_TELLING]
 
 
@@ -147,7 +147,8 @@ def _is_file(found: str) -> bool:
     return found.rsplit(".", 1)[-1].lower() in _FILE_ENDINGS and len(found) < 200
 
 
-def _is_error(line: str) -> bool:
+def is_error(line: str) -> bool:
+    """Whether a line of an output reports an error."""
     line = line.strip()
     return 15 < len(line) < 200 and _ERROR.match(line) is not None and _WRONG.search(line) is not None
 

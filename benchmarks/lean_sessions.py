@@ -49,10 +49,11 @@ class Stretch:
 def stretches(folder: Path) -> Iterator[Stretch]:
     """The stretches of all transcripts in a folder, in a fixed order."""
     for path in find_transcripts(folder):
-        yield from _of_session(path.name.partition(".")[0], [parse(line) for line in read_lines(path)])
+        yield from stretches_of(path.name.partition(".")[0], [parse(line) for line in read_lines(path)])
 
 
-def _of_session(name: str, entries: list[Entry]) -> Iterator[Stretch]:
+def stretches_of(name: str, entries: list[Entry]) -> Iterator[Stretch]:
+    """The stretches of a session's entries."""
     stretch, calls, messages = Stretch(name), dict[str, Entry](), set[str]()
     pieces: list[str] = []
     length = 0
