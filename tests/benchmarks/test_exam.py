@@ -71,7 +71,9 @@ def folder(tmp_path: Path) -> Path:
     session.call("Write", "ok", file_path="/p/src/again.py", content="x = 1")
     session.compact()
     session.call("Read", "1→RETRY_LIMIT = 17\n2→unused_name = 4\n3→brand_new_name = 5", file_path="/p/src/retry.py")
-    session.call("Edit", "ok", file_path="/p/src/retry.py", old_string="RETRY_LIMIT = 17", new_string="brand_new_name")
+    shown = "3→old_retry_name = 3"  # an edit shows what is around it: nobody looked that up
+    session.call("Edit", shown, file_path="/p/src/retry.py", old_string="RETRY_LIMIT = 17", new_string="brand_new_name")
+    session.call("Write", "ok", file_path="/p/src/old.py", content="old_retry_name = 3")
     builders.write_transcript(tmp_path / "transcripts" / "0a1b2c3d.jsonl", *session.entries)
     return tmp_path / "transcripts"
 
