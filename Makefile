@@ -7,9 +7,9 @@ PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
 # Many tests wait for processes of their own, so there are three workers for two cores.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
-WHOLE_PROGRAM := acceptance benchmarks docs interfaces other_hosts plugin real_client contracts team
+WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plugin real_client contracts team
 
-.PHONY: demo check test lint structure real-client other-hosts bench damages outbox vectors-bench scale hindcast exam locomo captured lean pruning survival turns generate clean
+.PHONY: demo check test lint structure real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo captured lean pruning survival turns generate clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -52,6 +52,12 @@ bench: $(VENV)/installed
 # One damaged byte after the other in each of our files.
 damages: $(VENV)/installed
 	$(RUN)/python -m pytest tests/acceptance/test_damage_of_any_byte.py --damages 10000 -n auto -q
+
+# Made-up inputs of every kind, guided by coverage, for so many seconds: make campaign DURATION=3600. With OPTIONS=--save
+# the corpus in the repository is written anew.
+DURATION ?= 60
+campaign: $(VENV)/campaign
+	@$(RUN)/python -m tests.campaign $(DURATION) $(OPTIONS)
 
 # Whether everything reaches a server once, whatever happens on the way.
 outbox: $(VENV)/installed
@@ -121,6 +127,10 @@ $(VENV)/installed: $(VENV)/product
 
 $(VENV)/real-client: $(VENV)/installed
 	$(PIP) claude-agent-sdk==0.2.187
+	@touch $@
+
+$(VENV)/campaign: $(VENV)/installed
+	$(PIP) --editable '.[campaign]'
 	@touch $@
 
 # The oldest PostgreSQL that is promised; without it what `make test` would try there is skipped.

@@ -14,6 +14,7 @@ _TESTS = Path(__file__).parent
 MARKERS = {
     "acceptance": "process",
     "benchmarks": "process",
+    "campaign": "process",
     "contracts": "server",
     "docs": "process",
     "interfaces": "process",

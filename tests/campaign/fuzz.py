@@ -1,0 +1,142 @@
+"""One worker: tries inputs of one kind for some seconds, guided by the coverage of the product.
+
+    python -m tests.campaign.fuzz KIND [--seconds N] --found FOLDER [CORPUS ...]    try new inputs
+    python -m tests.campaign.fuzz KIND --replay FILE ...                            give these again
+
+An input that breaks a promise is written to `failures` in FOLDER, with what was broken beside it; one that ends the
+process is found there as `crash-…`. New inputs that reach more code are in `corpus`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.campaign.kind import Kind
+    from tests.campaign.world import World
+
+WHOLE_EVERY = 60  # inputs: this one meets whole processes
+MEMORY = Path("/dev/shm")
+FAILED = 1
+
+
+@contextmanager
+def temporary_world() -> Iterator[World]:
+    """A world in memory, that is gone afterwards."""
+    from tests.campaign.world import World
+
+    folder = tempfile.mkdtemp(prefix="unified-state-campaign-", dir=MEMORY if MEMORY.is_dir() else None)
+    try:
+        yield World(Path(folder))
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def tried(world: World, kind: Kind, data: bytes) -> str | None:
+    """What an input broke, if anything. An error of the campaign's own is a failure too."""
+    try:
+        world.meet(kind.meet, data)
+    except Exception:  # noqa: BLE001  # whatever it is, the campaign goes on
+        return traceback.format_exc(limit=-6)
+    return None
+
+
+def signature(why: str) -> str:
+    """What two failures of the same cause have in common."""
+    last = [line for line in why.splitlines() if line and not line.startswith(" ")][-1]
+    return re.sub(r"\d+|0x\w+|'[^']*'|\"[^\"]*\"", "…", last)[:90]
+
+
+class Worker:
+    """Tries inputs of one kind under the engine, and notes what they broke: one input for each cause."""
+
+    def __init__(self, kind: Kind, world: World, folder: Path) -> None:
+        self._kind, self._world, self._seen = kind, world, set[str]()
+        self._failures = folder / "failures"
+        self._failures.mkdir(parents=True, exist_ok=True)
+
+    def try_one(self, data: bytes) -> None:
+        """Called by the engine."""
+        self._world.is_whole = self._world.count % WHOLE_EVERY == WHOLE_EVERY - 1
+        why = tried(self._world, self._kind, data)
+        if why is not None and signature(why) not in self._seen:
+            self._seen.add(signature(why))
+            path = self._failures / sha256(data).hexdigest()[:12]
+            path.write_bytes(data)
+            path.with_suffix(".why").write_text(
+                f"whole: {self._world.is_whole}\n{why}", encoding="utf-8", errors="replace"
+            )
+
+
+def replay(kind: Kind, files: list[Path]) -> int:
+    """Give inputs again, inside this process and as whole processes; print what they break."""
+    broken = 0
+    with temporary_world() as world:
+        for path in files:
+            for world.is_whole in (False, True):
+                why = tried(world, kind, path.read_bytes())
+                broken += why is not None
+                if why is not None:
+                    print(f"{path}{' (whole processes)' if world.is_whole else ''}\n{why}")
+    return FAILED if broken else 0
+
+
+def search(name: str, seconds: int, folder: Path, corpus: list[str], *, engine: list[str]) -> None:
+    """Try inputs until the time is over. The engine ends the process."""
+    import atheris
+
+    atheris.instrument_imports(include=["unified_state"]).__enter__()  # also for what the product imports late
+    from tests.campaign.kind_table import KINDS
+    from tests.campaign.mutate import LONGEST, Mutator
+
+    kind = KINDS[name]
+    mutator = Mutator(kind.words, lambda data, longest: atheris.Mutate(data, longest))  # noqa: PLW0108  # `Fuzz` sets it
+    folder = folder.resolve()
+    new, seeds = folder / "corpus", folder / "seeds"
+    for path in (new, seeds):
+        path.mkdir(parents=True, exist_ok=True)
+    for data in kind.seeds():
+        (seeds / sha256(data).hexdigest()[:12]).write_bytes(data)
+    with temporary_world() as world:
+        worker = Worker(kind, world, folder)
+        options = [
+            f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-artifact_prefix={folder}/failures/", "-timeout=0",
+            "-rss_limit_mb=4096", "-print_final_stats=1", "-len_control=0", "-reload=0", *engine,
+        ]  # fmt: skip
+        folders = [str(new), str(seeds), *(os.path.abspath(path) for path in corpus)]
+        atheris.Setup([sys.argv[0], *options, *folders], worker.try_one, custom_mutator=mutator.mutate)
+        atheris.Fuzz()
+
+
+def main(arguments: list[str]) -> int:
+    """Run a worker; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--found", type=Path, default=Path("campaign"))
+    parser.add_argument("--replay", action="store_true")
+    parser.add_argument("--merge", action="store_true", help="only keep the inputs that reach what others do not")
+    parser.add_argument("files", nargs="*")
+    given: Any = parser.parse_intermixed_args(arguments)
+    if given.replay:
+        from tests.campaign.kind_table import KINDS
+
+        return replay(KINDS[given.kind], [Path(file).resolve() for file in given.files])
+    search(given.kind, given.seconds, given.found, given.files, engine=["-set_cover_merge=1"] if given.merge else [])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
