@@ -75,29 +75,29 @@ class ReadingTools:
 
     @tool(shapes.StatePage, READS)
     def state_get(self, offset: Offset = 0) -> dict[str, Any]:
-        """The state of the work as it is now: constraints that hold, decisions with their reasons, open questions,
-        attempts that failed, errors, the work item, git. Ask for it when you need the whole picture; after a compaction
-        most of it was given back already. Each item has an id such as D7: `recall` shows it whole, `why` where it comes
-        from. `origin` says whose word it is: `user_said` is the user's own and binds, `inferred` is a model's.
+        """Return the current state: active constraints, decisions with their reasons, open questions, failed attempts,
+        errors, the work item, and git. Use it for the whole picture; after a compaction most of it was restored
+        already. Each item has an id such as D7: `recall` returns it whole, `why` returns its source. An item with the
+        origin `user_said` holds the user's own words and binds; a model wrote an `inferred` one.
         """
         return state_page(self._project, offset)
 
     @tool(shapes.Hits, READS)
     def archive_search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
-        query: Annotated[str, Field(description="words to look for, as you remember them, or a question")],
-        limit: Annotated[int, Field(ge=1, le=50, description="at most so many hits a page")] = 10,
+        query: Annotated[str, Field(description="words, as you remember them, or a question")],
+        limit: Annotated[int, Field(ge=1, le=50, description="the number of hits on a page")] = 10,
         session: Annotated[str | None, Field(description="only this session, by its id")] = None,
-        since: Annotated[str | None, Field(description="only later ones: 2026-03-14, 3d, yesterday")] = None,
+        since: Annotated[str | None, Field(description="only newer hits: 2026-03-14, 3d, yesterday")] = None,
         tool: Annotated[str | None, Field(description="only calls of this tool and their results: Bash, Edit")] = None,
-        file: Annotated[str | None, Field(description="only what names this file: app.py, src/app.py")] = None,
+        file: Annotated[str | None, Field(description="only hits that name this file: app.py, src/app.py")] = None,
         kind: Annotated[str | None, Field(description=f"only {', '.join([*KINDS, *ALIAS_LETTERS])}")] = None,
         offset: Offset = 0,
-        team: Annotated[bool, Field(description="also what others of the team did here, by their server")] = False,
+        team: Annotated[bool, Field(description="also sessions of other team members, from the server")] = False,
     ) -> dict[str, Any]:
-        """Search everything that was ever said or done in this project, also what compactions cut away: prompts,
-        answers, tool calls, their outputs, and recorded items. Every hit has a ref: `recall` shows it whole,
-        `archive_get_turn` with what stood around it. Use it before you ask the user for something they may have told.
+        """Search the whole history of this project, including turns that compactions removed: prompts, answers, tool
+        calls, their outputs, and recorded items. Each hit has a ref: `recall` returns the hit whole,
+        `archive_get_turn` returns its turn. Search before you ask the user something that they may have told you.
         """
         end = offset + limit
         wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
@@ -115,11 +115,11 @@ class ReadingTools:
     @tool(shapes.Turn, READS)
     def archive_get_turn(
         self,
-        ref: Annotated[str, Field(description="a turn, T41, or a step in it, S1234, at which the page begins then")],
-        offset: Annotated[int | None, Field(ge=0, description="the step of the turn that the page begins with")] = None,
+        ref: Annotated[str, Field(description="a turn, T41, or a step, S1234, where the page then begins")],
+        offset: Annotated[int | None, Field(ge=0, description="the step of the turn where the page begins")] = None,
     ) -> dict[str, Any]:
-        """A whole turn of the archive: the prompt, the answer, each tool call with its output, in order. Long ones are
-        cut, and `cut` says so; `recall` with the ref of such a step shows all of it.
+        """Return a whole turn in order: the prompt, the answer, each tool call with its output. Long texts are cut, and
+        `cut` says by how much; `recall` with the ref of the step returns the whole text.
         """
         workspace = self._project.reading()
         turn = recall_and_note(workspace, turn_ref(workspace, ref), current_time())
@@ -131,11 +131,11 @@ class ReadingTools:
         ref: Annotated[str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction)")],
         offset: Offset = 0,
         lines: Annotated[str | None, Field(description="only these lines of a step: 200:260, 200:, :60")] = None,
-        grep: Annotated[str | None, Field(description="only the lines of a step that this regex is found in")] = None,
+        grep: Annotated[str | None, Field(description="only the lines of a step that match this regex")] = None,
     ) -> dict[str, Any]:
-        """Whatever a ref names, verbatim and whole: an item with its links, a step with a long output, a compaction
-        with its summary and what was given back. Long texts come in pages: call it again with `next_offset`. Of an
-        output that was shortened, `[S1234: 3,000 lines, shown 40; …]`, `lines` or `grep` shows what is needed.
+        """Return the item, step, turn or compaction that a ref names, verbatim and whole. An item comes with its links,
+        a compaction with its summary and the restored text. Long texts come in pages: call again with `next_offset`.
+        For a shortened output, `[S1234: 3,000 lines, shown 40; …]`, select the lines with `lines` or `grep`.
         """
         part = Part(lines, grep) if lines or grep else None
 
@@ -150,8 +150,8 @@ class ReadingTools:
         ref: Annotated[str, Field(description="an item: D7 C3 Q1 E12 A2")],
         offset: Offset = 0,
     ) -> dict[str, Any]:
-        """Where an item comes from: who said it, in which words, in which turn, at which commit; which items it
-        replaces or contradicts; whether its files, branch and conversation are still as they were.
+        """Return the source of an item: who said it, the quoted words, the turn, the commit. Also return the items that
+        it supersedes or contradicts, and whether its files, branch and conversation are unchanged.
         """
         workspace = self._project.reading()
         found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
@@ -208,11 +208,11 @@ Ref = Annotated[str, Field(description="its id, such as D7 or Q1")]
 Quote = Annotated[
     str | None,
     Field(
-        description="the user's own words that say it: a whole sentence of a prompt of theirs, verbatim. Only then the "
-        "item counts as theirs; it is checked against the archive"
+        description="a whole sentence of one of the user's prompts that says this, verbatim. It is checked against the "
+        "archive. Without it the item does not count as the user's"
     ),
 ]
-Reversible = Annotated[bool, Field(description="false where it cannot be changed later; it then stays longest")]
+Reversible = Annotated[bool, Field(description="false if it cannot be changed later; the state then keeps it longest")]
 
 
 class RecordingTools:
@@ -224,13 +224,13 @@ class RecordingTools:
     @tool(shapes.recorded(Decision), ADDS)
     def add_decision(
         self,
-        decision: Annotated[str, Field(description="what was decided, in one sentence that stands on its own")],
-        rationale: Annotated[str, Field(description="why, and what else was considered")],
+        decision: Annotated[str, Field(description="the decision, in one sentence that is clear on its own")],
+        rationale: Annotated[str, Field(description="the reason, and the alternatives")],
         reversible: Reversible = True,
         quote: Quote = None,
     ) -> dict[str, Any]:
-        """Record a decision that later work depends on, as soon as it is made. It survives compaction and is given back
-        to later sessions. Where it replaces an earlier one, use `supersede_decision`.
+        """Record a decision that later work depends on, as soon as it is made. It survives compactions, and later
+        sessions get it too. If it replaces an earlier decision, use `supersede_decision`.
         """
         return self._add(DECISION, {"decision": decision, "rationale": rationale, "reversible": reversible}, quote)
 
@@ -238,12 +238,12 @@ class RecordingTools:
     def supersede_decision(
         self,
         id: Ref,  # noqa: A002  # the name in the answers
-        decision: Annotated[str, Field(description="what holds now")],
-        rationale: Annotated[str, Field(description="why it was changed")],
+        decision: Annotated[str, Field(description="the new decision")],
+        rationale: Annotated[str, Field(description="the reason for the change")],
         reversible: Reversible = True,
         quote: Quote = None,
     ) -> dict[str, Any]:
-        """Record the decision that takes the place of an earlier one, which is kept and marked as superseded."""
+        """Record a decision that replaces an earlier one. The earlier one is kept and marked as superseded."""
         body = {"decision": decision, "rationale": rationale, "reversible": reversible}
         return self._add(DECISION, body, quote, supersedes=id)
 
@@ -251,20 +251,20 @@ class RecordingTools:
     def add_constraint(
         self,
         constraint: Annotated[str, Field(description="the rule, in one sentence")],
-        source: Annotated[str, Field(description="where it comes from: the user, a file, a system")],
-        blocking: Annotated[bool, Field(description="whether work has to stop rather than break it")] = False,
+        source: Annotated[str, Field(description="its source: the user, a file, a system")],
+        blocking: Annotated[bool, Field(description="true if work has to stop rather than break the rule")] = False,
         quote: Quote = None,
     ) -> dict[str, Any]:
-        """Record what limits the work: a rule of the user, an interface that must not change. A rule that the user
-        gave should come with `quote`, since only the user's own word binds.
+        """Record a limit on the work: a rule of the user, an interface that must not change. Give `quote` for a rule of
+        the user, because only the user's own words bind.
         """
         return self._add(CONSTRAINT, {"constraint": constraint, "source": source, "blocking": blocking}, quote)
 
     @tool(shapes.recorded(OpenQuestion), ADDS)
     def add_question(
         self,
-        question: Annotated[str, Field(description="what has to be found out or decided")],
-        context: Annotated[str, Field(description="why it matters, and what is known")],
+        question: Annotated[str, Field(description="the question to answer or decide")],
+        context: Annotated[str, Field(description="why it matters, and the known facts")],
         priority: Literal["high", "medium", "low"] = "medium",
         quote: Quote = None,
     ) -> dict[str, Any]:
@@ -275,7 +275,7 @@ class RecordingTools:
     def resolve_question(
         self,
         id: Ref,  # noqa: A002  # the name in the answers
-        resolution: Annotated[str, Field(description="what was found or decided")],
+        resolution: Annotated[str, Field(description="the answer or decision")],
     ) -> dict[str, Any]:
         """Close an open question with its answer."""
         notes: list[str] = []
@@ -286,12 +286,12 @@ class RecordingTools:
     def add_evidence(
         self,
         type: Literal["error", "command", "output", "observation"],  # noqa: A002  # the name on disk
-        content: Annotated[str, Field(description="verbatim: the error, the command, the output")],
-        source: Annotated[str, Field(description="the command or the file where it was seen")],
+        content: Annotated[str, Field(description="the error, command or output, verbatim")],
+        source: Annotated[str, Field(description="the command or file that it came from")],
         quote: Quote = None,
     ) -> dict[str, Any]:
-        """Record verbatim text that took effort to get and will be needed: an error, a command that works, an output.
-        All of it is kept; the state shows its beginning.
+        """Record text that is needed later and was hard to get, verbatim: an error, a working command, an output. The
+        archive keeps the whole text; the state shows its beginning.
         """
         return self._add(EVIDENCE, {"type": type, "content": content, "source": source}, quote)
 
@@ -299,11 +299,11 @@ class RecordingTools:
     def set_work_item(
         self,
         id: Annotated[str | None, Field(description="ticket, issue, task")] = None,  # noqa: A002  # the name on disk
-        title: Annotated[str | None, Field(description="what is worked on")] = None,
+        title: Annotated[str | None, Field(description="the name of the work")] = None,
         phase: Annotated[str | None, Field(description="plan, build, test …")] = None,
         progress: Annotated[float | None, Field(ge=0, le=1, description="from 0 to 1")] = None,
     ) -> dict[str, Any]:
-        """Say what this session works on; what is not given stays as it is."""
+        """Set the work item of this session. Fields that are not given stay unchanged."""
         if (id, title, phase, progress) == (None,) * 4:
             message = "there is nothing to set"
             raise UsageError(message, "give id, title, phase or progress")
@@ -328,21 +328,22 @@ class Texts:
         self._project = project
 
     def current(self) -> str:
-        """The state of the work as it is now: constraints, decisions, open questions, failed attempts, errors, git."""
+        """Return the current state: constraints, decisions, open questions, failed attempts, errors, git."""
         return json_text(state_page(self._project, 0))
 
     def survival(self) -> str:
-        """What the summaries of the compactions kept of the state, what they lost or told otherwise, and what was given
-        back; the newest first.
+        """Return, for each compaction, which items its summary kept, lost or changed, and which were restored.
+
+        The newest comes first.
         """
         compactions = self._project.reading().use(survivals)
         shown, page = page_of_entries(compactions[::-1], 0)
         return json_text({"compactions": shown, "page": page.as_dict()})
 
     def hand_over(
-        self, focus: Annotated[str, Field(description="what the successor is to do; default: to go on")] = ""
+        self, focus: Annotated[str, Field(description="the task of the next session; default: continue this work")] = ""
     ) -> str:
-        """Write a hand-over of this work for another session or a person, from what is recorded and from this
+        """Write a hand-over of this work for another session or a person, from the recorded items and this
         conversation.
         """
         return hand_over(self._project.reading(), focus, current_time())
