@@ -2,8 +2,8 @@
 
     python -m benchmarks.hindcast FOLDER [--tokens N …] [--json]
 
-FOLDER holds transcripts of Claude Code (*.jsonl, *.jsonl.xz, also in subfolders), such as ~/.claude/projects. Offline,
-and the same in every run. docs/explanation/how-it-is-measured.md tells what the measures mean.
+FOLDER holds transcripts of Claude Code or Codex (*.jsonl, *.jsonl.xz, also in subfolders), such as ~/.claude/projects.
+Offline, and the same in every run. docs/explanation/how-it-is-measured.md tells what the measures mean.
 """
 
 from __future__ import annotations

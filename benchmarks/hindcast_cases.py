@@ -12,12 +12,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks import hindcast_gold as gold_of
-from benchmarks.transcripts import Entry, blocks, calls, find_transcripts, is_conversation, parse, read_lines, said
+from benchmarks.transcripts import Entry, blocks, calls, find_transcripts, is_conversation, parse_all, read_lines, said
 
 NEXT_CALLS = 60  # tool calls after the cut whose inputs and texts are the gold
 LEAST_GOLD = 8  # entities; a case with fewer says nothing
 LEAST_ENTRIES = 20  # of the conversation before the cut
 _BOUNDARY = "compact_boundary"
+_BOUNDARY_MARKS = (_BOUNDARY, '"compacted"')  # Claude Code's and Codex's
 _SUMMARY_WITHIN = 6  # entries behind a boundary stands its summary
 
 
@@ -67,9 +68,9 @@ def find_cases(folder: Path) -> Iterator[Case]:
 def cases_of(path: Path, name: str) -> Iterator[tuple[str, Case]]:
     """Each compaction of a transcript that has a summary, with the id of its boundary."""
     lines = read_lines(path)
-    if not any(_BOUNDARY in line for line in lines):
+    if not any(mark in line for line in lines for mark in _BOUNDARY_MARKS):
         return
-    entries = [parse(line) for line in lines]
+    entries = parse_all(lines)
     project = _project(entries)
     cuts = [number for number, entry in enumerate(entries) if entry.get("subtype") == _BOUNDARY]
     for number, (cut, following) in enumerate(pairwise([*cuts, len(entries)])):

@@ -1,4 +1,6 @@
-"""Claude Code's transcripts as the benchmarks read them: by themselves, not through the product that they measure."""
+"""Transcripts as the benchmarks read them: by themselves, not through the product that they measure. Those of Codex are
+brought into the form of Claude Code's.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ import lzma
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from benchmarks.codex_rollouts import converted, is_codex
 
 Entry = dict[str, Any]
 
@@ -51,6 +55,12 @@ def parse(line: str) -> Entry:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def parse_all(lines: list[str]) -> list[Entry]:
+    """The entry of each line of a transcript, of Codex too."""
+    entries = list(map(parse, lines))
+    return list(map(converted, entries)) if entries and is_codex(entries[0]) else entries
 
 
 def is_conversation(entry: Entry) -> bool:

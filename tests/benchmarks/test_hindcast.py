@@ -13,6 +13,7 @@ from benchmarks.hindcast_cases import Case, find_cases
 from benchmarks.hindcast_measures import measure
 from benchmarks.hindcast_report import ALONE, CaseFacts, Measured, tables
 from tests import builders
+from tests.rollouts import Rollout
 from unified_state.lib.tokens import count_tokens
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
@@ -47,6 +48,29 @@ def case(folder: Path) -> Case:
     """The compaction of that session."""
     (found,) = find_cases(folder)
     return found
+
+
+def test_a_compaction_of_codex_is_a_case_too(tmp_path: Path) -> None:
+    """The same session, but for the read files, which Codex shows by commands, and the summary, which it encrypts."""
+    rollout = Rollout(tmp_path / "rollout.jsonl", "0a1b", Path("/p"))
+    rollout.says("user", "Please see to #12")
+    for name in NAMES:
+        rollout.runs(f"sed -n '1,200p' /p/{name}.py", f"def read_{name}(text): ...")
+    rollout.runs("pytest tests", OUTPUT, 1)
+    rollout.compacts("Please see to #12 with read_alpha")
+    rollout.says("assistant", "On with #12: read_beta, read_gamma and read_delta, as in beta.py")
+    rollout.patches("*** Update File: /p/alpha.py\n@@\n-def read_alpha(text)\n+def read_alpha(brand_new)")
+    rollout.runs("pytest tests", "fine")
+    (case,) = find_cases(tmp_path)
+    assert case.gold == GOLD
+    assert case.lost() == GOLD - {"read_alpha", "#12"}
+    assert case.pairs == {("alpha.py", "read_alpha")}
+    assert case.next_edits == [("alpha.py", "read_alpha")]
+    assert case.repeated == ["1 failed, 9 passed in"]
+    assert case.errors == [ERROR]
+    ((_, summary, text),) = hindcast.restored(case, [500], alone=False)
+    assert summary == "Please see to #12 with read_alpha"
+    assert "command: pytest tests -> failed: " in text
 
 
 def test_gold_is_what_the_agent_writes_afterwards_and_had_seen_before(case: Case) -> None:
