@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unified_state.agents.transcripts.rules.call_effects import NO_CALL, call_of
 from unified_state.capture.rules.failed_calls import (
     call_key,
     did_not_run,
@@ -52,21 +53,20 @@ LONG = "ok  \n" * 900
 
 
 def test_a_failed_command_is_observed_evidence() -> None:
-    fact = failed_call("Bash", {"command": "make\n  test"}, "Exit code 2\nno rule")
+    fact = failed_call(call_of("Bash", {"command": "make\n  test"}), "Exit code 2\nno rule")
     assert (fact.kind, fact.origin, fact.status) == ("evidence", "observed", "active")
     assert fact.body == {"type": "error", "content": "Exit code 2\nno rule", "source": "Bash: make test"}
 
 
 def test_a_failed_edit_names_its_file() -> None:
-    fact = failed_call(
-        "Edit", {"file_path": "/a/b.py", "old_string": "x"}, "<tool_use_error>Not found</tool_use_error>"
-    )
+    edit = call_of("Edit", {"file_path": "/a/b.py", "old_string": "x"})
+    fact = failed_call(edit, "<tool_use_error>Not found</tool_use_error>")
     assert (fact.body["source"], fact.files) == ("Edit: /a/b.py", ("/a/b.py",))
 
 
 def test_what_never_ran_is_settled_from_the_beginning() -> None:
     result = "<tool_use_error>Sibling tool call errored</tool_use_error>"
-    assert failed_call("Bash", {"command": "ls"}, result).status == "resolved"
+    assert failed_call(call_of("Bash", {"command": "ls"}), result).status == "resolved"
 
 
 def test_of_a_long_result_the_failure_is_kept() -> None:
@@ -82,7 +82,7 @@ def test_of_a_long_result_without_a_failure_whole_lines_of_the_end_are_kept() ->
 
 
 def test_a_call_that_nothing_is_known_of_is_told_anyway() -> None:
-    assert failed_call("", {}, "").body == {"type": "error", "content": "(it said nothing)", "source": "a tool"}
+    assert failed_call(NO_CALL, "").body == {"type": "error", "content": "(it said nothing)", "source": "a tool"}
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_a_call_that_nothing_is_known_of_is_told_anyway() -> None:
     ],
 )
 def test_what_makes_two_calls_the_same(fields: dict[str, Any], key: str) -> None:
-    assert call_key(fields) == key
+    assert call_key(call_of("", fields)) == key
 
 
 @given(st.text(), st.text())
 def test_whatever_failed_the_quote_stands_in_the_result(result: str, command: str) -> None:
-    fact = failed_call("Bash", {"command": command}, result)
+    fact = failed_call(call_of("Bash", {"command": command}), result)
     assert fact.quote in result
-    assert "\n" not in subject("Bash", {"command": command})
+    assert "\n" not in subject(call_of("Bash", {"command": command}))
 
 
 EXAMPLES = Path(__file__).parent / "examples" / "failed_checks.tsv"
@@ -151,11 +151,11 @@ def test_of_many_files_the_newest_are_named() -> None:
 
 
 def test_a_refused_call_has_the_users_reason() -> None:
-    fact = refused_call("Bash", {"command": "git push"}, "The user doesn't want …\nfirst pull", "first pull")
+    fact = refused_call(call_of("Bash", {"command": "git push"}), "The user doesn't want …\nfirst pull", "first pull")
     assert (fact.origin, fact.body["attempt"]) == ("user_said", "Bash: git push")
     assert (fact.body["outcome"], fact.quote) == ("the user refused: first pull", "first pull")
 
 
 def test_a_call_refused_without_a_word_says_so() -> None:
-    fact = refused_call("Edit", {"file_path": "/a.py"}, "The user doesn't want to proceed", "")
+    fact = refused_call(call_of("Edit", {"file_path": "/a.py"}), "The user doesn't want to proceed", "")
     assert (fact.body["outcome"], fact.files) == ("the user refused, without a word", ("/a.py",))

@@ -6,6 +6,7 @@ one. So each step is derived from once and in order, also where a hook is killed
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.call_effects import NO_CALL, found_nothing, read_call, still_runs_as
 from unified_state.capture.record_facts import FactRecorder
 from unified_state.capture.rules.client_tools import (
     PLAN_TOOL,
@@ -20,7 +21,6 @@ from unified_state.capture.rules.client_tools import (
 )
 from unified_state.capture.rules.commits import commits, may_make, pull_requests
 from unified_state.capture.rules.failed_calls import (
-    EDITS,
     call_key,
     failed_call,
     failed_edit,
@@ -37,7 +37,6 @@ from unified_state.memory.archive.archive import explained
 from unified_state.memory.archive.session_notes import change_todo, replace_todos
 from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.archive.steps import (
-    call_of_result,
     calls_and_texts_before,
     find_step,
     queued_steps,
@@ -45,13 +44,14 @@ from unified_state.memory.archive.steps import (
 )
 from unified_state.memory.ledger.watch_sources import SourceKeeper
 from unified_state.memory.working_set.keep_working_set import WorkingSetKeeper
-from unified_state.memory.working_set.rules.sightings import Call, read_call
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
+from unified_state.memory.working_set.session_calls import SessionCalls
+from unified_state.model.step import PROMPT, TEXT, TOOL_RESULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from unified_state.agents.transcripts.rules.call_effects import Call
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.hook_event import Moment
     from unified_state.model.item import Fact, LedgerItem
@@ -90,23 +90,23 @@ def derive(archive: Archive, session: int, moment: Moment, report: Callable[[str
 def _derive_batch(archive: Archive, session: int, moment: Moment, most: int) -> None:
     """Derive from so many queued steps, in a transaction that also removes them from the queue."""
     with archive.transaction(durable=False):
-        keepers = (
-            WorkingSetKeeper(archive, session),
-            FactKeeper(archive, session, moment),
-            SourceKeeper(archive, session),
-        )
+        calls = SessionCalls(archive, session)
+        keepers = WorkingSetKeeper(archive, session), FactKeeper(archive, session, moment)
+        sources = SourceKeeper(archive, session)
         numbers = queued_steps(archive, session, most)  # another process may have taken some
         for step in filter(None, (find_step(archive, number) for number in numbers)):
+            call = calls.call_of(step)
             for keeper in keepers:
-                keeper.note(step)
+                keeper.note(step, call)
+            sources.note(step)
         for keeper in keepers:
             keeper.flush()
+        sources.flush()
         unqueue_steps(archive, session, numbers)
 
 
 PLANNING, IMPLEMENTING = "planning", "implementing"  # the phases that plans tell of
 _LOOKED_BACK = 200  # steps among which the edits before a failed check are looked for
-_NO_CALL = Call("", {})
 
 
 class FactKeeper:
@@ -116,31 +116,21 @@ class FactKeeper:
         self._archive = archive
         self._session = session
         self._recorder = FactRecorder(archive, session, moment)
-        self._calls: dict[str, Step] = {}
 
-    def note(self, step: Step) -> None:
-        """Take in one step."""
-        if step.kind == TOOL_CALL:
-            if step.tool_use_id:
-                self._calls[step.tool_use_id] = step
-        elif step.kind == TOOL_RESULT:
-            made = self._call_of(step)
-            if step.is_error:
-                self._failed(step, _NO_CALL if made is None else read_call(made))
-            elif made is not None:
-                self._succeeded(step, made)
+    def note(self, step: Step, call: Call | None) -> None:
+        """Take in one step with its tool call."""
+        if step.kind == TOOL_RESULT:
+            made = call or NO_CALL
+            if step.is_error and not found_nothing(made, step.text):
+                self._failed(step, made)
+            elif call is not None and not still_runs_as(step.text):
+                self._succeeded(step, call)
         elif step.kind == PROMPT and step.agent is None:
             self._said(step)
 
     def flush(self) -> None:
         """Bring what was captured to an end."""
         self._recorder.flush()
-
-    def _call_of(self, step: Step) -> Step | None:
-        identity = step.tool_use_id or ""
-        if identity in self._calls:
-            return self._calls.pop(identity)
-        return call_of_result(self._archive, self._session, identity) if identity else None
 
     def _said(self, step: Step) -> None:
         """What the user said: a plan to implement, or words with a rule in them."""
@@ -150,16 +140,13 @@ class FactKeeper:
         else:
             self._plan(plan, step)
 
-    def _succeeded(self, step: Step, made: Step) -> None:
-        tool = made.tool or ""
-        if step.agent is None and tool in _ANSWERED:
-            self._answered(step, read_call(made))
-        if self._recorder.is_failing(tool):
-            self._recorder.succeeds(tool, call_key(read_call(made).fields), step)
-        if may_make(made.text):
-            command = read_call(made).fields.get("command")
-            if isinstance(command, str):
-                self._record((*commits(command, step.text), *pull_requests(command, step.text)), step)
+    def _succeeded(self, step: Step, call: Call) -> None:
+        if step.agent is None and call.tool in _ANSWERED:
+            self._answered(step, call)
+        if self._recorder.is_failing(call.tool):
+            self._recorder.succeeds(call.tool, call_key(call), step)
+        if may_make(call.command):
+            self._record((*commits(call.command, step.text), *pull_requests(call.command, step.text)), step)
 
     def _answered(self, step: Step, call: Call) -> None:
         """A tool gave back what the user answered, or what became of the agent's list."""
@@ -183,31 +170,31 @@ class FactKeeper:
         if plan is not None:
             self._plan(plan, step)
         elif reason is not None:
-            found = [refused_call(call.tool, call.fields, step.text, reason)]
+            found = [refused_call(call, step.text, reason)]
         else:
-            found = [failed_call(call.tool, call.fields, step.text), *self._tried(step, call)]
+            found = [failed_call(call, step.text), *self._tried(step, call)]
         if plan is None:
             for item in self._record(found, step):
-                self._recorder.fails(item, call.tool, call_key(call.fields), step)
+                self._recorder.fails(item, call.tool, call_key(call), step)
         if reason:
             self._record(rules_said(reason), step)
 
     def _tried(self, step: Step, call: Call) -> Iterable[Fact]:
         """The edits since a check ran last, where it fails now."""
-        command = call.fields.get("command")
-        if not isinstance(command, str) or not is_failed_check(command, step.text):
+        if not call.command or not is_failed_check(call.command, step.text):
             return
-        files: list[str] = []
-        said = ""
+        key, files, said = call_key(call), list[str](), ""
         for before in calls_and_texts_before(self._archive, step, _LOOKED_BACK):
             if before.kind == TEXT:
                 said = said or (before.text if files else "")
-            elif before.tool in EDITS:
-                files += [relative_path(path, self._recorder.root) for path in _path(read_call(before))]
-            elif before.tool_use_id != step.tool_use_id and _runs(before, command):
+                continue
+            made = read_call(before)
+            if made.changes:
+                files += [relative_path(path, self._recorder.root) for path in reversed(made.files)]
+            elif before.tool_use_id != step.tool_use_id and made.command and call_key(made) == key:
                 break
         if files:
-            yield failed_edit(command, step.text, files, said)
+            yield failed_edit(call.command, step.text, files, said)
 
     def _plan(self, fact: Fact, step: Step) -> None:
         """A plan was approved or rejected: what is worked on, and its phase, unless the user calls them otherwise."""
@@ -228,13 +215,3 @@ class FactKeeper:
 
 
 _ANSWERED = {QUESTION_TOOL, PLAN_TOOL, *TODO_TOOLS}
-
-
-def _path(call: Call) -> list[str]:
-    value = call.fields.get("file_path") or call.fields.get("notebook_path")
-    return [value] if isinstance(value, str) else []
-
-
-def _runs(made: Step, command: str) -> bool:
-    """Whether a call ran the command."""
-    return call_key(read_call(made).fields) == call_key({"command": command})

@@ -21,13 +21,14 @@ NO_FILE = ""  # name of the entry for identifiers seen outside of files
 class WorkingFile(Record):
     """A file by its path in the repository, with the identifiers seen in it, the highest score first.
 
-    `hot` is the part of its score that comes from edits.
+    `hot` is the part of its score that comes from edits. `gone` says that it is no longer there ("deleted").
     """
 
     path: str
     score: float
     hot: float
     words: tuple[Scored, ...] = ()
+    gone: str = ""
 
 
 class RanCommand(Record):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -85,19 +86,45 @@ def test_a_shell_command_goes_by_claude_codes_name(name: str, arguments: str) ->
 
 
 @pytest.mark.parametrize(
-    ("output", "failed"),
+    ("name", "arguments", "command"),
     [
-        ("Chunk ID: 1\nProcess exited with code 0\nOutput:\nfine", False),
-        ("Chunk ID: 1\nProcess exited with code 2\nOutput:\nno", True),
-        ("Exit code: 1\nWall time: 0\nOutput:\nno", True),
-        ("Exit code: 0", False),
-        ("a text that has no status", False),
+        ("shell", '{"command": ["git", "commit", "-m", "it\'s done"]}', "git commit -m 'it'\\''s done'"),
+        ("local_shell", '{"command": ["zsh", "-lc", "ls | wc"]}', "ls | wc"),
     ],
 )
-def test_a_result_tells_whether_the_command_failed(output: str, *, failed: bool) -> None:
+def test_a_command_given_by_its_words_is_the_line_that_a_shell_would_run(
+    name: str, arguments: str, command: str
+) -> None:
+    (step,) = read_line(line(type="function_call", name=name, arguments=arguments, call_id="c1"))
+    assert isinstance(step, Step)
+    assert json.loads(step.text)["command"] == command
+
+
+def test_a_tool_of_a_server_goes_by_claude_codes_name() -> None:
+    (step,) = read_line(line(type="function_call", name="ask", namespace="mcp__wiki", arguments="{}", call_id="c1"))
+    assert isinstance(step, Step)
+    assert step.tool == "mcp__wiki__ask"
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "failed"),
+    [
+        ("Chunk ID: 1\nProcess exited with code 0\nOutput:\nfine\nOutput:\n", "fine\nOutput:\n", False),
+        ("Chunk ID: 1\nProcess exited with code 2\nOutput:\nno", "Exit code 2\nno", True),
+        ("Chunk ID: 1\nProcess exited with code -1\nOutput:\n", "Exit code -1\n", True),
+        ("Exit code: 1\nWall time: 0\nOutput:\nno", "Exit code 1\nno", True),
+        ("Exit code: 0", "", False),
+        ("Process running with session ID 7\nOutput:\nso far", "Process running with session ID 7\nso far", False),
+        ('{"output":"no","metadata":{"exit_code":3}}', "Exit code 3\nno", True),
+        ('{"output":1}', '{"output":1}', False),
+        ("exec command rejected by user", "exec command rejected by user", True),
+        ("a text that has no status", "a text that has no status", False),
+    ],
+)
+def test_a_result_is_the_output_and_whether_the_command_failed(output: str, text: str, *, failed: bool) -> None:
     (step,) = read_line(line(type="function_call_output", call_id="c1", output=output))
     assert isinstance(step, Step)
-    assert (step.kind, step.text, step.is_error) == (TOOL_RESULT, output, failed)
+    assert (step.kind, step.text, step.is_error) == (TOOL_RESULT, text, failed)
 
 
 def test_a_compaction_is_a_boundary_and_its_summary() -> None:

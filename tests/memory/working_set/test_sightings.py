@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unified_state.agents.transcripts.rules.call_effects import Call, call_of, read_call
 from unified_state.lib.stdlib import dump_json
 from unified_state.memory.working_set.rules.sightings import (
     ASKED,
@@ -15,9 +16,7 @@ from unified_state.memory.working_set.rules.sightings import (
     MENTIONED,
     SEEN,
     WRITTEN,
-    Call,
     Sighting,
-    read_call,
     sightings,
 )
 from unified_state.model.known import COMMAND, ERROR, FILE, NO_FILE, REFERENCE
@@ -49,7 +48,7 @@ def called(tool: str, root: str = ROOT, **fields: Any) -> dict[tuple[str, str], 
 def answered(
     text: str, tool: str, root: str = ROOT, *, is_error: bool = False, **fields: Any
 ) -> dict[tuple[str, str], Sighting]:
-    return seen(step(TOOL_RESULT, text, is_error=is_error), Call(tool, fields), root)
+    return seen(step(TOOL_RESULT, text, is_error=is_error), call_of(tool, fields), root)
 
 
 def ran(text: str, *, is_error: bool = False) -> dict[str, Any]:
@@ -287,7 +286,7 @@ def test_a_call_whose_input_is_no_object_shows_nothing(text: str) -> None:
 def test_no_step_shows_more_than_a_bounded_amount(
     kind: str, text: str, tool: str, fields: dict[str, Any], root: str, is_error: bool
 ) -> None:
-    for sighting in sightings(step(kind, text, is_error=is_error), Call(tool, fields), root):
+    for sighting in sightings(step(kind, text, is_error=is_error), call_of(tool, fields), root):
         assert sighting.weight > 0
         assert len(sighting.name) <= 1_000
         assert len(sighting.words) <= 2_000

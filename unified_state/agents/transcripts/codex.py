@@ -1,15 +1,18 @@
 """Codex rollouts: the steps of each line of a JSON Lines file.
 
 Tested with version 0.169.0. The reader uses messages and tool calls in the form that the model receives
-(`response_item`), and compactions. It skips screen events, token counts and Codex's instructions. Codex's shell tools
-get the names and fields of Claude Code's, so that capture learns from their commands too.
+(`response_item`), and compactions. It skips screen events, token counts and Codex's instructions. Tools that Claude
+Code also has get its names and fields, and results its form: the output alone, after `Exit code N` if the command
+failed.
 """
 
 from __future__ import annotations
 
 import zlib
 
+from unified_state.agents.transcripts.rules.call_effects import PATCH_TOOL
 from unified_state.agents.transcripts.transcript_lines import Message, object_in, objects_in, text_in, texts_in, time_of
+from unified_state.lib.shell_commands import program_name
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import nonces_in
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery
@@ -24,11 +27,29 @@ if TYPE_CHECKING:
 
 _USER_TEXT = "user.text"  # the message part kind of text that the user wrote
 _CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
-_SHELLS = {"exec_command": "cmd", "shell": "command", "shell_command": "command", "container.exec": "command"}
-_FAILED = ("Process exited with code ", "Exit code: ")
-_HEAD = 400  # length of the head of a result, which contains its exit status
+_SHELLS = {
+    "exec_command": "cmd",
+    **dict.fromkeys(("shell", "shell_command", "container.exec", "local_shell"), "command"),
+}
+_FOLDER = "working_directory"  # another name of `workdir`
+_PLAIN = str.maketrans("_./:=@%+,", "a" * 9)
+_SHELL_PROGRAMS = ("bash", "sh", "zsh")
+_MCP = "mcp__"
+_PLAN, _TODOS = "update_plan", "TodoWrite"
+_EXITED, _RUNNING, _OUTPUT = ("Process exited with code ", "Exit code: "), "Process running with ", "Output:"
+_MOST_HEAD_LINES = 8  # of a result, before its output
+_NOT_DONE = (  # beginnings of results that have no exit status
+    "apply_patch verification failed",
+    "exec command rejected by user",
+    "patch rejected by user",
+    "aborted by user",
+    "unsupported call",
+    "failed to parse function arguments",
+    "execution error",
+)
 _CUT = "Warning: truncated output"  # beginning of a hook output of which the model saw only both ends
 _SUMMARY_BEGINS = ":\n"  # end of Codex's introduction to a summary
+_ENCRYPTED = "Codex keeps this summary encrypted. The conversation still holds these texts of the user:"
 
 
 def read_line(line: Entry) -> Iterator[Found]:
@@ -41,9 +62,7 @@ def read_line(line: Entry) -> Iterator[Found]:
     checksum = zlib.crc32(dump_json(payload).encode("utf-8", "replace"))
     message = Message(f"{text_in(line, 'timestamp')}-{checksum:08x}", time_of(line))
     if kind == "compacted":
-        text = text_in(payload, "message")
-        introduction, colon, summary = text.partition(_SUMMARY_BEGINS)
-        yield from message.compaction(summary if colon and "\n" not in introduction else text)
+        yield from message.compaction(_summary(payload))
     elif text_in(payload, "type") == "message":
         yield from _said(message, payload, is_summary=bool(object_in(line, "metadata").get("compaction_output")))
     else:
@@ -51,6 +70,17 @@ def read_line(line: Entry) -> Iterator[Found]:
         step = None if read is None else read(message, payload)
         if step is not None:
             yield step
+
+
+def _summary(payload: Entry) -> str:
+    """Return the summary of a compaction, or what the user said and Codex keeps beside a summary that it encrypts."""
+    text = text_in(payload, "message")
+    introduction, colon, summary = text.partition(_SUMMARY_BEGINS)
+    if text:
+        return summary if colon and "\n" not in introduction else text
+    kept = [part for part in objects_in(payload.get("replacement_history")) if part.get("role") == "user"]
+    texts = [text for part in kept if _is_users(part, text := texts_in(objects_in(part.get("content"))))]
+    return "\n\n".join([_ENCRYPTED, *texts]) if texts else ""
 
 
 def _said(message: Message, payload: Entry, *, is_summary: bool) -> Iterator[Found]:
@@ -81,34 +111,84 @@ def _reasoning(message: Message, payload: Entry) -> Step | None:
 
 def _call(message: Message, payload: Entry) -> Step:
     name = text_in(payload, "name") or text_in(payload, "type").removesuffix("_call")
-    given = payload.get("arguments", payload.get("input", payload.get("action")))
-    return message.call(*_as_claudes(name, _parsed(given)), _call_id(payload))
+    server = text_in(payload, "namespace")
+    if server.startswith(_MCP):
+        name = f"{server}__{name}"
+    given = _parsed(payload.get("arguments", payload.get("input", payload.get("action"))))
+    fields = given if isinstance(given, dict) else {"input": given}
+    return message.call(*_as_claudes(name, fields), _call_id(payload))
 
 
-def _as_claudes(name: str, fields: Any) -> tuple[str, Any]:
+def _as_claudes(name: str, fields: Entry) -> tuple[str, Entry]:
     """Return a call's name and fields in Claude Code's form, if Claude Code has the same tool."""
-    command = fields.get(_SHELLS[name]) if name in _SHELLS and isinstance(fields, dict) else None
-    if isinstance(command, list):  # ["bash", "-lc", "the command"]
-        command = str(command[-1]) if command else None
+    if name == _PLAN:
+        steps = objects_in(fields.get("plan"))
+        return _TODOS, {"todos": [{"content": step.get("step"), "status": step.get("status")} for step in steps]}
+    command = fields.get(_SHELLS.get(name, ""))
+    if isinstance(command, list):
+        words = list(map(str, command))
+        if words[:1] == [PATCH_TOOL]:
+            return PATCH_TOOL, {**_folder(fields), "input": "".join(words[1:2])}
+        command = _line_of(words)
     if not isinstance(command, str):
-        return name, fields if isinstance(fields, dict) else {"input": fields}
-    return "Bash", {**{key: value for key, value in fields.items() if key != _SHELLS[name]}, "command": command}
+        return name, fields
+    others = {key: value for key, value in fields.items() if key not in {_SHELLS[name], _FOLDER}}
+    return "Bash", {**others, **_folder(fields), "command": command}
+
+
+def _folder(fields: Entry) -> Entry:
+    folder = text_in(fields, "workdir") or text_in(fields, _FOLDER)
+    return {"workdir": folder} if folder else {}
+
+
+def _line_of(words: list[str]) -> str:
+    """Return the shell line of a command that is given by its words: `bash -lc LINE`, or a program with arguments."""
+    is_shell = program_name("".join(words[:1])) in _SHELL_PROGRAMS and words[1:2] in (["-c"], ["-lc"])
+    return "".join(words[2:3]) if is_shell else " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    is_plain = bool(word) and word.replace("-", "").translate(_PLAIN).isalnum()
+    return word if is_plain else "'" + word.replace("'", "'\\''") + "'"
 
 
 def _result(message: Message, payload: Entry) -> Step:
-    output = payload.get("output")
+    output, failed = payload.get("output"), False
     if isinstance(output, dict):
+        failed = output.get("success") is False
         output = output.get("content", output)
     text = texts_in(output) if isinstance(output, (str, list)) else dump_json(output)
-    return message.result(text, _call_id(payload), is_error=_has_failed(text))
+    text, status = _outcome(text)
+    return message.result(text, _call_id(payload), is_error=failed or status != "0")
 
 
-def _has_failed(text: str) -> bool:
-    for words in _FAILED:
-        _, found, status = text[:_HEAD].partition(words)
-        if found:
-            return not status.startswith(("0\n", "0\r")) and status != "0"
-    return False
+def _outcome(text: str) -> tuple[str, str]:
+    """Return the output of a result, and the exit status of the command; "0" if it has none and did not fail."""
+    if text.startswith('{"output":'):  # older versions
+        told = _parsed(text)
+        if isinstance(told, dict) and isinstance(told.get("output"), str):
+            return _with_status(told["output"], str(object_in(told, "metadata").get("exit_code", 0)))
+    head, output = _head_of(text)
+    for line in head:
+        for words in _EXITED:
+            if line.startswith(words):
+                return _with_status(output, line.removeprefix(words).strip())
+        if line.startswith(_RUNNING):
+            return f"{line}\n{output}", "0"
+    return (output if head else text), ("1" if text.startswith(_NOT_DONE) else "0")
+
+
+def _head_of(text: str) -> tuple[list[str], str]:
+    """Return the lines that Codex puts before an output, and the output."""
+    lines = text.split("\n", _MOST_HEAD_LINES)
+    if _OUTPUT in lines[:_MOST_HEAD_LINES]:
+        end = lines.index(_OUTPUT)
+        return lines[:end], "\n".join(lines[end + 1 :])
+    return ([text], "") if text.startswith(_EXITED) and "\n" not in text else ([], text)
+
+
+def _with_status(output: str, status: str) -> tuple[str, str]:
+    return (output if status == "0" else f"Exit code {status}\n{output}"), status
 
 
 def _call_id(payload: Entry) -> str | None:

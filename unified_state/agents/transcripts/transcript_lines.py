@@ -121,7 +121,7 @@ def session_of(entry: Entry) -> str | None:
 
 def cwd_of(entry: Entry) -> str | None:
     """Return the working folder of the client when it wrote an entry."""
-    return text_in(entry, "cwd") or None
+    return text_in(entry, "cwd") or text_in(object_in(entry, "payload"), "cwd") or None  # the second is Codex's
 
 
 def parent_of(entry: Entry) -> str | None:

@@ -11,8 +11,8 @@ from unified_state.model.item import ATTEMPT, EVIDENCE, Fact
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
+    from unified_state.agents.transcripts.rules.call_effects import Call
 
 _REFUSED = "The user doesn't want to proceed with this tool use."
 _SAID = "the user said:\n"
@@ -50,12 +50,11 @@ _FAILURES = (
 )  # fmt: skip
 
 
-def failed_call(tool: str, fields: dict[str, Any], result: str) -> Fact:
+def failed_call(call: Call, result: str) -> Fact:
     """Return the evidence of a failed call. It is resolved immediately if the call never ran."""
-    body = {"type": ERROR, "content": excerpt(result) or "(it said nothing)", "source": subject(tool, fields)}
+    body = {"type": ERROR, "content": excerpt(result) or "(it said nothing)", "source": subject(call)}
     status = "resolved" if did_not_run(result) else "active"
-    path = _path(fields)
-    return Fact(ERROR, EVIDENCE, OBSERVED, status, body, excerpt(result), (path,) if path else ())
+    return Fact(ERROR, EVIDENCE, OBSERVED, status, body, excerpt(result), call.files)
 
 
 def excerpt(result: str) -> str:
@@ -71,36 +70,25 @@ def excerpt(result: str) -> str:
     return result[begin : begin + _EXCERPT].strip()
 
 
-def subject(tool: str, fields: dict[str, Any]) -> str:
+def subject(call: Call) -> str:
     """Return the call in one line."""
-    return f"{tool or 'a tool'}: {cut(one_line(_called(fields)), _SUBJECT_CHARACTERS)}".rstrip(": ")
+    return f"{call.tool or 'a tool'}: {cut(one_line(_called(call)), _SUBJECT_CHARACTERS)}".rstrip(": ")
 
 
-def call_key(fields: dict[str, Any]) -> str:
+def call_key(call: Call) -> str:
     """Return the key that a failed call shares with the call that closes its failure: the command or the file.
 
     Returns "" if the call has neither.
     """
-    command = fields.get("command")
-    if isinstance(command, str):
-        return command_key(command)
-    return (_path(fields) or _called(fields))[:_KEY_CHARACTERS]
+    return command_key(call.command) if call.command else (call.files[:1] or (_called(call),))[0][:_KEY_CHARACTERS]
 
 
-def _called(fields: dict[str, Any]) -> str:
-    command = fields.get("command")
-    if isinstance(command, str):
-        return command
-    return _path(fields) or " ".join(value for value in fields.values() if isinstance(value, str))
-
-
-def _path(fields: dict[str, Any]) -> str:
-    value = fields.get("file_path") or fields.get("notebook_path")
-    return value if isinstance(value, str) else ""
+def _called(call: Call) -> str:
+    texts = (value for value in call.fields.values() if isinstance(value, str))
+    return call.command or " ".join(call.files or texts)
 
 
 FAILED_EDIT, REFUSED_CALL = "failed edit", "refused call"
-EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _BEGINNING = 400  # searched beginning of an output for an unknown command
 _NOT_THERE = (
     "command not found", "Exit code 127", "no task ", "Missing script", "No rule to make target", "nknown command",
@@ -145,16 +133,14 @@ def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> F
     return Fact(FAILED_EDIT, ATTEMPT, OBSERVED, "active", body, excerpt(result), named)
 
 
-def refused_call(tool: str, fields: dict[str, Any], result: str, reason: str) -> Fact:
+def refused_call(call: Call, result: str, reason: str) -> Fact:
     """Return the fact that the user refused a call, with the reason if they gave one."""
-    path = fields.get("file_path")
     body = {
-        "attempt": subject(tool, fields),
+        "attempt": subject(call),
         "outcome": f"the user refused: {reason}" if reason else "the user refused, without a word",
-        "command": fields.get("command") if isinstance(fields.get("command"), str) else "",
+        "command": call.command,
     }
-    files = (path,) if isinstance(path, str) else ()
-    return Fact(REFUSED_CALL, ATTEMPT, USER_SAID, "active", body, reason or result.strip(), files)
+    return Fact(REFUSED_CALL, ATTEMPT, USER_SAID, "active", body, reason or result.strip(), call.files)
 
 
 def _telling(output: str) -> str:

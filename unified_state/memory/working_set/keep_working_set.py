@@ -10,8 +10,9 @@ from __future__ import annotations
 from operator import itemgetter
 
 from unified_state.lib.decay import growth, raised
-from unified_state.memory.archive.steps import call_of_result, find_step, queued_steps, sessions_of_step, step_numbers
-from unified_state.memory.working_set.rules.sightings import read_call, sightings
+from unified_state.memory.archive.steps import find_step, queued_steps, sessions_of_step, step_numbers
+from unified_state.memory.working_set.rules.sightings import sightings
+from unified_state.memory.working_set.session_calls import SessionCalls
 from unified_state.memory.working_set.working_set_table import (
     Entry,
     clear_working_set,
@@ -21,15 +22,16 @@ from unified_state.memory.working_set.working_set_table import (
     write_entry,
 )
 from unified_state.model.known import NO_FILE
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from unified_state.agents.transcripts.rules.call_effects import Call
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.working_set.rules.sightings import Call, Sighting
+    from unified_state.memory.working_set.rules.sightings import Sighting
     from unified_state.model.step import Step
 
 _MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row holds
@@ -66,12 +68,12 @@ class WorkingSetKeeper:
         (self._root,) = archive.row("SELECT root FROM session WHERE id = ?", session)
         self._clock = self._base = read_clock(archive, session)
         self._growth = 1.0
-        self._calls: dict[str, Call] = {}
         self._sums: dict[tuple[str, str], _Sum] = {}
 
-    def note(self, step: Step) -> None:
-        """Add the sightings of one step. For a subagent only tool calls count, not what it read or said."""
-        call = self._call_of(step)
+    def note(self, step: Step, call: Call | None) -> None:
+        """Add the sightings of one step with its tool call. For a subagent only tool calls count, not what it read or
+        said.
+        """
         if step.agent is not None and step.kind != TOOL_CALL:
             return
         if step.kind in {TEXT, TOOL_CALL, PROMPT}:
@@ -97,20 +99,6 @@ class WorkingSetKeeper:
             self.flush()
         self._clock += 1
         self._growth = growth(self._clock - self._base)
-
-    def _call_of(self, step: Step) -> Call | None:
-        """Return the tool call of a step: the step itself, or the one that its result belongs to."""
-        if step.kind == TOOL_CALL:
-            call = read_call(step)
-            if step.tool_use_id:
-                self._calls[step.tool_use_id] = call
-            return call
-        if step.kind != TOOL_RESULT or not step.tool_use_id:
-            return None
-        if step.tool_use_id in self._calls:
-            return self._calls.pop(step.tool_use_id)
-        earlier = call_of_result(self._archive, self._session, step.tool_use_id)
-        return None if earlier is None else read_call(earlier)
 
 
 def _raised_entry(before: Entry | None, name: str, seen: _Sum, clock: int) -> Entry:
@@ -146,9 +134,9 @@ def rebuild_working_sets(archive: Archive, sessions: Iterable[int], last: int | 
         with archive.transaction(durable=False):
             clear_working_set(archive, session)
             queued = set(queued_steps(archive, session))
-            keeper = WorkingSetKeeper(archive, session)
+            keeper, calls = WorkingSetKeeper(archive, session), SessionCalls(archive, session)
             for number in step_numbers(archive, session)[-last if last else 0 :]:
                 step = None if number in queued else find_step(archive, number)
                 if step is not None:
-                    keeper.note(step)
+                    keeper.note(step, calls.call_of(step))
             keeper.flush()

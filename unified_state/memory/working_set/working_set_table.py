@@ -135,6 +135,7 @@ def _file(entry: Entry, clock: int) -> WorkingFile:
         score=score(entry.level, clock),
         hot=0.0 if hot is None else score(hot, clock),
         words=_scored(entry.words, clock),
+        gone=entry.details.get("gone") or "",
     )
 
 

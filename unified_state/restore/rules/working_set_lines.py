@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.agents.transcripts.rules.failure_lines import names_place
 from unified_state.lib.identifiers import identifiers, stands_in
-from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import cut, estimate_tokens, one_line, utf16_units
 from unified_state.memory.ledger.rules.item_lines import harmless, turn_lines
 from unified_state.model.hook_event import WORKING_SET
@@ -50,8 +50,8 @@ def _is_quoted(prompt: str, summary: str) -> bool:
     return prompt[:_QUOTED] in summary
 
 
-# The most informative fields of a tool call, in order of preference.
-_TELLING_FIELDS = ("file_path", "notebook_path", "command", "pattern", "url", "query", "description", "path", "prompt")
+# The most informative fields of a call that names no file and runs no command, in order of preference.
+_TELLING_FIELDS = ("pattern", "url", "query", "description", "path", "prompt")
 _MOST_ACTIONS, _ACTION_CHARACTERS = 8, 80
 _OUTLINE_CHARACTERS = 2_000  # of a prompt or answer; its reader shortens it further
 
@@ -82,16 +82,11 @@ def _actions(calls: Sequence[Step]) -> tuple[str, ...]:
     return tuple(action if count == 1 else f"{action} ({count} times)" for action, count in newest)
 
 
-def _target(call: Step) -> str:
-    try:
-        fields = parse_json(call.text)
-    except ValueError:
-        return ""
-    for name in _TELLING_FIELDS:
-        value = fields.get(name) if isinstance(fields, dict) else None
-        if isinstance(value, str) and value:
-            return cut(one_line(value), _ACTION_CHARACTERS)
-    return ""
+def _target(step: Step) -> str:
+    call = read_call(step)
+    telling = (call.fields.get(name) for name in _TELLING_FIELDS)
+    texts = (" ".join(call.files), call.command, *telling)
+    return next((cut(one_line(text), _ACTION_CHARACTERS) for text in texts if isinstance(text, str) and text), "")
 
 
 LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
@@ -115,6 +110,7 @@ class WorkingLines:
         self._set = working_set
         self._summary = summary
         self._named = identifiers(summary)
+        self._gone = {file.path: file.gone for file in working_set.files}
         self._hottest = max((file.hot for file in working_set.files), default=0.0) or 1.0
         self.groups: dict[str, Group] = {
             **{name: Group(WORKING_SET, f"{name}: ") for name in (LOOSE, PROGRAMS, REFERENCES)},
@@ -145,7 +141,7 @@ class WorkingLines:
                     yield f"{name}: {(', ' if name == PROGRAMS else ' ').join(group.texts)}"
             elif group.texts:
                 words = " ".join(filter(None, group.texts))
-                path = _shown(name.removeprefix(_FILE))
+                path = self._titled(name.removeprefix(_FILE))
                 yield f"{path}: {words}" if words else path
 
     def _worth(self, score: float, text: str) -> float:
@@ -156,10 +152,14 @@ class WorkingLines:
         """Return the offer of a file. A file is a group with its own worth, and its path alone costs no more."""
         is_named = stands_in(file.path.rsplit("/", 1)[-1], self._summary)
         group = Group(WORKING_SET, worth=_FILE_WORTH * file.score**_EXPONENT * (_NAMED_FILE if is_named else 1))
-        path = _shown(file.path)
+        path = self._titled(file.path)
         group.tokens, group.units = _tokens(path) + 3, utf16_units(path) + 2
         self.groups[_FILE + file.path] = group
         return (0.0, 0.0, 0, _FILE + file.path, "")
+
+    def _titled(self, path: str) -> str:
+        """Return the path for display, with what became of a file that is gone."""
+        return _shown(path) + (f" ({harmless(self._gone[path])})" if self._gone[path] else "")
 
     def _words(self, files: list[WorkingFile]) -> Iterator[Offer]:
         """Yield each identifier under the files where it matters most, or without a file if it was seen in none."""
@@ -167,7 +167,7 @@ class WorkingLines:
         places: dict[str, list[tuple[float, str]]] = {}
         for file in files:
             heat = file.hot / self._hottest
-            for word, score in file.words[:_MOST_WORDS]:
+            for word, score in () if file.gone else file.words[:_MOST_WORDS]:
                 scores[word] = scores.get(word, 0.0) + score
                 places.setdefault(word, []).append((heat * score**_EXPONENT + 0.05 * file.score, file.path))
         for word, score in scores.items():

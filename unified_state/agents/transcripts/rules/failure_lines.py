@@ -28,8 +28,15 @@ _TRACES = (
 )  # cheap search before each line is checked
 _STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "panic:", "fatal:", "E   ", "not ok")
 _MARKS = ("Error:", "error:", "Exception: ", ": error ", " FAILED")
-# The client's answers in place of an output. They mean that nothing ran.
-_NOT_RUN = ("<tool_use_error>", "The user doesn't want to proceed", "Permission to use ")
+# A client's answers in place of an output. They mean that nothing ran.
+_NOT_RUN = (
+    "<tool_use_error>",
+    "The user doesn't want to proceed",
+    "Permission to use ",
+    "apply_patch verification failed",
+    "exec command rejected by user",
+    "patch rejected by user",
+)
 
 
 def failing_lines(end: str, command: str, *, is_error: bool) -> list[str]:

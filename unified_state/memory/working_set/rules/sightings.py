@@ -7,11 +7,11 @@ characters were as informative as the whole.
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.call_effects import PATCH_TOOL, found_nothing, still_runs_as
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.shell_commands import programs
-from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import cut, one_line, strings_of
 from unified_state.model.known import COMMAND, ERROR, FILE, NO_FILE, PROGRAM, REFERENCE
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from unified_state.agents.transcripts.rules.call_effects import Call
     from unified_state.model.step import Step
 
 EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
@@ -29,7 +30,7 @@ _LOOKED_AT, _LOOKED_AT_OUTPUT, _LOOKED_AT_WRITTEN = 5_000, 1_000, 6_000  # chara
 _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 300, 160
 _SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
 _LONGEST_PATH = 1_000  # characters; a longer text is no path
-_MOST_FILES = 40  # files of one search
+_MOST_FILES = 40  # files of one search or patch
 _END_CHARACTERS = 6_000  # characters at the end of an output that are searched for failures
 
 
@@ -55,22 +56,6 @@ class Sighting(Record):
         self.__dict__.update(kind=kind, name=name, weight=weight, words=words, details=details, heat=heat)
 
 
-class Call(Record):
-    """The tool call that a result belongs to."""
-
-    tool: str
-    fields: dict[str, Any]
-
-
-def read_call(step: Step) -> Call:
-    """Return the tool and the input of a tool call."""
-    try:
-        fields = parse_json(step.text)
-    except (ValueError, RecursionError):
-        fields = {}
-    return Call(step.tool or "", fields if isinstance(fields, dict) else {})
-
-
 def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
     """Yield the sightings in a step.
 
@@ -93,50 +78,64 @@ def _beginning(text: str, limit: int) -> str:
 
 
 def _of_call(call: Call, root: str) -> Iterator[Sighting]:
-    path, command = _path_of(call), _command_of(call)
-    if path:
-        written = strings_of([value for name, value in call.fields.items() if not name.endswith("_path")])
-        changes = any(name in call.fields for name in ("old_string", "new_string", "content", "edits", "new_source"))
-        words = identifiers(_beginning(written, _LOOKED_AT_WRITTEN))
-        weight = EDITED if changes else WRITTEN
-        yield Sighting(FILE, relative_path(path, root), weight, words, heat=HEAT if changes else HEAT_OF_READING)
-        return
-    if command:
-        yield Sighting(COMMAND, command, WRITTEN)
-        for program in set(programs(call.fields["command"][:_LOOKED_AT])):
+    for path, texts in _written_by(call, root).items():
+        words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
+        yield Sighting(FILE, path, EDITED, words, heat=HEAT)
+    if call.path and not call.changes:
+        words = identifiers(_beginning(strings_of(_beside_paths(call)), _LOOKED_AT_WRITTEN))
+        yield Sighting(FILE, relative_path(call.path, root), WRITTEN, words, heat=HEAT_OF_READING)
+    if call.command:
+        yield Sighting(COMMAND, _shown(call.command), WRITTEN)
+        for program in set(programs(call.command[:_LOOKED_AT])):
             yield Sighting(PROGRAM, program, WRITTEN)
-    written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
-    yield from _of_words(_beginning(written, _LOOKED_AT_WRITTEN), WRITTEN, root)
+    if not call.files:
+        written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
+        yield from _of_words(_beginning(written, _LOOKED_AT_WRITTEN), WRITTEN, root)
+
+
+def _written_by(call: Call, root: str) -> dict[str, list[str]]:
+    """Return the texts that a call writes, by file."""
+    written: dict[str, list[str]] = {}
+    for change in call.changes[:_MOST_FILES]:
+        written.setdefault(relative_path(change.path, root), []).append(change.text)
+    return written
+
+
+def _beside_paths(call: Call) -> list[Any]:
+    return [value for name, value in call.fields.items() if not name.endswith("_path")]
 
 
 def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
-    path, command = _path_of(call), _command_of(call)
-    end = _end_of(step.text) if step.is_error or command else ""
-    failures = failing_lines(end, command, is_error=step.is_error)
+    command, is_error = _shown(call.command), step.is_error and not found_nothing(call, step.text)
+    end = _end_of(step.text) if is_error or command else ""
+    failures = failing_lines(end, command, is_error=is_error)
     for failure in failures:
         yield Sighting(ERROR, failure, SEEN)
+    if not step.is_error:
+        yield from _made_of_files(call, root)
     if command:
-        outcome = {"failed": step.is_error, "last": cut(_last_line(end), _OUTCOME_CHARACTERS), "failing": failures}
-        yield Sighting(COMMAND, command, MENTIONED, details=outcome)
+        outcome = {"failed": is_error, "last": cut(_last_line(end), _OUTCOME_CHARACTERS), "failing": failures}
+        yield Sighting(COMMAND, command, MENTIONED, details={} if still_runs_as(step.text) else outcome)
         yield from _of_words(_beginning(step.text, _LOOKED_AT_OUTPUT), MENTIONED, root, with_files=False)
-    elif path and call.tool == "Read" and not step.is_error:
-        yield Sighting(FILE, relative_path(path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
+    elif call.path and call.tool == "Read" and not step.is_error:
+        yield Sighting(FILE, relative_path(call.path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
     elif call.tool in _SEARCHES:
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
     elif call.tool in _AGENTS:
         yield from _of_words(_beginning(step.text, _LOOKED_AT), SEEN, root)
 
 
-def _path_of(call: Call) -> str:
-    """Return the file of a call; "" if it has none or the path is too long."""
-    path = call.fields.get("file_path") or call.fields.get("notebook_path")
-    return path if isinstance(path, str) and len(path) <= _LONGEST_PATH else ""
+def _made_of_files(call: Call, root: str) -> Iterator[Sighting]:
+    """Yield what became of the files that a patch changed: whether they are still there."""
+    states = {relative_path(change.path, root): change.gone for change in call.changes[:_MOST_FILES]}
+    if any(states.values()) or call.tool == PATCH_TOOL:
+        for path, gone in states.items():
+            yield Sighting(FILE, path, SEEN, details={"gone": gone})
 
 
-def _command_of(call: Call) -> str:
-    """Return the shell command of a call, shortened; "" if it has none."""
-    command = call.fields.get("command")
-    return cut(command.strip(), _COMMAND_CHARACTERS) if isinstance(command, str) else ""
+def _shown(command: str) -> str:
+    """Return a shell command, shortened."""
+    return cut(command.strip(), _COMMAND_CHARACTERS)
 
 
 def _of_words(text: str, weight: float, root: str, *, with_files: bool = True) -> Iterator[Sighting]:
