@@ -175,6 +175,20 @@ def test_the_paths_that_contributing_names_exist() -> None:
     assert len(known) > 15
 
 
+def test_every_threat_names_tests_that_exist() -> None:
+    table = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("| threat | promise | tested by |\n")[2]
+    rows = table.partition("\n\n")[0].splitlines()[1:]
+    named = {row: re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row.rpartition(" | ")[2]) for row in rows}
+    assert [row for row, tests in named.items() if not tests] == []
+    missing = [
+        f"{path}::{name}"
+        for path, name in {test for tests in named.values() for test in tests}
+        if not (ROOT / path).is_file() or f"def {name}(" not in (ROOT / path).read_text(encoding="utf-8")
+    ]
+    assert missing == []
+    assert len(rows) > 15
+
+
 def test_contributing_names_at_most_five_files_for_each_usual_change() -> None:
     table = read(CONTRIBUTING).partition("| change | files |\n| --- | --- |\n")[2].partition("\n\n")[0]
     files = {change.strip("| "): re.findall(r"`([^`]+)`", named) for change, named in map(_cells, table.splitlines())}
