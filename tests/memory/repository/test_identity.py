@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -57,6 +58,13 @@ def test_a_moved_folder_keeps_its_id(folder: Path, tmp_path: Path) -> None:
     folder.rename(tmp_path / "moved")
     after = ensure_identity(str(tmp_path / "moved"))
     assert (after.id, after.place, after.copied_from) == (before.id, str(tmp_path / "moved"), None)
+
+
+def test_an_identity_whose_place_has_a_nul_keeps_its_id(folder: Path) -> None:
+    before = ensure_identity(str(folder))
+    (folder / ID_FILE).write_text(json.dumps({"id": before.id, "place": f"{folder}\0x"}), encoding="utf-8")
+    after = ensure_identity(str(folder))
+    assert (after.id, after.place, after.copied_from) == (before.id, str(folder), None)
 
 
 def test_a_copied_folder_is_a_repository_of_its_own_and_says_so_once(folder: Path, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def _rejoined(folder: str, trouble: str, own: str) -> str:
 
 def _is_copy(folder: str, recorded: Identity, registry: Registry) -> bool:
     """Return whether this folder is a copy: the folder that the identity names is still a repository of its own."""
-    if recorded.place == folder or _is_same_folder(recorded.place, folder):
+    if recorded.place == folder or _is_same_folder(recorded.place, folder) or "\0" in recorded.place:
         return False
     return read_identity(recorded.place) == recorded or registry.is_original(recorded)
 
@@ -149,7 +149,7 @@ def _is_same_folder(one: str, other: str) -> bool:
     """Return whether two paths lead to the same folder, for example one that is mounted twice."""
     try:
         return os.path.samefile(one, other)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in a damaged record
         return False
 
 
