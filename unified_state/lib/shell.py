@@ -182,6 +182,7 @@ class _Reader:
 
     def _end_command(self) -> SimpleCommand:
         self._end_word()
+        self._takes = ""  # of a redirection without a target, which must not take the next command's first word
         ended = self._command
         folder = ended.folder
         if ended.words[:1] == ["[["]:
