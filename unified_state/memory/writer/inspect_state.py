@@ -8,6 +8,7 @@ from collections import Counter
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.package import asset_path
 from unified_state.lib.record import camel_case
+from unified_state.lib.text import well_formed
 from unified_state.memory.ledger.explain_item import Finding
 from unified_state.memory.state_file.state_file import migrate_state
 from unified_state.model.item import ITEM_KINDS
@@ -41,7 +42,12 @@ def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
         return [Finding("$.version", str(error))]
     findings = list(_against_schema(content))
     if not findings:
-        state = _as_state(content)
+        from pydantic import ValidationError
+
+        try:
+            state = _as_state(content)
+        except ValidationError as error:  # nested too deep
+            return [Finding("$", f"it cannot be checked: {error.errors()[0]['msg']}")]
         findings = [*_ids(state), *(_against_ledger(state, archive) if archive is not None else ())]
     return findings
 
@@ -58,7 +64,7 @@ def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
 def _as_state(content: dict[str, Any]) -> State:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(State).validate_json(json.dumps(content))
+    return TypeAdapter(State).validate_json(well_formed(json.dumps(content, ensure_ascii=False)))
 
 
 def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
