@@ -54,7 +54,7 @@ class Terminal:
     def type(self, text: str) -> None:
         """Type into the prompt and wait until it stands there."""
         self._tmux("send-keys", "-l", text)
-        self.wait_for(re.escape(text[-30:]))
+        self.wait_for(r"\s+".join(map(re.escape, text[-30:].split())))  # the client wraps a long prompt
 
     def paste(self, text: str) -> None:
         """Paste into the prompt, as a terminal does."""
