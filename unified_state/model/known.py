@@ -109,7 +109,8 @@ class Known(Record):
 
     `reason` is the client's SessionStart source, `prompt` for a late delivery, or `subagent` for a restore to a task.
     `validities` are those of the items with a problem, by UUID. `ahead` are the refs of items recorded in a part of the
-    conversation or of the history of HEAD that was taken back.
+    conversation or of the history of HEAD that was taken back. `handed_over` names the session of another host that a
+    new session continues.
     """
 
     reason: Reason
@@ -132,6 +133,7 @@ class Known(Record):
     survival: Survival | None = None
     validities: dict[str, Validity] = {}
     ahead: tuple[str, ...] = ()
+    handed_over: str = ""
 
 
 class Composition(Record):

@@ -24,7 +24,7 @@ from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED, Composition, Known
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.restore_table import count_turns, read_saved
-from unified_state.restore.rules.compose import compose
+from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.working_set_lines import outline
 
 TYPE_CHECKING = False
@@ -101,7 +101,8 @@ def restored_text(known: Known, settings: Settings, tokens: float | None = None)
             known = known.replace(reason="compact")
     if known.reason in {"resume", "fork"}:
         known = known.replace(git=None, highlights=(), pending_actions=(), work_item=None, turn_count=0)
-    return compose(known, settings.restore_tokens if tokens is None else tokens)
+    limit = settings.restore_tokens if tokens is None else tokens
+    return hand_over(known, limit) if known.handed_over else compose(known, limit)
 
 
 def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:

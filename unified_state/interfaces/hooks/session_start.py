@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import (
     cleared_by,
     count_sessions,
     end_session,
+    newest_conversation,
     newest_other_session,
     session_answered_at,
     session_number,
@@ -51,6 +53,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         call.capturer(archive).catch_up()
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
+    handed_over = _handed_over(call, archive) if reason == "startup" and call.part == BRIEF else None
+    source = handed_over[0] if handed_over else source
     session = call.register(archive, predecessor, knows_news=call.part == BRIEF)
     if reason == "compact" and not _is_known(archive, session, call.part):
         with archive.transaction(durable=False):
@@ -62,8 +66,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         reason,
         call.now,
         since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
-        with_turns=reason == "clear" and call.settings.restore_on_clear == "full",
-    ).replace(health=health)
+        with_turns=handed_over is not None or (reason == "clear" and call.settings.restore_on_clear == "full"),
+    ).replace(health=health, handed_over=handed_over[1] if handed_over else "")
     known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
     text = restored_text(known, call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
@@ -152,6 +156,14 @@ def _source(call: HookCall, archive: Archive, reason: Reason, session: int | Non
         if parent is not None:
             return parent
     return newest_other_session(archive, call.event.session_id)
+
+
+def _handed_over(call: HookCall, archive: Archive) -> tuple[int, str] | None:
+    """Return the newest session and its name if another host ran it: this host cannot resume it."""
+    newest = newest_conversation(archive, call.event.session_id)
+    if newest is None or title_of_host(newest[1]) == title_of_host(call.event.session_id):
+        return None
+    return newest[0], f"{title_of_host(newest[1])} ({newest[1]})"
 
 
 def _answered_at(archive: Archive, call: HookCall) -> int | None:

@@ -58,6 +58,16 @@ def newest_other_session(archive: Archive, session_id: str) -> int | None:
     return None if row is None else row[0]
 
 
+def newest_conversation(archive: Archive, session_id: str) -> tuple[int, str] | None:
+    """Return the most recently active session except one that has turns, with its session id, or None."""
+    row = archive.row(
+        "SELECT id, session_id FROM session WHERE session_id != ? "
+        "AND EXISTS (SELECT 1 FROM turn WHERE turn.session = session.id) ORDER BY seen_at DESC LIMIT 1",
+        session_id,
+    )
+    return None if row is None else (row[0], row[1])
+
+
 def count_sessions(archive: Archive) -> int:
     """Return the number of sessions, without the placeholder row."""
     return int(archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0])

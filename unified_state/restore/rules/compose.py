@@ -7,6 +7,7 @@ State, turns and working set compete by worth for each token. No part has a fixe
 from __future__ import annotations
 
 from unified_state.lib.text import estimate_tokens, utf16_units
+from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import Composition, Known
 from unified_state.restore.rules.brief_lines import (
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
 _RULE = "=" * 60
 _WORKING_SET_HEAD = "[WORKING SET] files: identifiers in them, most used first"
+_HANDED_OVER = 2_000.0  # tokens of the work of another host's session
+_LONGEST_TITLE = 200
 _LATER = 0.97  # factor on the worth from each line of a section to the next
 
 
@@ -66,6 +69,19 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
         brief="\n".join([*first, *told, *last]) if told or last else "",
         working_set="\n".join([*([_WORKING_SET_HEAD] if work else []), *work, *turns.lines()]),
     )
+
+
+def hand_over(known: Known, tokens: float) -> Composition:
+    """Return the state for a new session, and after it the work of the session that it continues, as one text.
+
+    The work has the room that the state leaves, up to a limit. A host prints this text with one hook.
+    """
+    brief = compose(known, tokens).brief
+    left = min(_HANDED_OVER, tokens - estimate_tokens(brief))
+    work = Known(reason="prompt", now=known.now, turns=known.turns, working_set=known.working_set)
+    found = compose(work, left, max(0, MOST_UNITS - utf16_units(brief) - _LONGEST_TITLE)).working_set
+    title = f"[LAST SESSION] in {harmless(known.handed_over)}, which ended like this:"
+    return Composition(brief="\n".join([*filter(None, [brief]), title, found]) if found else brief)
 
 
 def _fading(lines: list[str], worth: float) -> list[tuple[str, float]]:

@@ -196,6 +196,12 @@ def host_of(session_id: str) -> Host | None:
     return HOSTS.get(name) if mark else None
 
 
+def title_of_host(session_id: str) -> str:
+    """Return the name of a session's host for people."""
+    host = host_of(session_id)
+    return host.title if host else "another agent" if HOST_MARK in session_id else "Claude Code"
+
+
 def session_in(environ: Mapping[str, str]) -> str | None:
     """Return the session whose agent started a command with this environment, or None if no variable names one."""
     told = (host.session_id(environ.get(host.session_variable, "")) for host in _HOSTS)
