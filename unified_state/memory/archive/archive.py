@@ -224,11 +224,11 @@ def connect_archive(path: str, seconds: float, version: int | None = None) -> Co
     """Return a connection to the database at a path, migrated to a version, by default the current one."""
     connection = connect(path, timeout=seconds, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode = TRUNCATE")
         if connection.execute("PRAGMA user_version").fetchone()[0] != (version or ARCHIVE_VERSION):
             from unified_state.memory.archive.schema.archive_schema import migrate  # all tables: not for every hook
 
             migrate(connection, path, version)
+        connection.execute("PRAGMA journal_mode = TRUNCATE")  # it may write: not to a newer version's archive
     except BaseException:
         connection.close()
         raise

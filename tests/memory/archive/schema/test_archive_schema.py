@@ -10,6 +10,7 @@ from unified_state.errors import DamagedFileError, StorageError
 from unified_state.memory.archive import archive
 from unified_state.memory.archive.archive import ARCHIVE_VERSION, Archive
 from unified_state.memory.archive.schema import archive_schema
+from unified_state.memory.archive.schema.archive_check import problem_in
 from unified_state.memory.archive.schema.archive_schema import APPLICATION_ID, MIGRATIONS
 
 NEXT = "CREATE TABLE later (x);\nINSERT INTO later SELECT value FROM meta;\n"
@@ -49,6 +50,13 @@ def test_a_step_that_fails_leaves_the_archive_as_it_was(old_archive: str, monkey
     with Archive(old_archive) as opened:
         assert opened.meta("a") == "b"
         assert opened.row("SELECT 1 FROM sqlite_master WHERE name = 'later'") is None
+
+
+@pytest.mark.parametrize("version", range(1, ARCHIVE_VERSION))
+def test_an_archive_that_was_not_migrated_yet_is_not_taken_for_a_damaged_one(archive_path: str, version: int) -> None:
+    os.makedirs(os.path.dirname(archive_path), exist_ok=True)
+    archive.connect_archive(archive_path, 0, version).close()
+    assert problem_in(archive_path) is None
 
 
 MIGRATE = """

@@ -130,13 +130,22 @@ def _load(context: Context, _arguments: Namespace) -> None:
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
         raise NotFoundError(*_NOTHING.split("; "))
+    if not context.as_json:
+        _check_archive(workspace)
     state = _manager(context).load_state()
     text = "" if context.as_json else state_banner(context.workspace(create=False), current_time())
     context.show(disk_value(state), text)
 
 
+def _check_archive(workspace: Workspace) -> None:
+    """Raise the error of an unusable archive, before anything is recorded in a journal instead."""
+    if not workspace.is_empty:
+        workspace.use(lambda _archive: None)
+
+
 def _age(context: Context, arguments: Namespace) -> int:
     workspace = context.workspace(create=False)
+    _check_archive(workspace)
     age = None if workspace.is_empty else _manager(context, create=False).state_age()
     items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
     if age is None:

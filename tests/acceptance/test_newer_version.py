@@ -1,0 +1,176 @@
+"""Files that a newer version wrote are refused without harm: nothing in them changes, what happens meanwhile is kept
+elsewhere, and joins them once the newer version runs again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from .product import Done, Project, archive_is_whole, told_in_one_line
+from .reading import kept, said
+from .transcripts import Transcript
+
+# The command line of a version whose archive has one more migration.
+NEWER = """
+import sys
+from unified_state.memory.archive import archive
+from unified_state.memory.archive.schema import archive_schema
+archive_schema.MIGRATIONS += (
+    "CREATE TABLE later (x);\\nINSERT INTO later VALUES (1);\\n"
+    "ALTER TABLE item ADD COLUMN mood TEXT;\\nALTER TABLE step ADD COLUMN mood TEXT;\\n",
+)
+archive.ARCHIVE_VERSION += 1
+from unified_state.interfaces.cli.main import main
+main(sys.argv[1:])
+"""
+READING = [
+    *(["status"], ["load"], ["search", "cache"], ["recall", "D1"], ["recall", "T1"], ["decision", "list"], ["export"]),
+    *(["export", "--items"], ["why", "D1"], ["restore"], ["survival"], ["proposed"], ["scan"], ["validate"], ["age"]),
+]
+WRITING = [["forget", "D1"], ["forget", "--match", "one"], ["prune", "--older-than", "2026-11-22", "--yes"]]
+RECORDING = [["decision", "add", "meanwhile", "--rationale", "r"], ["save"], ["work", "set", "--title", "meanwhile"]]
+
+
+class Upgraded:
+    """A project in which a newer version worked."""
+
+    def __init__(self, project: Project, path: Path) -> None:
+        self.project, self.path, self.written = project, path, Transcript("s")
+        assert project.run("install").code == 0
+        self.go_on()
+        self.newer("decision", "add", "one", "--rationale", "because")
+        self.newer("ingest", str(path))
+
+    def go_on(self) -> None:
+        """Another turn of the session."""
+        self.written.turn(len(self.written.lines))
+        self.written.write(self.path)
+
+    def newer(self, *arguments: str) -> Done:
+        """Run a command of the newer version, which must go well."""
+        done = self.project.execute([sys.executable, "-c", NEWER, *arguments], "", {})
+        assert done.code == 0, done
+        return done
+
+    def hook(self, event: str, part: str = "") -> Done:
+        """Run a hook of this version."""
+        return self.project.hook(event, part, transcript_path=str(self.path), source="compact", trigger="auto")
+
+    def digest(self) -> str:
+        """What the archive's bytes are."""
+        return sha256(self.project.archive.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def upgraded(project: Project, tmp_path: Path) -> Upgraded:
+    """A project in which a newer version worked."""
+    return Upgraded(project, tmp_path / "s.jsonl")
+
+
+def test_no_command_changes_a_newer_version_s_archive_and_each_says_what_to_do(upgraded: Upgraded) -> None:
+    project, before = upgraded.project, upgraded.digest()
+    for command in READING + WRITING:
+        done = project.at_terminal(*command) if command in WRITING else project.run(*command)
+        assert upgraded.digest() == before, command
+        assert told_in_one_line(done), (command, done)
+        assert "upgrade unified-state: pip install --upgrade unified-state" in done.err, (command, done)
+    for command in RECORDING:
+        done = project.run(*command)
+        assert done.code == 0, done
+        assert "joins the archive once that can be used" in done.err, done
+        assert upgraded.digest() == before, command
+    for command in (["doctor"], ["install"], ["config"]):
+        project.run(*command)
+        assert upgraded.digest() == before, command
+
+
+def test_what_hooks_and_commands_keep_meanwhile_joins_a_newer_version_s_archive(upgraded: Upgraded) -> None:
+    project, before = upgraded.project, upgraded.digest()
+    upgraded.go_on()
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"):
+        assert upgraded.hook(event, "brief" if event == "SessionStart" else "").code == 0
+    project.run("decision", "add", "meanwhile", "--rationale", "r")
+    assert upgraded.digest() == before
+    assert "upgrade unified-state" in project.log()
+    decisions = json.loads(upgraded.newer("decision", "list", "--json").out)
+    assert [item["decision"] for item in decisions] == ["one", "meanwhile"]
+    steps = [json.loads(line) for line in upgraded.newer("export").out.splitlines()]
+    assert kept(steps) == said(upgraded.written.content)
+    assert archive_is_whole(project.archive)
+    assert list(project.data.rglob("*.jsonl")) == []
+
+
+def test_a_newer_version_s_archive_in_another_mode_of_sqlite_is_not_changed_either(upgraded: Upgraded) -> None:
+    with closing(sqlite3.connect(upgraded.project.archive)) as archive:
+        assert archive.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    before = upgraded.digest()
+    for command in (["search", "cache"], ["decision", "add", "meanwhile", "--rationale", "r"]):
+        upgraded.project.run(*command)
+    upgraded.hook("PreCompact")
+    assert upgraded.digest() == before
+
+
+@pytest.mark.parametrize("tier", ["json", "sqlite"])
+def test_a_newer_version_s_journal_is_left_for_it(
+    upgraded: Upgraded, write_settings: Callable[[str], None], tier: str
+) -> None:
+    project = upgraded.project
+    project.archive.unlink()
+    write_settings('tier = "json"\n')
+    upgraded.newer("decision", "add", "in a journal", "--rationale", "r")
+    (journal,) = project.data.rglob("history.jsonl")
+    before = journal.read_bytes()
+    write_settings(f'tier = "{tier}"\n')
+    upgraded.go_on()
+    for event in ("UserPromptSubmit", "Stop", "PreCompact"):
+        assert upgraded.hook(event).code == 0
+    done = project.run("decision", "list")
+    assert done.code == (tier == "json")
+    assert "was written by a newer version" in done.err
+    assert done.err.count("\n") == 1
+    assert journal.read_bytes() == before
+    upgraded.newer("ingest", str(upgraded.path))
+    assert [item["decision"] for item in json.loads(upgraded.newer("decision", "list", "--json").out)] == [
+        "one",
+        "in a journal",
+    ]
+    steps = [json.loads(line) for line in upgraded.newer("export").out.splitlines()]
+    assert kept(steps) == said(upgraded.written.content)
+
+
+def test_a_newer_version_s_state_file_is_not_changed(project: Project, tmp_path: Path) -> None:
+    project.decide("one")
+    state = {**project.state(), "version": "4.0.0", "moods": [{"id": "M1"}]}
+    project.state_path.write_text(json.dumps(state), encoding="utf-8")
+    before = project.state_path.read_bytes()
+    path = Transcript("s").write(tmp_path / "s.jsonl")
+    for command in (["load"], ["save"], ["decision", "add", "two", "--rationale", "r"], ["validate"]):
+        done = project.run(*command)
+        assert project.state_path.read_bytes() == before, command
+        assert (done.code, (done.out + done.err).count("\n")) == (1, 1), done
+        assert "upgrade unified-state" in done.out + done.err
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact"):
+        assert project.hook(event, "brief" if event == "SessionStart" else "", transcript_path=str(path)).code == 0
+        assert project.state_path.read_bytes() == before, event
+    assert [item["decision"] for item in project.ask("decision", "list")] == ["one"]
+
+
+def test_a_newer_version_s_history_file_is_refused_whole(project: Project, tmp_path: Path) -> None:
+    project.decide("one")
+    path = tmp_path / "history.jsonl"
+    assert project.run("export", "--full", str(path)).code == 0
+    path.write_text(path.read_text(encoding="utf-8").replace('"version":1', '"version":2', 1), encoding="utf-8")
+    before = path.read_bytes()
+    done = project.run("import", str(path))
+    assert told_in_one_line(done), done
+    assert "upgrade unified-state" in done.err
+    assert path.read_bytes() == before
+    assert len(project.ask("decision", "list")) == 1
