@@ -1,102 +1,140 @@
-"""What the version with folders by layer left behind opens, and nothing is lost: archive, state file, deny, hooks.
+"""What each earlier version left behind is found by this one: archive, state file, hooks, a history file.
 
-`tests/data/earlier_version` was made by that version in `/home/ada/shop`; here the same repository lies elsewhere.
+Each version of the archive's schema was made by its own code, in a repository that lies elsewhere here.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
-import subprocess
-import sys
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acceptance.product import Project
-from unified_state.memory.repository.place import digest_path_of
+from unified_state.memory.archive.archive import ARCHIVE_VERSION
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT / "tests" / "data" / "earlier_version"
-ID = "e0aa0e23e6fc0ad1"
-EVENT = {"session_id": "33333333-4444-4555-8666-777777777777", "source": "compact", "tool_name": "Bash"}
+from .left_behind import FORGOTTEN, SESSION, VERSIONS, LeftBehind, put_back
+from .product import Project, all_bytes, archive_is_whole
+from .reading import kept
 
-
-@pytest.fixture
-def left_behind(repository: Path, home: Path) -> Project:
-    """The repository and the data folder as the earlier version left them."""
-
-    def text_of(name: str) -> str:
-        text = (DATA / name).read_text(encoding="utf-8").replace("/home/ada/shop", str(repository))
-        return text.replace("{python}", sys.executable).replace("{root}", str(ROOT))
-
-    folder = home / ".local" / "share" / "unified-state" / "repositories" / ID
-    folder.mkdir(parents=True)
-    (folder / "archive.db").write_bytes(gzip.decompress((DATA / "archive.db.gz").read_bytes()))
-    for name in ("about.json", "enforced.json"):
-        (folder / name).write_text(text_of(name), encoding="utf-8")
-    (folder.parents[1] / "mask.key").write_bytes((DATA / "mask.key").read_bytes())
-    (repository / ".git" / "unified-state-id").write_text(text_of("unified-state-id"), encoding="utf-8")
-    (repository / ".claude").mkdir()
-    for name in ("settings.local.json", "unified-session-state.json"):
-        (repository / ".claude" / name).write_text(text_of(name), encoding="utf-8")
-    digest = digest_path_of(str(folder), str(repository / ".claude" / "unified-session-state.json"))
-    Path(digest).write_text(text_of("state.sha256"), encoding="utf-8")
-    return Project(repository, home)
+DENIES = 4  # the first version that did
+HAS_HISTORY = 5  # likewise
 
 
-@pytest.fixture
-def call(left_behind: Project) -> Callable[..., str]:
-    """Call a hook as the earlier version's settings say; what it prints."""
-    settings = json.loads((left_behind.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8"))
-
-    def hook(event: str, number: int = 0, **given: Any) -> str:
-        handler = [handler for group in settings["hooks"][event] for handler in group["hooks"]][number]
-        done = subprocess.run(
-            [handler["command"], *handler["args"]],
-            cwd=left_behind.folder,
-            input=json.dumps({**EVENT, "cwd": str(left_behind.folder), "hook_event_name": event, **given}),
-            env={**os.environ, "HOME": str(left_behind.home)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout
-
-    return hook
+@pytest.fixture(params=VERSIONS)
+def left(request: pytest.FixtureRequest, repository: Path, home: Path) -> LeftBehind:
+    """What one of the versions left behind."""
+    return put_back(request.param, repository, home)
 
 
-def test_the_items_and_steps_of_the_earlier_version_are_found(left_behind: Project) -> None:
-    (decision,) = left_behind.ask("decision", "list")
-    assert (decision["id"], decision["decision"]) == ("D1", "Keep sessions in SQLite")
-    assert [item["id"] for item in left_behind.ask("constraint", "list")] == ["C1"]
-    assert [item["id"] for item in left_behind.ask("question", "list")] == ["Q1"]
-    assert "calibrated to 1.21" in left_behind.run("search", "flux", "gigawatts").out
+def version_of(path: Path) -> int:
+    """The version of an archive."""
+    with closing(sqlite3.connect(path)) as archive:
+        return int(archive.execute("PRAGMA user_version").fetchone()[0])
 
 
-def test_its_state_file_is_valid_and_kept(left_behind: Project) -> None:
-    done = left_behind.run("validate")
-    assert (done.code, done.err) == (0, "")
-    left_behind.run("decision", "add", "Use port 8081", "--rationale", "8080 is taken")
-    state = json.loads(left_behind.state_path.read_text(encoding="utf-8"))
-    assert [entry["id"] for entry in state["decisions"]] == ["D1", "D2"]
+def test_there_is_an_archive_of_every_version() -> None:
+    assert tuple(range(1, ARCHIVE_VERSION + 1)) == VERSIONS
 
 
-def test_its_hooks_restore_archive_and_deny(left_behind: Project, call: Callable[..., str]) -> None:
-    assert "Keep sessions in SQLite" in call("SessionStart")
-    call("UserPromptSubmit", prompt="and the warp core?", transcript_path=str(left_behind.folder / "none.jsonl"))
-    call("Stop", last_assistant_message="The warp core is stable.", transcript_path="")
-    assert "permissionDecision" in call("PreToolUse", tool_input={"command": "git push --force origin main"})
-    assert call("PreToolUse", tool_input={"command": "git push"}) == ""
+def test_all_that_an_earlier_version_listed_is_found_and_nothing_else(left: LeftBehind) -> None:
+    project, expected = left.project, left.expected
+    for kind, items in expected["items"].items():
+        found = project.ask(kind, "list", "--all")
+        assert [_same_fields(now, then) for now, then in zip(found, items, strict=True)] == items
+    steps = project.export()
+    assert kept(steps) == kept(expected["steps"])
+    assert [step["ref"] for step in steps] == [step["ref"] for step in expected["steps"]]
+    assert project.ask("recall", "K1")["summary"] == expected["compaction"]["summary"]
+    assert project.ask("recall", "D1")["superseded_by"] == "D2"
+    assert "1.21 gigawatts" in project.run("search", "flux", "capacitor").out
+    assert project.run("recall", "D3").code == 1  # forgotten
+    assert version_of(project.archive) == ARCHIVE_VERSION
+    assert archive_is_whole(project.archive)
+    assert project.ask("validate") == {"valid": True, "findings": []}
 
 
-def test_install_and_uninstall_know_its_hooks(left_behind: Project) -> None:
-    assert left_behind.run("install").code == 0
-    path = left_behind.folder / ".claude" / "settings.local.json"
-    handlers = path.read_text(encoding="utf-8").count('SessionStart",\n')
-    assert handlers == 2
-    assert left_behind.at_terminal("uninstall").code == 0
+def test_an_earlier_version_s_state_file_goes_on(left: LeftBehind) -> None:
+    project, then = left.project, left.expected["state"]
+    state = project.ask("load")
+    for name in ("decisions", "constraints", "openQuestions", "evidenceLedger"):
+        assert [_same_fields(now, old) for now, old in zip(state[name], then[name], strict=True)] == then[name]
+    assert state["summaries"]["contextHighlights"] == ["the limiter works"]
+    assert state["summaries"]["pendingActions"] == ["write its docs"]
+    assert project.decide("Use port 8081") == "D4"
+    assert [entry["id"] for entry in project.state()["decisions"]] == ["D1", "D2", "D4"]
+
+
+def test_an_earlier_version_s_hooks_restore_archive_on_and_deny(left: LeftBehind) -> None:
+    project = left.project
+    path = left.transcripts / f"{SESSION}.jsonl"
+    told = "".join(done.out for done in left.hooks("SessionStart", source="compact"))
+    assert "Keep limits in SQLite" in told
+    assert "Never push by force" in told
+    assert "limiter.py" in told
+    entry = path.read_text(encoding="utf-8").splitlines()[-1]
+    with path.open("a", encoding="utf-8") as file:
+        file.write(_answer(entry, "The hoverboard flies."))
+    for event in ("UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"):
+        assert [done.code for done in left.hooks(event, trigger="auto", reason="other")] == [0]
+    steps = project.export()
+    assert kept(steps) == kept([*left.expected["steps"], steps[-1]])
+    assert steps[-1]["text"] == "The hoverboard flies."
+    assert FORGOTTEN.encode() not in all_bytes([project.data, project.folder / ".claude"])
+    calls = [
+        left.hooks("PreToolUse", tool_name="Bash", tool_input={"command": f"git push {way}"}) for way in ("-f", "")
+    ]
+    answers = ["".join(done.out for done in call) for call in calls]
+    assert ["deny" in answer for answer in answers] == ["PreToolUse" in _settings(project)["hooks"], False]
+    assert project.log() == ""
+
+
+def test_install_and_uninstall_know_an_earlier_version_s_hooks(left: LeftBehind) -> None:
+    assert left.project.run("install").code == 0
+    checks = json.loads(left.project.run("doctor", "--json").out)
+    assert [check for check in checks if not check["ok"]] == []
+    assert {len(groups) for groups in _settings(left.project)["hooks"].values()} == {1}
+    assert all(done.code == 0 for done in left.hooks("SessionStart", source="compact"))
+    assert left.project.at_terminal("uninstall").code == 0
+    path = left.project.folder / ".claude" / "settings.local.json"
     assert "unified_state" not in (path.read_text(encoding="utf-8") if path.exists() else "")
+
+
+def test_what_an_earlier_version_forgot_is_not_archived_again(left: LeftBehind) -> None:
+    for path in left.transcripts.glob("*-*.jsonl"):
+        assert left.project.run("ingest", str(path)).code == 0
+    assert FORGOTTEN.encode() not in all_bytes([left.project.data])
+    assert kept(left.project.export()) == kept(left.expected["steps"])
+
+
+def test_an_earlier_version_s_history_file_is_imported(
+    project: Project, repository: Path, home: Path, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    left = put_back(HAS_HISTORY, repository, home)
+    other = Project(tmp_path / "other", home)
+    git("init", "--quiet", str(other.folder), cwd=tmp_path)
+    assert other.run("import", str(left.transcripts / "history.jsonl")).code == 0
+    assert kept(other.export()) == kept(left.expected["steps"])
+    assert [item["id"] for item in other.ask("decision", "list", "--all")] == ["D1", "D2"]
+
+
+def _same_fields(now: dict[str, Any], then: dict[str, Any]) -> dict[str, Any]:
+    """The fields that were there already."""
+    return {name: now.get(name) for name in then}
+
+
+def _settings(project: Project) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(
+        (project.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8")
+    )
+    return settings
+
+
+def _answer(entry: str, text: str) -> str:
+    fields = json.loads(entry)
+    uuid = "ffffffff-ffff-4fff-8fff-ffffffffffff"
+    message = {**fields["message"], "content": [{"type": "text", "text": text}]}
+    return json.dumps({**fields, "parentUuid": fields["uuid"], "uuid": uuid, "message": message}) + "\n"
