@@ -29,6 +29,7 @@ MARKERS = {
 # These take more than five seconds of one core.
 SLOW = {
     "acceptance/test_killed.py",
+    "acceptance/test_killed_upkeep.py",
     "benchmarks/test_outbox.py",
     "benchmarks/test_scale.py",
     "restore/test_preview.py",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -18,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiled import compile_with, shared_library
 from tests.docs.pages import PAGES, ROOT, blocks, name_of
 
-_REQUIRED = "UNIFIED_STATE_REQUIRE_ELSEWHERE"
 _CLOCK = Path(__file__).with_name("clock.c")
 _MOMENT = dt.datetime(2031, 12, 31, 23, 30, tzinfo=dt.UTC)  # no digit group as on any page; a year ends
 _ZONE, _LOCALE, _USER = "Pacific/Kiritimati", "tr_TR.UTF-8", "grace"  # there it is the next year already
@@ -36,16 +35,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the clock and the locale in it."""
     folder = tmp_path_factory.mktemp("elsewhere")
     language, _, charset = _LOCALE.partition(".")
-    compile_with("cc", "gcc libc6-dev", "-shared", "-fPIC", "-o", str(folder / "clock.so"), str(_CLOCK), "-ldl")
+    shared_library(_CLOCK, folder)
     compile_with("localedef", "locales", "--no-archive", "-i", language, "-f", charset, str(folder / _LOCALE))
     return folder
-
-
-def compile_with(program: str, packages: str, *arguments: str) -> None:
-    """Run a compiler; without it the test is skipped, or fails where nothing may be missing."""
-    if not shutil.which(program) or subprocess.run([program, *arguments], capture_output=True, check=False).returncode:
-        reason = f"`{program}` is missing or does not work; apt-get install {packages}"
-        (pytest.fail if os.environ.get(_REQUIRED) == "1" else pytest.skip)(reason)
 
 
 @pytest.fixture

@@ -36,20 +36,20 @@ from unified_state.memory.archive.text_columns import (
     forget_step,
     forget_texts,
     free_texts,
-    tidy,
 )
 from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.gate import is_in_force, pass_gate_for
 from unified_state.memory.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.memory.repository.health import problem_files
-from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
+from unified_state.memory.working_set.keep_working_set import empty_working_sets
 from unified_state.memory.writer.record_state import refresh_worktrees
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.history_records import SESSION
 from unified_state.model.item import ATTEMPT
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.model.step import TEXT, TOOL_CALL
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,13 @@ def forget(
             done = forget_ref(archive, ref, workspace.origin)
         return done, before - _work_texts(archive)
 
-    done, gone = workspace.use(action)
+    try:
+        done, gone = workspace.use(action)
+    except NotFoundError:  # perhaps a forget that was interrupted after its deletion
+        refresh_worktrees(workspace)
+        if not workspace.use(finish):
+            raise
+        return Forgotten()
     leaves: Holds = gone.__contains__
     if text is not None:
         leaves = _holds(text)
@@ -223,9 +229,8 @@ def _forget_found(
                 note_masked(archive, *found.record, now)
         if times:
             forget_restores(archive, min(times))
-        sessions = empty_working_sets(archive, steps)
-    rebuild_working_sets(archive, sessions)
-    tidy(archive)
+        note_unfinished(archive, empty_working_sets(archive, steps))
+    finish(archive)
     return Forgotten(len(steps), len(items), len(summaries), sum(not found.is_summary for found in free))
 
 

@@ -14,10 +14,11 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import strings_of, unpack
 from unified_state.memory.archive.steps import uuid_key
-from unified_state.memory.archive.text_columns import forget_step, tidy
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.model.refs import TURN, step_refs
 from unified_state.search.rules.query_dates import begin_of
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,8 +101,7 @@ def prune(workspace: Workspace, choice: Choice, report: Callable[[int], None]) -
         chosen = _choose(archive, choice)
         while done := prune_some(archive):
             report(done)
-        if chosen.steps:
-            tidy(archive)
+        finish(archive)
         return chosen.replace(is_done=True, archive_bytes=archive.size())
 
     return workspace.use(action)
@@ -151,6 +151,8 @@ def prune_some(archive: Archive) -> int:
                 archive.run("INSERT INTO pruned VALUES (?)", number)  # first: a pruned step leaves no tombstone
                 forget_step(archive, number)
             archive.run("DELETE FROM temp.chosen WHERE step = ?", number)
+        if numbers:
+            note_unfinished(archive)
     return len(numbers)
 
 

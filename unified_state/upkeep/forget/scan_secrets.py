@@ -11,16 +11,17 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
 from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.text_columns import free_texts, replace_free_text, replace_text, tidy
+from unified_state.memory.archive.text_columns import free_texts, replace_free_text, replace_text
 from unified_state.memory.history.archive_rows import note_masked
 from unified_state.memory.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.memory.ledger.item_table import list_items, update_item
 from unified_state.memory.ledger.source_table import set_source
 from unified_state.memory.repository.health import problem_files
-from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
+from unified_state.memory.working_set.keep_working_set import empty_working_sets
 from unified_state.memory.writer.record_state import existing_state_files, refresh_worktrees
 from unified_state.model.history_records import STEP
 from unified_state.model.step import TOOL_CALL
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], No
         refs += _items(archive, workspace.masker, fix_at)
         refs += _free_texts(archive, workspace.masker, fix_at)
         refs += _pending(archive, workspace.masker, fix=fix)
-        if fix and refs:
-            tidy(archive)
+        if fix:
+            finish(archive)
         return Scanned(looked_at, tuple(refs))
 
     done = workspace.use(action)
@@ -64,7 +65,7 @@ def _steps(
     archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None
 ) -> tuple[int, list[str]]:
     numbers = archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")
-    found, sessions = [], set()
+    found = []
     for number in numbers:
         step = find_step(archive, number)
         report(1)
@@ -78,8 +79,7 @@ def _steps(
                     replace_text(archive, number, step, masked)
                     note_masked(archive, STEP, number, fix_at)
                     requote(archive, step.uuid, masker)
-                    sessions |= empty_working_sets(archive, [number])
-    rebuild_working_sets(archive, sessions)
+                    note_unfinished(archive, empty_working_sets(archive, [number]))
     return len(numbers), found
 
 
@@ -95,6 +95,7 @@ def _items(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
             files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
             kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
             with archive.transaction():
+                note_unfinished(archive)
                 changed = item.replace(changed_at=to_text(fix_at), estimate=None)
                 update_item(archive, changed.replace(body=body, files=files, file_hashes=kept))
                 if quote is not None and quote != item.quote:
@@ -111,6 +112,7 @@ def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[st
         refs.append(found.name)
         if fix_at is not None:
             with archive.transaction():
+                note_unfinished(archive)
                 replace_free_text(archive, found, masked)
                 if found.record is not None:
                     note_masked(archive, *found.record, fix_at)

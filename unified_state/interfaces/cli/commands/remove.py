@@ -45,11 +45,14 @@ def _scan(context: Context, arguments: Namespace) -> int:
 
 def _prune(context: Context, arguments: Namespace) -> None:
     from unified_state.upkeep.forget.prune_steps import by_policy, older_than, preview, prune
+    from unified_state.upkeep.forget.unfinished import finish
 
     workspace = context.reading()
     now = current_time()
     choice = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
     would = preview(workspace, choice)
+    if not (arguments.dry_run or would.steps):
+        workspace.use(finish)
     if arguments.dry_run or not would.steps:
         return _show(context, would)
     if not arguments.yes:

@@ -1,0 +1,36 @@
+"""The work that follows a deletion: rebuild working sets and rewrite the archive without remains of the text.
+
+The transaction that deletes text notes this work in the archive. If the process is killed before the work is done, the
+next `forget`, `prune` or `scan --fix` does it.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.text_columns import tidy
+from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unified_state.memory.archive.archive import Archive
+
+_UNFINISHED = "unfinished_deletion"
+
+
+def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
+    """Note that text was deleted, and which sessions' working sets were emptied. Call it in the same transaction."""
+    known = parse_json(archive.meta(_UNFINISHED) or "[]")
+    archive.set_meta(_UNFINISHED, dump_json(sorted({*known, *sessions})))
+
+
+def finish(archive: Archive) -> bool:
+    """Do the noted work, and return False if there is none."""
+    sessions = archive.meta(_UNFINISHED)
+    if sessions is None:
+        return False
+    rebuild_working_sets(archive, parse_json(sessions))
+    tidy(archive)
+    archive.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)
+    return True
