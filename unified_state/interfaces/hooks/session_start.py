@@ -41,11 +41,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if reason == "compact":
-        from unified_state.context.window.pressure_file import (
-            keep_pressure,  # other sessions have a new id, or continue
-        )
-
-        keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
+        _reset_pressure(call)
     health = None
     if call.part == BRIEF:
         health = _health(call, archive)
@@ -75,6 +71,13 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
 
         call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
+
+
+def _reset_pressure(call: HookCall) -> None:
+    """Note that the context window is no longer full. Other sessions have a new id, or continue."""
+    from unified_state.context.window.pressure_file import keep_pressure
+
+    keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
 
 
 def _health(call: HookCall, archive: Archive) -> str | None:
