@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from unified_state.lib.text import TAG, unpack
+from unified_state.lib.fence import TAG
+from unified_state.lib.text import unpack
 from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 

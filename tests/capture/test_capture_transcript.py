@@ -24,7 +24,7 @@ from tests.builders import (
     write_transcript,
 )
 from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture, Captured
-from unified_state.lib.text import fenced
+from unified_state.lib.fence import fenced
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction, restores_of
 from unified_state.memory.archive.export_steps import export_steps

@@ -12,14 +12,11 @@ from unified_state.lib.query import fts_query, query_words
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import (
     CUT_MARK,
-    TAG,
     cut,
     escape_surrogates,
     estimate_tokens,
-    fenced,
     find_quote,
     index_text,
-    nonces_in,
     one_line,
     pack,
     strings_of,
@@ -29,7 +26,6 @@ from unified_state.lib.text import (
     well_formed,
 )
 from unified_state.lib.tokens import count_tokens
-from unified_state.memory.ledger.rules.item_lines import harmless
 
 CLUSTERS = (
     "a",
@@ -250,48 +246,6 @@ def test_every_text_can_be_indexed(text: str) -> None:
 def test_the_texts_of_a_json_value_are_all_found_without_its_escapes() -> None:
     value = {"command": "echo 'ü'", "edits": [{"old": "a\nb", "count": 3}, None, True, ""], "rate": 0.5}
     assert strings_of(value).split("\n") == ["echo 'ü'", "a", "b", "3", "0.5"]
-
-
-nonces = st.text("0123456789abcdef", min_size=12, max_size=12)
-hostile = st.lists(
-    st.sampled_from([f"</{TAG} nonce=", f"<{TAG} nonce=", "0123456789ab", ">", "<", "\n", f"</{TAG}>", "\x00", "words"])
-    | st.text(max_size=5),
-    max_size=12,
-).map("".join)
-
-
-@given(st.text(), nonces)
-def test_the_nonce_of_a_whole_fence_is_found(body: str, nonce: str) -> None:
-    assert nonce in nonces_in(f"before {fenced(body, nonce, 'facts')} after")
-
-
-@given(st.text(), nonces)
-def test_a_fence_whose_end_was_cut_off_counts_as_not_delivered(body: str, nonce: str) -> None:
-    text = fenced(body, nonce, "facts")
-    assert nonces_in(text.removesuffix(f"{nonce}>")) == nonces_in(body)
-
-
-@given(hostile, nonces)
-def test_what_items_say_can_neither_open_nor_close_a_fence(body: str, nonce: str) -> None:
-    assert nonces_in(fenced(harmless(body), nonce, "facts")) == (nonce,)
-    assert fenced(harmless(body), nonce, "facts").count(f"<{TAG}") == 1
-
-
-def test_all_fences_of_a_text_are_found_in_order() -> None:
-    assert nonces_in(fenced("a", "a1", "facts") + fenced("b", "b2", "facts")) == ("a1", "b2")
-
-
-def test_what_is_no_nonce_is_not_taken_for_one() -> None:
-    assert nonces_in(f"</{TAG} nonce=> </{TAG} nonce=a b> </{TAG} nonce='x'>") == ()
-
-
-def test_a_fence_says_what_it_holds() -> None:
-    first, body, last = fenced("the body", "a1", "recorded facts").split("\n")
-    assert (first, body, last) == (
-        '<unified-state-memory nonce=a1 about="recorded facts">',
-        "the body",
-        "</unified-state-memory nonce=a1>",
-    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from .scenario import NEW_MODEL, OLD_MODEL, Scenario
 from .terminal import Terminal
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
-ITEMS = ("D1: Use SQLite for the archive", "C1: API v1 stays", "Q1: Which port?")
+ITEMS = ("D1 (the user said): Use SQLite", "C1 (the user said): API v1 stays", "Q1 (the user said): Which port?")
 
 
 def compact_line(request: Request) -> str:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import HOUR, MINUTE, NOW, item
-from unified_state.lib.text import TAG, estimate_tokens, fenced, nonces_in, utf16_units
+from unified_state.lib.fence import TAG, fenced, nonces_in
+from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import (
     DISTORTED,

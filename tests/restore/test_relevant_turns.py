@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import HOUR, NOW, answer, call, item, prompt, result
-from unified_state.lib.text import fenced, utf16_units
+from unified_state.lib.fence import fenced
+from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.item_table import insert_item

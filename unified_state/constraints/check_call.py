@@ -54,8 +54,10 @@ class ToolCheck:
         try:
             constraints = self._constraints()
         except ConstraintsLostError as error:
+            from unified_state.lib.fence import visible  # a rare case
+
             self._report(str(error))
-            return _decision(ASK, str(error)) if self._is_enabled(self.place) else ""
+            return _decision(ASK, visible(str(error))) if self._is_enabled(self.place) else ""
         if not constraints:
             return ""
         given = self._event.extra.get("tool_input")

@@ -13,6 +13,7 @@ import time
 from unified_state.errors import CompactionRefusedError, StorageError, TierError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, parse_event, tell
+from unified_state.lib.fence import visible
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import UNAVAILABLE, Workspace
@@ -148,7 +149,7 @@ class HookRun(Run):
             return locate(folder, self.data_dir, create=True)
         except StorageError as error:
             if self.name == "SessionStart.brief" and not event.is_foreign:  # no restore reports it
-                self.tell(dump_ascii_json({"systemMessage": f"unified-state: {error}"}))
+                self.tell(dump_ascii_json({"systemMessage": f"unified-state: {visible(str(error))}"}))
             raise
 
     def handle(self, call: HookCall) -> str:

@@ -14,8 +14,9 @@ from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, 
 from unified_state.agents.transcripts.transcript_readers import adapted
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.tool_hook import parse_event
+from unified_state.lib.fence import nonces_in
 from unified_state.lib.stdlib import dump_ascii_json
-from unified_state.lib.text import nonces_in, utf16_units
+from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.compactions import keep_boundary, latest_compaction, mark_delivered
 from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import session_number

@@ -1,4 +1,4 @@
-"""Text functions: cut to a size, pack for the archive, index, fence for a conversation, find quotes, estimate tokens.
+"""Text functions: cut to a size, pack for the archive, index, find quotes, estimate tokens.
 
 The client limits a hook's output in UTF-16 units, of which a character beyond U+FFFF (most emoji) has two. Lone
 surrogates (half an emoji, cut by the client) are preserved: SQLite refuses them in text, but a compressed stream can
@@ -154,21 +154,6 @@ def _pairs(run: str) -> str:
 def is_cjk(character: str) -> bool:
     """Return whether the character is Chinese, Japanese or Korean."""
     return any(first <= ord(character) <= last for first, last in _CJK_RANGES)
-
-
-TAG = "unified-state-memory"
-_CLOSING = f"</{TAG} nonce="
-
-
-def fenced(body: str, nonce: str, about: str) -> str:
-    """Return the body between an opening and a closing line with the nonce. `about` describes it in a few words."""
-    return f'<{TAG} nonce={nonce} about="{about}">\n{body}\n{_CLOSING}{nonce}>'
-
-
-def nonces_in(text: str) -> tuple[str, ...]:
-    """Return the nonces of the fences that close in a text."""
-    endings = (part[:64].split(">", 1)[0] for part in text.split(_CLOSING)[1:])
-    return tuple(nonce for nonce in endings if nonce.isalnum())
 
 
 # characters that a shell, JSON or an editor adds between the same words

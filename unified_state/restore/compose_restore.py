@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from unified_state.capture.survival_table import find_survival
+from unified_state.lib.fence import fenced
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text import fenced
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
 from unified_state.memory.archive.session_notes import open_notes, pending_actions

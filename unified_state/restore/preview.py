@@ -9,8 +9,9 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.ingest import read_head
 from unified_state.capture.rules.judge_summary import judge
 from unified_state.errors import NotFoundError
+from unified_state.lib.fence import fenced
 from unified_state.lib.record import Record
-from unified_state.lib.text import estimate_tokens, fenced
+from unified_state.lib.text import estimate_tokens
 from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError, UnifiedStateError
+from unified_state.lib.fence import fenced
 from unified_state.lib.files import FileLock, remove_if_empty, write_note
-from unified_state.lib.text import fenced
 from unified_state.lib.times import to_text
 from unified_state.memory.repository.git_exclude import exclude_from_git
 from unified_state.settings import environment

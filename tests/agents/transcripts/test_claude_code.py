@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW, answer, boundary, call, entry, prompt, result, summary, uuid_of
 from unified_state.agents.transcripts.claude_code import read_entry
-from unified_state.lib.text import fenced
+from unified_state.lib.fence import fenced
 from unified_state.model.step import (
     ATTACHMENT,
     KINDS,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.agents.transcripts.gemini import read_line
-from unified_state.lib.text import fenced
+from unified_state.lib.fence import fenced
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Boundary, Delivery, Step
 from unified_state.model.step import Summary as SummaryFound
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unified_state.agents.transcripts.opencode import read_line
-from unified_state.lib.text import fenced
+from unified_state.lib.fence import fenced
 from unified_state.model.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Boundary, Delivery, Step
 from unified_state.model.step import Summary as SummaryFound
 

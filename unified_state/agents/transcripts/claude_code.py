@@ -8,8 +8,8 @@ the client's descriptions of its surroundings (listings of tools, skills and age
 from __future__ import annotations
 
 from unified_state.agents.transcripts.transcript_lines import Message, object_in, objects_in, text_in, time_of
+from unified_state.lib.fence import nonces_in
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text import nonces_in
 from unified_state.model.step import ATTACHMENT, NOTICE, PROMPT, TEXT, THINKING, Boundary, Delivery, Step, Summary
 
 TYPE_CHECKING = False

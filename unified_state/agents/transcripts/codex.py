@@ -12,9 +12,9 @@ import zlib
 
 from unified_state.agents.transcripts.rules.call_effects import PATCH_TOOL
 from unified_state.agents.transcripts.transcript_lines import Message, object_in, objects_in, text_in, texts_in, time_of
-from unified_state.lib.shell_commands import program_name
+from unified_state.lib.fence import nonces_in
+from unified_state.lib.shell.shell_line import program_name
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text import nonces_in
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery
 
 TYPE_CHECKING = False

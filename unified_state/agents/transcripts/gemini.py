@@ -15,8 +15,8 @@ from unified_state.agents.transcripts.transcript_lines import (
     time_of,
     without_context,
 )
+from unified_state.lib.fence import nonces_in
 from unified_state.lib.stdlib import dump_json
-from unified_state.lib.text import nonces_in
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery
 
 TYPE_CHECKING = False

@@ -10,6 +10,7 @@ import sys
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import NotFoundError
+from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import INFERRED, USER_SAID
@@ -146,25 +147,25 @@ class Context:
         )
         check_may_take_away(workspace, deed)
 
-    def show(self, value: Any, text: str) -> None:
-        """Print a result: the value with --json, or else the text."""
+    def show(self, value: Any, text: str, *, is_visible: bool = False) -> None:
+        """Print a result: the value with --json, or else the text. Without `is_visible` it is made visible."""
         if self.as_json:
-            self.write(dump_ascii_json(value))
+            self.write(visible_json(dump_ascii_json(value)))
         elif text:
-            self.write(text)
+            self.write(text if is_visible else visible(text))
 
     def write(self, text: str) -> None:
-        """Print to stdout."""
+        """Print to stdout what is visible already."""
         sys.stdout.write(well_formed(text) + "\n")
 
     def write_line(self, value: Any) -> None:
-        """Print one value as a line of JSON, unescaped if possible."""
+        """Print one value as a line of JSON. Only characters that hide or steer are escaped."""
         line = dump_json(value)
-        self.write(line if line == well_formed(line) else dump_ascii_json(value))
+        self.write(visible_json(line if line == well_formed(line) else dump_ascii_json(value)))
 
     def say(self, line: str) -> None:
         """Print a message for people, on stderr."""
-        sys.stderr.write(f"unified-state: {well_formed(line)}\n")
+        sys.stderr.write(f"unified-state: {visible(well_formed(line))}\n")
 
 
 def own_on_server(workspace: Workspace) -> Server:

@@ -14,6 +14,7 @@ import os
 import sys
 
 from unified_state.errors import UnifiedStateError
+from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
 from unified_state.lib.processes import leave_relative_path
 from unified_state.model.item import ITEM_KINDS
@@ -69,7 +70,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with 2."""
-        self.exit(2, f"{PROGRAM}: {message}; see `{self.prog} --help`\n")
+        self.exit(2, f"{PROGRAM}: {visible(message)}; see `{self.prog} --help`\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -88,7 +89,7 @@ def run(arguments: Sequence[str]) -> int:
         parsed = _parse(arguments)
         return int(parsed.run(parsed))
     except UnifiedStateError as error:
-        sys.stderr.write(f"{PROGRAM}: {error}\n")
+        sys.stderr.write(f"{PROGRAM}: {visible(str(error))}\n")
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

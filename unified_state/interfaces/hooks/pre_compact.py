@@ -8,6 +8,8 @@ summary. PostCompact also has the summary and is the fallback.
 
 from __future__ import annotations
 
+import os
+
 from unified_state.errors import CompactionRefusedError
 from unified_state.memory.archive.compactions import (
     POST_COMPACT,
@@ -41,7 +43,7 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
-    return keep_list(stated_items(archive, [ACTIVE]), state, call.settings.steer_bytes)
+    return keep_list(stated_items(archive, [ACTIVE]), state, call.settings.steer_bytes, os.urandom(6).hex())
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:

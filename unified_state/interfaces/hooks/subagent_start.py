@@ -9,7 +9,7 @@ import os
 import time
 
 from unified_state.agents.transcripts.subagent_tasks import has_begun, tasks_of
-from unified_state.lib.text import fenced
+from unified_state.lib.fence import fenced
 from unified_state.restore.task_slice import task_slice
 
 TYPE_CHECKING = False

@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 
 from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
+from unified_state.lib.fence import visible, visible_values
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import well_formed
 from unified_state.memory.workspace.open_workspace import in_session_of_client, open_workspace
@@ -74,7 +75,7 @@ def answering(function: Callable[..., dict[str, Any]]) -> Callable[..., CallTool
     @functools.wraps(function)
     def answer(**arguments: Any) -> CallToolResult:
         try:
-            text = json_text(function(**arguments))
+            text = visible_values(json_text(function(**arguments)))
         except Exception as error:  # noqa: BLE001  # the edge: every error becomes an answer
             return refusal(told(error))
         return CallToolResult(content=[TextContent(text=text)], structured_content=parse_json(text))
@@ -98,12 +99,19 @@ def giving(function: Callable[..., str]) -> Callable[..., str]:
 
 def refusal(text: str) -> CallToolResult:
     """Return the answer to a failed call."""
-    return CallToolResult(content=[TextContent(text=text)], is_error=True)
+    return CallToolResult(content=[TextContent(text=visible(text))], is_error=True)
 
 
 def told(error: Exception) -> str:
     """Return the text of an error: problem, place, remedy."""
     return well_formed(str(error) if isinstance(error, UnifiedStateError) else report_bug(error, ["mcp"]))
+
+
+def visible_value(value: Any) -> Any:
+    """Return a JSON value with all its texts made visible."""
+    text = dump_json(value)
+    shown = visible_values(text)
+    return value if shown == text else parse_json(shown)
 
 
 def json_text(value: Any) -> str:

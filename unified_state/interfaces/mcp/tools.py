@@ -14,7 +14,7 @@ from pydantic import Field
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.interfaces.mcp import answer_schemas as shapes
-from unified_state.interfaces.mcp.server_project import json_text
+from unified_state.interfaces.mcp.server_project import json_text, visible_value
 from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
@@ -103,7 +103,7 @@ class ReadingTools:
         wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
         notes: list[str] = []
         workspace = self._project.reading().replace(report=notes.append)
-        hits = [hit.as_dict() for hit in find(workspace, wanted, current_time())]
+        hits = visible_value([hit.as_dict() for hit in find(workspace, wanted, current_time())])
         shown, page = page_of_entries(hits[:end], offset)
         if page.next_offset is None and len(hits) > end:
             page = page.replace(next_offset=end)
@@ -172,12 +172,12 @@ def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
     except UnifiedStateError as error:
         workspace.report(str(error))
         return []
-    return page_of_entries([hit.as_dict() for hit in hits], 0)[0]
+    return page_of_entries(visible_value([hit.as_dict() for hit in hits]), 0)[0]
 
 
 def state_page(project: Project, offset: int) -> dict[str, Any]:
     """Return a page of the state's items. The first page also has the other fields."""
-    state: dict[str, Any] = disk_value(UnifiedStateManager(workspace=project.reading()).load_state())
+    state: dict[str, Any] = visible_value(disk_value(UnifiedStateManager(workspace=project.reading()).load_state()))
     items = [(section, entry) for section in _ITEMS for entry in state.pop(section)]
     head = {name: state.pop(name) for name in ("version", "timestamp", "trigger")}
     rest, left_out = fields_that_fit({} if offset else state, PAGE_TOKENS // 3)
@@ -189,6 +189,7 @@ def state_page(project: Project, offset: int) -> dict[str, Any]:
 
 
 def _turn(turn: dict[str, Any], ref: str, offset: int | None) -> dict[str, Any]:
+    turn = visible_value(turn)
     refs = [step["ref"] for step in turn["steps"]]
     begin = refs.index(ref.upper()) if offset is None and ref.upper() in refs else offset or 0
     steps, page = page_of_entries(turn["steps"], begin)
@@ -196,7 +197,7 @@ def _turn(turn: dict[str, Any], ref: str, offset: int | None) -> dict[str, Any]:
 
 
 def _texts(found: dict[str, Any], offset: int) -> dict[str, Any]:
-    shown, page = page_of_texts(found, offset)
+    shown, page = page_of_texts(visible_value(found), offset)
     return {**shown, **_paged(page)}
 
 
@@ -337,7 +338,7 @@ class Texts:
         The newest comes first.
         """
         compactions = self._project.reading().use(survivals)
-        shown, page = page_of_entries(compactions[::-1], 0)
+        shown, page = page_of_entries(visible_value(compactions[::-1]), 0)
         return json_text({"compactions": shown, "page": page.as_dict()})
 
     def hand_over(

@@ -1,13 +1,16 @@
 """The text that PreCompact passes to the summariser: the recorded items to keep, and the format of its block.
 
 The text states facts and gives no orders, because the client repeats it in the conversation after a manual compaction.
+Each item has its source. What the user did not say is fenced as data.
 """
 
 from __future__ import annotations
 
 from unified_state.capture.rules.summary_block import FORM
+from unified_state.lib.fence import fenced
 from unified_state.lib.text import cut
-from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION
 
 TYPE_CHECKING = False
@@ -23,44 +26,55 @@ _OPENING = (
     "The summary contains, beside what was done last and what comes next: exact file paths, symbol names, commands "
     "with their outcome, error messages and numbers as they were written"
 )
-_ITEMS = "; and these recorded items, each with its id:"
+_ITEMS = "; and these recorded items, each with its id and its source:"
+_ABOUT = "recorded items that the user did not say, as data"
 _COMPACT = "/compact Keep exact paths, names, commands and errors"
 _COMPACT_ITEMS = ", and these recorded items with their ids:"
+# Beginnings of the session ids that imports give.
+IMPORTED = ("claude-flow:", "claude-mem:", "session-state:", "elsewhere:")
 
 
-def keep_list(items: Sequence[LedgerItem], state: State, limit: int) -> str:
+def keep_list(items: Sequence[LedgerItem], state: State, limit: int, nonce: str) -> str:
     """Return the text, at most `limit` bytes, or "" if not even its beginning and the block fit."""
     room = limit - len(f"{_OPENING}{_ITEMS}\n{FORM}".encode())
+    fence = len(f"\n{fenced('', nonce, _ABOUT)}".encode())
     said: list[str] = []
-    for line in _lines(items, state):
-        room -= len(f"\n{line}".encode())
+    others: list[str] = []
+    for line, is_said in _lines(items, state):
+        room -= len(f"\n{line}".encode()) + (fence if not (is_said or others) else 0)
         if room < 0:
             break
-        said.append(line)
-    text = "\n".join([_OPENING + _ITEMS, *said, FORM] if said else [f"{_OPENING}.", FORM])
+        (said if is_said else others).append(line)
+    data = [fenced("\n".join(others), nonce, _ABOUT)] if others else []
+    text = "\n".join([_OPENING + _ITEMS, *said, *data, FORM] if said or data else [f"{_OPENING}.", FORM])
     return text if len(text.encode()) <= limit else ""
 
 
 def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
     """Return the command line that compacts and keeps the recorded facts, at most `limit` characters."""
     line = ""
-    for part in _lines(items, state):
+    for part, _ in _lines(items, state):
         if len(_COMPACT) + len(_COMPACT_ITEMS) + len(line) + len(part) + 2 > limit:
             break
         line += f" {part};"
     return f"{_COMPACT}{_COMPACT_ITEMS}{line[:-1]}" if line else _COMPACT
 
 
-def _lines(items: Sequence[LedgerItem], state: State) -> Iterator[str]:
-    """Yield short lines for the current work, the next steps and the items, the most important first."""
+def _lines(items: Sequence[LedgerItem], state: State) -> Iterator[tuple[str, bool]]:
+    """Yield short lines for the current work, the next steps and the items, the most important first, and for each
+    whether the user said it. A session notes its work and its next steps itself.
+    """
     work = state.work_item
     if work.id or work.title:
         named = ", ".join(filter(None, (work.id, work.title, work.phase)))
-        yield cut(harmless(f"Work in hand: {named}"), _CHARACTERS)
+        yield cut(harmless(f"Work in hand: {named}"), _CHARACTERS), False
     for action in state.summaries.pending_actions:
-        yield f"To do: {cut(harmless(action), _CHARACTERS)}"
+        yield f"To do: {cut(harmless(action), _CHARACTERS)}", False
     for item in sorted((item for item in items if item.kind in _KINDS), key=_rank):
-        yield f"{item.alias}: {cut(harmless(item.body[MAIN_FIELDS[item.kind]]), _CHARACTERS)}"
+        is_imported = (item.session_id or "").startswith(IMPORTED)
+        source = f"imported, {ORIGINS[item.origin]}" if is_imported else ORIGINS[item.origin]
+        text = cut(harmless(item.body[MAIN_FIELDS[item.kind]]), _CHARACTERS)
+        yield f"{item.alias} ({source}): {text}", item.origin == USER_SAID and not is_imported
 
 
 def _rank(item: LedgerItem) -> tuple[int, int]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.patches import BEGIN, Change, changes_in
 from unified_state.lib.record import Record
-from unified_state.lib.shell import UnreadableError
-from unified_state.lib.shell_commands import commands_run, only_prints, program_name
+from unified_state.lib.shell.shell_commands import commands_run, only_prints
+from unified_state.lib.shell.shell_line import UnreadableError, program_name
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import strings_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from unified_state.lib.shell import SimpleCommand
+    from unified_state.lib.shell.shell_line import SimpleCommand
     from unified_state.model.step import Step
 
 PATCH_TOOL = "apply_patch"

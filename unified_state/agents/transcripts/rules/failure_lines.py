@@ -6,7 +6,7 @@ Lines that name a place (`limiter.py:12: undefined: bucket`) are first, because 
 from __future__ import annotations
 
 from unified_state.lib.identifiers import is_file
-from unified_state.lib.shell_commands import only_prints
+from unified_state.lib.shell.shell_commands import only_prints
 from unified_state.lib.text import cut, one_line
 
 TYPE_CHECKING = False

@@ -56,7 +56,7 @@ class Demonstration(Record):
 def _demo(context: Context, _arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder:
         done = _Demo(folder).run()
-    context.show(disk_value(done), _story(done))
+    context.show(disk_value(done), _story(done), is_visible=True)  # it has the fences themselves
     return 0 if all(fact.restored or fact.in_summary for fact in done.facts) else 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
+from unified_state.lib.fence import visible
 from unified_state.lib.text import cut, one_line, well_formed
 from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.short_item import enforced_mode, is_binding, scope_in
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
 _MOST_NAMES, _MOST_REFS = 4, 12
 _SOURCE_CHARACTERS, _SCOPE_CHARACTERS = 100, 100
-# Tags with a meaning for the client or a model, which recorded text must not contain.
-_TAGS = ("system-reminder", "unified-state", "persisted-output", "command-", "local-command-", "function_", "antml:")
 
 
 def item_line(item: LedgerItem, limit: int) -> str:
@@ -55,7 +54,7 @@ def _enforcement(item: LedgerItem) -> list[str]:
         return []
     mode = enforced_mode(item)
     patterns = [pattern for kind in SCOPE_KINDS for pattern in getattr(scope, kind) or ()]
-    return [f"enforced, {mode}: {cut(one_line('; '.join(patterns)), _SCOPE_CHARACTERS)}"]
+    return [f"enforced, {mode}: {cut(harmless('; '.join(patterns)), _SCOPE_CHARACTERS)}"]
 
 
 def _telling(output: str) -> str:
@@ -76,16 +75,10 @@ def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
 
 
 def harmless(text: str) -> str:
-    """Return the text on one line, safe to show to a model.
-
-    Tags that the client or a model could interpret are made visible as text. Lone surrogates are removed, because the
-    API would refuse the conversation.
+    """Return the text on one line, safe to show to a model. Lone surrogates are removed, because the API would refuse
+    the conversation.
     """
-    line = well_formed(one_line(text))
-    if "<" in line:
-        for tag in _TAGS:
-            line = line.replace(f"<{tag}", f"\u2039{tag}").replace(f"</{tag}", f"\u2039/{tag}")
-    return line
+    return visible(well_formed(one_line(text)))
 
 
 def _sentence(text: str) -> str:

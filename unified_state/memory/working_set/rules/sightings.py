@@ -11,7 +11,7 @@ from unified_state.agents.transcripts.rules.call_effects import PATCH_TOOL, foun
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes, words_of
 from unified_state.lib.record import Record
-from unified_state.lib.shell_commands import programs
+from unified_state.lib.shell.shell_commands import programs
 from unified_state.lib.text import cut, one_line, strings_of
 from unified_state.model.known import COMMAND, ERROR, FILE, NO_FILE, PROGRAM, REFERENCE
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
