@@ -4,8 +4,7 @@ import shlex
 
 import pytest
 
-from unified_state.constraints.rules.invocations import changed_files, covers, read_invocation
-from unified_state.lib.shell_commands import commands_run
+from unified_state.constraints.rules.invocations import covers, read_invocation
 
 
 def is_covered(pattern: str, command: str) -> bool:
@@ -73,38 +72,3 @@ def test_a_pattern_means_a_command_however_it_is_spelled(pattern: str, command: 
 )
 def test_a_pattern_means_nothing_else(pattern: str, command: str) -> None:
     assert not is_covered(pattern, command)
-
-
-def changed(line: str) -> list[tuple[str, str]]:
-    return [(file.folder, file.path) for command in commands_run(line) for file in changed_files(command)]
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("echo x > a", [("", "a")]),
-        ("cd b && rm -rf a", [("b", "a")]),
-        ("rm -- -a", [("", "-a")]),
-        ("cat a | tee b", [("", "b")]),
-        ("cp a b c", [("", "c")]),
-        ("cp -t c a b", [("", "c")]),
-        ("mv a b", [("", "a"), ("", "b")]),
-        ("sed -i s/a/b/ c", [("", "s/a/b/"), ("", "c")]),
-        ("perl -pi -e x c", [("", "x"), ("", "c")]),
-        ("git -C b rm a", [("b", "a")]),
-        ("git checkout -- a", [("", "a")]),
-        ("find a -name x -delete", [("", "a"), ("", "x")]),
-        ("curl -o a http://x", [("", "a")]),
-        ("dd if=a of=b", [("", "b")]),
-        ("sudo bash -c 'echo > a'", [("", "a")]),
-    ],
-)
-def test_what_a_line_changes_is_found(line: str, expected: list[tuple[str, str]]) -> None:
-    assert changed(line) == expected
-
-
-@pytest.mark.parametrize(
-    "line", ["cat a", "cp a", "sed s/a/b/ c", "git add a", "ls a", "find a", "git log -- a", "x < a"]
-)
-def test_what_a_line_only_reads_is_not_changed(line: str) -> None:
-    assert changed(line) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.errors import UsageError
-from unified_state.lib.shell import UnreadableError, read_commands
+from unified_state.lib.shell.shell_line import UnreadableError, read_commands
 from unified_state.model.constraint import MODES, SCOPE_KINDS
 from unified_state.model.item import Scope
 

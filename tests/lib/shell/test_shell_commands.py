@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.lib.shell import UnreadableError
-from unified_state.lib.shell_commands import command_key, commands_run, only_prints, programs, simple_commands
+from unified_state.lib.shell.shell_commands import command_key, commands_run, only_prints, programs, simple_commands
+from unified_state.lib.shell.shell_line import UnreadableError
 
 MESSAGE = """git add . && git commit -m "$(cat <<'EOF'
 Say "git push; rm -rf" and 'more'

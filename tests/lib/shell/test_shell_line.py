@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.lib.shell import MOST_CHARACTERS, UnreadableError, read_commands
+from unified_state.lib.shell.shell_line import MOST_CHARACTERS, UnreadableError, read_commands
 
 
 def words(line: str) -> list[list[str]]:

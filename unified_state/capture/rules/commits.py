@@ -5,7 +5,7 @@ Only the output of the creating command counts. A log or a file that shows a com
 
 from __future__ import annotations
 
-from unified_state.lib.shell_commands import simple_commands
+from unified_state.lib.shell.shell_commands import simple_commands
 from unified_state.model.constraint import OBSERVED
 from unified_state.model.item import EVIDENCE, Fact
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
-from unified_state.lib.shell_commands import command_key, simple_commands
+from unified_state.lib.shell.shell_commands import command_key, simple_commands
 from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.item import ATTEMPT, EVIDENCE, Fact

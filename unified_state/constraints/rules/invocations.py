@@ -1,23 +1,15 @@
-"""Normalise a command or a pattern of commands, and find the files that a command changes.
+"""Normalise a command or a pattern of commands.
 
 In the normal form the order and the spelling of options do not matter: `git -C x push origin -fu main` is the program
 `git`, the operands `push origin main` and the options `--force` and `--set-upstream`. Words of an unknown program stay
-unchanged. Changed files are found from redirections and from the operands of programs that change files. Files that
-`make` or a script changes cannot be found in a command.
+unchanged.
 """
 
 from __future__ import annotations
 
 from unified_state.constraints.rules.globs import glob_matches, has_wildcard
 from unified_state.lib.record import Record
-from unified_state.lib.shell_commands import program_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.lib.shell import SimpleCommand
-
+from unified_state.lib.shell.shell_line import program_name
 
 # Options that take the next word as a value, by program or by program and first operand.
 _VALUED = {
@@ -36,7 +28,15 @@ _VALUED = {
     "npm": "-w --prefix --workspace --registry --tag", "pnpm": "-C -F --dir --filter", "yarn": "--cwd",
     "make": "-C -f -I -o -W", "cargo": "-C --config --manifest-path -p --package", "gh": "-R --repo",
     "aws": "--profile --region --output --endpoint-url", "gcloud": "--project --account --configuration",
-    "curl": "-X -H -d -o -u -F -A -e -b -c -T --request --header --data --output --user --form", "wget": "-O -o -P",
+    "curl": "-X -H -d -o -u -F -A -e -b -c -T -K -m -w -x --request --header --data --output --output-dir --user "
+    "--form --max-time --write-out --proxy --retry --upload-file",
+    "wget": "-O -o -P -a -i -t -T -U -e --output-document --directory-prefix --header --user-agent --tries --timeout "
+    "--input-file",
+    "tar": "-f -C -T -X -I --file --directory --exclude --files-from --strip-components --transform --one-top-level",
+    "unzip": "-d -x -P", "patch": "-d -i -o -r -B -p -F -D -V -Y -z --directory --input --output --reject-file --strip",
+    "sort": "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory --parallel",
+    "pg_dump": "-f -h -p -U -d -n -t -F --file --host --port --username --dbname --schema --table --format",
+    "git apply": "-p -C --directory --exclude --include --whitespace", "awk": "-F -v -f -i", "gawk": "-F -v -f -i",
     "psql": "-c -f -d -h -p -U --command --file --dbname --host --port --username", "terraform": "",
 }  # fmt: skip
 # Long names of short options, by program or by program and first operand. These programs accept bundles such as `-rf`.
@@ -56,6 +56,9 @@ _SHORT = {
     "a=--archive n=--no-clobber", "mv": "f=--force n=--no-clobber", "ln": "f=--force s=--symbolic n T",
     "chmod": "R=--recursive f=--silent", "chown": "R=--recursive f=--silent h",
     "npm": "g=--global D=--save-dev f=--force",
+    "curl": "s=--silent S=--show-error L=--location f=--fail O=--remote-name", "wget": "q=--quiet",
+    "tar": "x=--extract c=--create t=--list u=--update r=--append O=--to-stdout", "unzip": "l t p v Z o q",
+    "patch": "R=--reverse N=--forward", "sort": "u=--unique r=--reverse n",
 }  # fmt: skip
 _WHOLE = {"--force", "--all", "--delete"}  # complete options that are also prefixes of other options
 _LEAST_ABBREVIATION = 4
@@ -163,85 +166,3 @@ class _Reading:
                 return int(not word[place:] and bool(following))
             self.options.update(self._short.get(sign, (f"-{sign}",)))
         return 0
-
-
-_ALL = {"chgrp", "chmod", "chown", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate", "unlink"}
-_LAST = {"cp", "install", "ln", "rsync", "scp"}
-_WHOLE_FOLDERS = {"chgrp", "chmod", "chown", "git", "mv", "rm"}
-_IN_PLACE = {"perl": "-i", "ruby": "-i", "sed": "-i"}
-_GIT = {"checkout", "clean", "mv", "restore", "rm"}
-_OUTPUTS = {"curl": ("-o=", "--output="), "dd": ("of=",), "wget": ("-O=", "--output-document=")}
-_LEAST_OPERANDS = 2  # of a program that changes its last operand
-
-
-class Touched(Record):
-    """A changed path as written, the folder it is relative to, and whether everything in it is changed too."""
-
-    path: str
-    folder: str
-    is_whole: bool = False
-
-
-def changed_files(command: SimpleCommand) -> Iterator[Touched]:
-    """Yield the files that a command changes."""
-    for target in command.targets:
-        yield Touched(target, command.folder)
-    if not command.words:
-        return
-    invocation = read_invocation(command.words)
-    program, folder = invocation.program, _folder(command, invocation)
-    for path in _operands(invocation, command.words):
-        yield Touched(path, folder, is_whole=program in _WHOLE_FOLDERS or program == "find")
-
-
-def named_files(command: SimpleCommand) -> Iterator[Touched]:
-    """Yield all words and redirections of a command, any of which may name a file."""
-    for path in (*command.targets, *command.words[1:]):
-        yield Touched(path, _folder(command, None))
-
-
-def _operands(invocation: Invocation, words: list[str]) -> tuple[str, ...]:
-    program, operands = invocation.program, invocation.operands
-    if program in _ALL:
-        return operands
-    if program in _LAST:
-        return _targets(words) or (operands[-1:] if len(operands) >= _LEAST_OPERANDS else ())
-    if program == "git" and operands[:1] and operands[0] in _GIT:
-        return operands[1:]
-    if program in _IN_PLACE:
-        changes = any(word.startswith((_IN_PLACE[program], "--in-place")) for word in words)
-        return operands if changes or _bundles_i(words) else ()
-    if program == "find" and "-delete" in invocation.options:
-        return operands
-    return _named_outputs(invocation)
-
-
-def _named_outputs(invocation: Invocation) -> tuple[str, ...]:
-    """Return the files that options name: `curl -o FILE`, `dd of=FILE`."""
-    beginnings = _OUTPUTS.get(invocation.program)
-    named = (*invocation.operands, *invocation.options) if beginnings else ()
-    return tuple(word.partition("=")[2] for word in named if word.startswith(beginnings or ()))
-
-
-def _targets(words: list[str]) -> tuple[str, ...]:
-    """Return the folder that `-t` or `--target-directory` names."""
-    for at, word in enumerate(words):
-        if word in ("-t", "--target-directory"):
-            return tuple(words[at + 1 : at + 2])
-        if word.startswith("--target-directory="):
-            return (word.partition("=")[2],)
-    return ()
-
-
-def _bundles_i(words: list[str]) -> bool:
-    """Return whether bundled short options contain `i`: `perl -pi -e …`."""
-    return any(word[:1] == "-" and word[1:2] != "-" and word[1:].isalpha() and "i" in word for word in words)
-
-
-def _folder(command: SimpleCommand, invocation: Invocation | None) -> str:
-    """Return the folder of the command's relative paths."""
-    words = command.words
-    if invocation is not None and invocation.program == "git" and "-C" in words[:-1]:
-        to = words[words.index("-C") + 1]
-        return to if to.startswith(("/", "~")) or not command.folder else f"{command.folder}/{to}"
-    return command.folder

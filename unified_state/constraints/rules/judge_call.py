@@ -15,15 +15,44 @@ from unified_state.model.constraint import ASK, MODES, Breach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from unified_state.constraints.rules.invocations import Invocation, Touched
-    from unified_state.lib.shell import SimpleCommand
+    from unified_state.constraints.rules.changed_files import Touched
+    from unified_state.constraints.rules.invocations import Invocation
+    from unified_state.lib.shell.shell_line import SimpleCommand
     from unified_state.model.constraint import Enforced
 
 _CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
-_PATH_FIELDS = ("file_path", "notebook_path", "path")
+_MCP = "mcp__"
+# Words in the name of an MCP server's tool that changes files; those that read change none, whatever else they say.
+_CHANGING = {
+    *(
+        "append",
+        "apply",
+        "copy",
+        "create",
+        "delete",
+        "download",
+        "edit",
+        "insert",
+        "mkdir",
+        "move",
+        "overwrite",
+        "patch",
+    ),
+    *("push", "put", "remove", "rename", "replace", "save", "touch", "truncate", "unlink", "update", "write"),
+}
+_READING = {"find", "get", "list", "read", "search", "show", "view"}
+_MOVING = {"delete", "move", "remove", "rename"}
+# Fields that name a file, without `_` and in lower case. The last ones are changed only where they are moved away.
+_PATH_FIELDS = {
+    *("absolutepath", "destination", "destinationpath", "dest", "directory", "dst", "file", "filename", "filepath"),
+    *("files", "folder", "newpath", "notebookpath", "path", "pathinproject", "paths", "relativepath", "targetfile"),
+    *("targetpath", "uri"),
+}
+_ORIGINS = {"from", "oldpath", "source", "sourcepath", "src"}
+_MOST_PATHS = 200  # of one call
 _MOST_COMMANDS = 5_000  # in one line
 _MOST_FILES = 500  # of one line, compared with the patterns of one constraint
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
@@ -43,7 +72,9 @@ class Judge:
         self._tool = tool
         command = given.get("command")
         self._line = command if isinstance(command, str) else None
-        self._paths = [path for name in _PATH_FIELDS if isinstance(path := given.get(name), str) and path]
+        self._words = _words_of(tool) if tool.startswith(_MCP) else frozenset()
+        fields = _PATH_FIELDS if self._words.isdisjoint(_MOVING) else _PATH_FIELDS | _ORIGINS
+        self._paths = list(islice(_paths_in(given, fields), _MOST_PATHS))
         self._locate = locate
         self._commands: list[SimpleCommand] | None = None
 
@@ -60,15 +91,20 @@ class Judge:
             return Breach(constraint, constraint.mode, tool or "")
         if self._line is not None:
             return self._breach_by_line(constraint, self._line)
-        if constraint.commands or not (constraint.tools or self._tool in _CHANGING_TOOLS):
+        if constraint.commands or not (constraint.tools or self._changes_files()):
             return None
         matched = next((path for path in self._paths if self._is_meant(constraint.paths, path)), None)
         return None if matched is None else Breach(constraint, constraint.mode, matched)
 
+    def _changes_files(self) -> bool:
+        """Return whether the tool changes the files that its fields name."""
+        is_other = not self._words.isdisjoint(_CHANGING) and self._words.isdisjoint(_READING)
+        return self._tool in _CHANGING_TOOLS or is_other
+
     def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
         if constraint.commands and not _names_a_program(constraint.commands, line):
             return None
-        from unified_state.lib.shell import UnreadableError  # most calls need only the cheap check
+        from unified_state.lib.shell.shell_line import UnreadableError  # most calls need only the cheap check
 
         try:
             matched = self._matched(constraint)
@@ -78,8 +114,8 @@ class Judge:
 
     def _matched(self, constraint: Enforced) -> str | None:
         """Return the part of the line that the constraint matches."""
-        from unified_state.constraints.rules.invocations import changed_files, named_files
-        from unified_state.lib.shell import UnreadableError
+        from unified_state.constraints.rules.changed_files import changed_files, named_files
+        from unified_state.lib.shell.shell_line import UnreadableError
 
         left = _MOST_FILES
         patterns = [(text, _pattern(text)) for text in constraint.commands]
@@ -99,10 +135,10 @@ class Judge:
         return None
 
     def _run_by_line(self) -> list[SimpleCommand]:
-        from unified_state.lib.shell import UnreadableError
+        from unified_state.lib.shell.shell_line import UnreadableError
 
         if self._commands is None:
-            from unified_state.lib.shell_commands import commands_run
+            from unified_state.lib.shell.shell_commands import commands_run
 
             self._commands = list(islice(commands_run(self._line or ""), _MOST_COMMANDS + 1))
         if len(self._commands) > _MOST_COMMANDS:
@@ -128,8 +164,28 @@ class Judge:
         )
 
 
+def _words_of(tool: str) -> frozenset[str]:
+    """Return the words of the name of an MCP server's tool: `mcp__fs__writeFile` has write and file."""
+    name = tool.rpartition("__")[2]
+    spaced = "".join(f" {sign}" if sign.isupper() else " " if sign in "_-." else sign for sign in name)
+    return frozenset(spaced.lower().split())
+
+
+def _paths_in(given: Mapping[str, Any], fields: Collection[str]) -> Iterator[str]:
+    """Yield the paths in the fields of a call, also in its lists: `paths`, `files[].path`, `edits[].path`."""
+    for name, value in given.items():
+        is_path = name.replace("_", "").replace("-", "").lower() in fields
+        for one in value if isinstance(value, list) else (value,):
+            if isinstance(one, dict):
+                yield from _paths_in({key: inner for key, inner in one.items() if isinstance(inner, str)}, fields)
+            elif is_path and isinstance(one, str) and one:
+                yield one.removeprefix("file://")
+
+
 def _names_a_program(patterns: Sequence[str], line: str) -> bool:
     """Return whether a line may run a program of the patterns. The check is cheap, and False is always correct."""
+    if "$'" in line and "\\" in line:
+        return True  # a name may be written in escapes
     bare = line.translate(_QUOTING)
     names = [pattern.split()[0].rsplit("/", 1)[-1] for pattern in patterns]
     return any(has_wildcard(name) or name in bare for name in names)
@@ -137,7 +193,7 @@ def _names_a_program(patterns: Sequence[str], line: str) -> bool:
 
 def _pattern(text: str) -> Invocation:
     from unified_state.constraints.rules.invocations import read_invocation
-    from unified_state.lib.shell import read_commands
+    from unified_state.lib.shell.shell_line import read_commands
 
     return read_invocation(read_commands(text)[0].words)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from itertools import islice
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
-from unified_state.lib.shell import UnreadableError
-from unified_state.lib.shell_commands import commands_run, program_name
+from unified_state.lib.shell.shell_commands import commands_run
+from unified_state.lib.shell.shell_line import UnreadableError, program_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.lib.shell import SimpleCommand
+    from unified_state.lib.shell.shell_line import SimpleCommand
 
 _PROGRAM, _PACKAGE = "unified-state", "unified_state"
 _MOST_COMMANDS = 5_000  # in one line

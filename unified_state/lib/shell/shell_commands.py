@@ -4,13 +4,14 @@ keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`, `eval`, `find -e
 
 from __future__ import annotations
 
-from unified_state.lib.shell import DEEPEST, SimpleCommand, UnreadableError, read_commands
+from unified_state.lib.shell.given_files import found_files, given_by_pipe, printed
+from unified_state.lib.shell.shell_line import DEEPEST, SimpleCommand, UnreadableError, program_name, read_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unified_state.lib.shell import SimpleCommand
+    from unified_state.lib.shell.given_files import Given
 
 _LONGEST = 20_000  # characters of a command that are parsed
 _KEY_CHARACTERS = 500
@@ -100,25 +101,25 @@ def _is_plain_word(word: str) -> bool:
 _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
 # Programs that run another one, and their options that take a value.
 _WRAPPERS = {
-    "builtin": "", "busybox": "", "chroot": "", "command": "", "doas": "-u -C", "exec": "-a", "flock": "-w -E",
+    "builtin": "", "busybox": "", "caffeinate": "-t -w", "chroot": "", "chrt": "", "command": "", "doas": "-u -C",
+    "env": "-u -C -S --unset --chdir --split-string", "exec": "-a", "fakeroot": "-i -s", "flock": "-w -E",
     "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "",
-    "parallel": "-a -j --arg-file --jobs", "setsid": "", "stdbuf": "-i -o -e",
+    "parallel": "-a -j --arg-file --jobs", "proxychains": "-f", "setsid": "", "stdbuf": "-i -o -e",
+    "strace": "-a -b -e -E -I -o -O -p -P -s -S -u -X",
     "sudo": "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --role --type",
-    "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "watch": "-n",
+    "systemd-run": "-p -t -u --unit --property --setenv --uid", "taskset": "",
+    "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "unshare": "",
+    "watch": "-n", "xvfb-run": "-e -f -n -s",
     "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
-    "env": "-u -C -S --unset --chdir --split-string",
 }  # fmt: skip
-_OPERANDS_FIRST = {"chroot": 1, "flock": 1, "timeout": 1}  # words before the program
+_OPERANDS_FIRST = {"chroot": 1, "chrt": 1, "flock": 1, "taskset": 1, "timeout": 1}  # words before the program
 _COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # these take a script after `-c`
 _SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
 _SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}
-_PRINTERS = {"cat", "echo", "printf"}
+_STDIN = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+_EACH = ("$@", "$*", "$0", "$1", "${@}", "${1}")  # the files in a script that `find` or `xargs` calls
+_MARK = "{}"
 _EXECUTES = {"-exec", "-execdir", "-ok", "-okdir"}
-
-
-def program_name(word: str) -> str:
-    """Return the name of a program without its folder."""
-    return word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
 
 
 def commands_run(text: str, folder: str = "", depth: int = 0) -> Iterator[SimpleCommand]:
@@ -138,20 +139,30 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     if not command.words:
         return
     name = program_name(command.words[0])
-    if name in _COMMAND_OPTION and "-c" in command.words[:-1]:
-        yield from commands_run(command.words[command.words.index("-c") + 1], command.folder, depth + 1)
-    elif name in _WRAPPERS:
+    if name in _WRAPPERS and not (name in _COMMAND_OPTION and "-c" in command.words[:-1]):
         yield from _behind_wrapper(name, command, depth + 1)
-    elif name in _SHELLS:
-        for script in _scripts(command):
-            yield from commands_run(script, command.folder, depth + 1)
-    elif name in ("eval", "trap"):  # the last words of `trap` are signals
-        text = " ".join(command.words[1:]) if name == "eval" else "".join(command.words[1:2])
-        yield from commands_run(text, command.folder, depth + 1)
     elif name == "find":
         yield from _executed_by_find(command, depth + 1)
     elif name == "git":
         yield from _git_alias(command, depth + 1)
+    else:
+        for script in _scripts_of(name, command):
+            yield from _for_each(commands_run(script, command.folder, depth + 1), command)
+
+
+def _scripts_of(name: str, command: SimpleCommand) -> Iterator[str]:
+    """Yield the scripts in the line that a command runs."""
+    words = command.words
+    if name in _COMMAND_OPTION and "-c" in words[:-1]:
+        yield words[words.index("-c") + 1]
+    elif name in _SHELLS:
+        yield from _scripts(command)
+    elif name in (".", "source") and words[1:2] and words[1] in _STDIN:
+        yield from _read_from_stdin(command)
+    elif name == "eval":
+        yield " ".join(words[1:])
+    elif name == "trap":  # the last words are signals
+        yield "".join(words[1:2])
 
 
 def _from_program(words: list[str]) -> list[str]:
@@ -159,7 +170,7 @@ def _from_program(words: list[str]) -> list[str]:
     begin = 0
     while begin < len(words) and (words[begin] in _KEYWORDS or _is_assignment(words[begin])):
         begin += 1
-    return words[begin:]
+    return _from_program(words[begin + 2 :]) if words[begin : begin + 1] == ["function"] else words[begin:]
 
 
 def _is_assignment(word: str) -> bool:
@@ -169,7 +180,7 @@ def _is_assignment(word: str) -> bool:
 
 def _behind_wrapper(name: str, command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     valued, words, at = _WRAPPERS[name].split(), command.words, 1
-    folder = command.folder
+    folder, mark = command.folder, ""
     while at < len(words) and words[at].startswith("-") and words[at] != "-":
         option, value = words[at], words[at + 1 : at + 2]
         if option == "--":
@@ -184,9 +195,15 @@ def _behind_wrapper(name: str, command: SimpleCommand, depth: int) -> Iterator[S
             return
         if option in ("-C", "-D", "--chdir") and value and name != "doas":
             folder = value[0]
+        if name == "xargs" and option.startswith(("-I", "-i", "--replace")):
+            mark = (
+                "".join(value) if option == "-I" else option.lstrip("-Ii").removeprefix("replace").lstrip("=") or _MARK
+            )
         at += 2 if option in valued else 1
     inner = SimpleCommand(folder, words[at + _OPERANDS_FIRST.get(name, 0) :], command.feeder)
-    inner.stdin = command.stdin
+    inner.stdin, inner.given, inner.mark, inner.is_whole = command.stdin, command.given, command.mark, command.is_whole
+    if name == "xargs":
+        _give(inner, given_by_pipe(command), mark)
     if name == "watch":
         yield from commands_run(" ".join(inner.words), folder, depth)
     elif inner.words:
@@ -203,13 +220,33 @@ def _scripts(shell: SimpleCommand) -> Iterator[str]:
             yield from following[:1]
             return
         at += 2 if option in _SHELL_VALUES else 1
-    if at < len(words):
-        return  # a script file
-    feeder = shell.feeder
-    if shell.stdin is not None:
-        yield shell.stdin
-    elif feeder is not None and feeder.words and program_name(feeder.words[0]) in _PRINTERS:
-        yield " ".join(feeder.words[1:]) if feeder.stdin is None else feeder.stdin
+    if at == len(words) or words[at] in _STDIN or "-s" in words[1:at]:  # otherwise a script file
+        yield from _read_from_stdin(shell)
+
+
+def _read_from_stdin(command: SimpleCommand) -> Iterator[str]:
+    """Yield the script on stdin, if it is in the line."""
+    script = command.stdin
+    if script is None and command.feeder is not None:
+        script = printed(command.feeder)
+    if script is not None:
+        yield script
+
+
+def _give(command: SimpleCommand, given: Given | None, mark: str) -> None:
+    """Let a command have files that another one gives it."""
+    if given is not None:
+        command.given, command.mark, command.is_whole = given.paths, mark, given.is_whole
+
+
+def _for_each(commands: Iterator[SimpleCommand], shell: SimpleCommand) -> Iterator[SimpleCommand]:
+    """Yield the commands of a script. Where the shell is given files, the parameters in the script stand for them."""
+    for command in commands:
+        if shell.given and not command.given:
+            for parameter in _EACH:
+                command.words = [word.replace(parameter, _MARK) for word in command.words]
+            command.given, command.mark, command.is_whole = shell.given, _MARK, shell.is_whole
+        yield command
 
 
 def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
@@ -218,7 +255,9 @@ def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleComm
         end = at
         if words[at] in _EXECUTES:
             end = next((end for end in range(at, len(words)) if words[end] in (";", "+")), len(words))
-            yield from _through(SimpleCommand(command.folder, words[at + 1 : end]), depth)
+            inner = SimpleCommand(command.folder, words[at + 1 : end])
+            _give(inner, found_files(words[:at]), _MARK)
+            yield from _through(inner, depth)
         at = end + 1
 
 

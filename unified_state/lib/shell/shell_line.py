@@ -15,6 +15,9 @@ MOST_CHARACTERS = 100_000  # half a second at worst
 DEEPEST = 25  # substitutions within each other
 UNKNOWN = "$()"  # the word for a substitution, whose output only the running shell knows
 _LONGEST_ARITHMETIC = 1_000
+_OCTAL, _HEXADECIMAL = frozenset("01234567"), frozenset("0123456789abcdefABCDEF")
+_DIGITS = {"x": 2, "u": 4, "U": 8}  # most digits of an escape
+_CHARACTERS = range(1, 0xD800)  # others have no place in a command
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
@@ -30,10 +33,11 @@ class SimpleCommand:
     """One command: its words, the targets and sources of its redirections, its stdin, and the folder after each `cd`.
 
     `stdin` is None if it is unknown. `assigned` are the assignments before the program, once the words begin with the
-    program.
+    program. `given` are the files that `find` or `xargs` gives it: in place of `mark` in its words, or after them where
+    there is no mark. `is_whole` is set where everything below them is meant.
     """
 
-    __slots__ = ("assigned", "feeder", "folder", "sources", "stdin", "targets", "words")
+    __slots__ = ("assigned", "feeder", "folder", "given", "is_whole", "mark", "sources", "stdin", "targets", "words")
 
     def __init__(self, folder: str = "", words: list[str] | None = None, feeder: SimpleCommand | None = None) -> None:
         self.folder = folder
@@ -43,6 +47,25 @@ class SimpleCommand:
         self.sources: list[str] = []
         self.stdin: str | None = None
         self.feeder = feeder
+        self.given: tuple[str, ...] = ()
+        self.mark = ""
+        self.is_whole = False
+
+    @property
+    def all_words(self) -> list[str]:
+        """The words with the given files in their places."""
+        if not (self.mark and self.given):
+            return [*self.words, *self.given]
+        found = (self._filled(word) if self.mark in word else (word,) for word in self.words)
+        return [word for words in found for word in words]
+
+    def _filled(self, word: str) -> list[str]:
+        return [word.replace(self.mark, path) for path in self.given]
+
+
+def program_name(word: str) -> str:
+    """Return the name of a program without its folder."""
+    return word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
 
 
 def read_commands(text: str, folder: str = "", depth: int = 0) -> list[SimpleCommand]:
@@ -314,11 +337,22 @@ class _Reader:
         self._add("")
         self._is_quoted, self.at = True, self.at + 2
         while self.at < len(self._text) and self._text[self.at] != "'":
-            sign = self._text[self.at]
+            sign, length = self._text[self.at], 1
             if sign == "\\":
-                self.at += 1
-                sign = self._text[self.at : self.at + 1]
-                sign = _ESCAPED.get(sign, sign)
+                sign, length = unescaped(self._text, self.at)
             self._add(sign)
-            self.at += 1
+            self.at += length
         self.at += 1
+
+
+def unescaped(text: str, at: int) -> tuple[str, int]:
+    """Return the character that the escape at `at` stands for in `$'…'` or a format of printf, and its length."""
+    sign = text[at + 1 : at + 2]
+    digits, most, begin = (_OCTAL, 3, at + 1) if sign in _OCTAL else (_HEXADECIMAL, _DIGITS.get(sign, 0), at + 2)
+    end = begin
+    while end < begin + most and text[end : end + 1] in digits:
+        end += 1
+    if end == begin:
+        return _ESCAPED.get(sign, sign), 2
+    code = int(text[begin:end], 8 if digits is _OCTAL else 16)
+    return (chr(code) if code in _CHARACTERS else "\ufffd"), end - at

@@ -7,15 +7,15 @@ One `cat notes.txt` among other commands is enough.
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.shell import UnreadableError
-from unified_state.lib.shell_commands import chained, commands_run, only_prints, program_name
+from unified_state.lib.shell.shell_commands import chained, commands_run, only_prints
+from unified_state.lib.shell.shell_line import UnreadableError, program_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from unified_state.lib.shell import SimpleCommand
+    from unified_state.lib.shell.shell_line import SimpleCommand
 
 
 _SHOWING = frozenset(("Glob", "Grep", "LS", "Task", "Agent", "WebFetch", "WebSearch"))  # print text from elsewhere

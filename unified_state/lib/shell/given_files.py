@@ -1,0 +1,143 @@
+"""The files that a command is given by another one: `find … -exec`, `find … | xargs`, `echo FILE | xargs`.
+
+Only names that stand in the line are found. Where `find` has a test of names, its files are folder and test together:
+`find src -name '*.py'` gives `src/*.py`.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.shell.shell_line import program_name, unescaped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unified_state.lib.shell.shell_line import SimpleCommand
+
+_PASSING = {"cat", "egrep", "grep", "head", "rg", "shuf", "sort", "tac", "tail", "tee", "tr", "uniq"}
+_LISTING = {"-l", "-L", "--files-with-matches", "--files-without-match"}
+_NAME_TESTS = {"-name", "-iname"}
+_PATH_TESTS = {"-path", "-ipath", "-wholename", "-iwholename"}
+_WILDCARDS = ("*", "?", "[")
+_MOST = 100  # files of one command
+_LONGEST_PIPE = 10
+
+
+class Given(Record):
+    """Files as a command is given them. `is_whole` where everything below them is meant too."""
+
+    paths: tuple[str, ...]
+    is_whole: bool = False
+
+
+def printed(command: SimpleCommand) -> str | None:
+    """Return what `echo`, `printf` or `cat` prints, None for other commands and for what is not in the line."""
+    name, words = program_name("".join(command.words[:1])), command.words[1:]
+    if name == "cat":
+        return command.stdin
+    if name == "echo":
+        return _echoed(words)
+    return _formatted(words) if name == "printf" else None
+
+
+def given_by_pipe(command: SimpleCommand) -> Given | None:
+    """Return the files that a command reads on its stdin, a name a line; None where they are not in the line."""
+    if command.stdin is not None:
+        return Given(tuple(command.stdin.split()[:_MOST]))
+    feeder = command.feeder
+    for _ in range(_LONGEST_PIPE):
+        if feeder is None or not feeder.words:
+            break
+        given = _given_by(feeder)
+        if given is not None or program_name(feeder.words[0]) not in _PASSING:
+            return given
+        feeder = feeder.feeder
+    return None
+
+
+def _given_by(feeder: SimpleCommand) -> Given | None:
+    name, text = program_name(feeder.words[0]), printed(feeder)
+    if name == "find":
+        return found_files(feeder.words)
+    if text is not None:
+        return Given(tuple(text.split()[:_MOST]))
+    listed = _listed(name, feeder.words)
+    return None if listed is None else Given(tuple(listed[:_MOST]), is_whole=name != "ls")
+
+
+def found_files(words: list[str]) -> Given:
+    """Return the files that `find` finds."""
+    at = 1
+    while at < len(words) and words[at] in {"-H", "-L", "-P"}:
+        at += 1
+    roots: list[str] = []
+    while at < len(words) and words[at][:1] not in {"-", "(", "!"}:
+        roots.append(words[at])
+        at += 1
+    roots = roots or ["."]
+    names: list[str] = []
+    paths: list[str] = []
+    for place in range(at, len(words) - 1):
+        test, value = words[place : place + 2]
+        is_negated = words[place - 1] in {"!", "-not"}
+        if test == "-prune" and value in {"-o", "-or"}:
+            names, paths = [], []  # these are left out
+        elif test in _NAME_TESTS and not is_negated:
+            names.append(value)
+        elif test in _PATH_TESTS and not is_negated:
+            paths.append(value.removeprefix("*/"))
+    tested = [*paths, *(f"{root.rstrip('/')}/{name}" for root in roots for name in names)]
+    return Given(tuple(tested[:_MOST] or roots[:_MOST]), is_whole=not tested)
+
+
+def _listed(name: str, words: list[str]) -> list[str] | None:
+    """Return the files whose names `ls`, `grep -l` or `git ls-files` prints, or None."""
+    plain = [word for word in words[1:] if not word.startswith("-")]
+    if name == "ls":
+        return [word for word in plain if any(sign in word for sign in _WILDCARDS)]
+    if name == "git" and plain[:1] == ["ls-files"]:
+        return plain[1:] or ["."]
+    lists = any(word in _LISTING or (word[:1] == "-" and word[1:2] != "-" and "l" in word) for word in words[1:])
+    return plain[1:] or ["."] if name in {"egrep", "grep", "rg"} and lists else None
+
+
+def _echoed(words: list[str]) -> str:
+    escapes = False
+    while words and words[0] in {"-n", "-e", "-E", "-en", "-ne"}:
+        escapes |= "e" in words[0]
+        words = words[1:]
+    text = " ".join(words)
+    return _with_escapes(text) if escapes else text
+
+
+def _formatted(words: list[str]) -> str:
+    """Return what `printf` prints for its format and its arguments. The format repeats as long as there are some."""
+    form, values = "".join(words[:1]), words[1:]
+    if form in {"--", "-v"}:
+        return _formatted(words[1:]) if form == "--" else ""
+    pieces = list(_pieces(form))
+    takes = sum(1 for piece in pieces if piece is None)
+    text = ""
+    for begin in range(0, max(1, len(values)), takes or max(1, len(values))):
+        left = iter(values[begin : begin + takes])
+        text += "".join(next(left, "") if piece is None else piece for piece in pieces)
+    return text
+
+
+def _pieces(form: str) -> Iterator[str | None]:
+    """Yield the texts of a format, and None for each argument."""
+    parts = form.replace("%%", "\0").split("%")
+    yield _with_escapes(parts[0]).replace("\0", "%")
+    for part in parts[1:]:
+        rest = part.lstrip("-+ #0123456789.*l")
+        yield None
+        yield _with_escapes(rest[1:]).replace("\0", "%")
+
+
+def _with_escapes(text: str) -> str:
+    found, at = "", 0
+    while at < len(text):
+        sign, length = unescaped(text, at) if text[at] == "\\" else (text[at], 1)
+        found, at = found + sign, at + length
+    return found
