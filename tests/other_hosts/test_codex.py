@@ -50,3 +50,19 @@ def test_what_the_agent_of_codex_records_belongs_to_its_session(world: HostWorld
     found = json.loads(world.product("why", "D1", "--json"))
     assert found["turn"]["prompt"]["text"] == "decide where to keep it"
     assert "[ELSEWHERE]" not in world.api.of("main")[-1].text
+
+
+def test_what_codex_patched_and_ran_is_known_with_its_outcome(world: HostWorld, codex: Codex) -> None:
+    patch = "*** Begin Patch\n*** Add File: limiter.py\n+def take_fairly(bucket):\n+    return 1\n*** End Patch"
+    failing = "python3 -c 'raise SystemExit(\"tenant starved\")'"
+    world.api.script(
+        Say(tool="exec_command", fields={"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"}),
+        Say(tool="exec_command", fields={"cmd": failing}),
+        "it still starves",
+    )
+    codex.prompt("make it fair")
+    assert (world.project / "limiter.py").read_text(encoding="utf-8").startswith("def take_fairly")
+    told = world.product("restore")
+    assert "limiter.py: take_fairly" in told
+    assert f"command: {failing} -> failed: tenant starved" in told
+    assert world.log() == ""
