@@ -1,7 +1,7 @@
 """The campaign: `python -m tests.campaign SECONDS` shares the time between the kinds of input and prints what it found.
 
 Each kind has a process of its own, and as many run at once as the machine has processors. An input that reaches more
-code is kept beside the checkout, and with `--save` the smallest set that reaches all of it becomes the corpus in the
+code is kept beside the checkout, and with `--save` the smallest set that executes all of it becomes the corpus in the
 repository. A failure is tried again by a fresh process; its input is kept, and the command that repeats it is printed.
 """
 
@@ -24,7 +24,6 @@ from tests.campaign.kind_table import KINDS
 
 CORPUS = Path(__file__).parent / "corpus"
 FOUND = Path(".campaign")
-MOST_BYTES, MOST_INPUTS = 100_000, 60  # of the corpus of one kind
 GRACE = 300  # seconds that a worker may take longer: for the last input, and for the corpus before the first
 _RESTARTS = 5  # of a worker whose process an input ended
 _STARTED = re.compile(r"INITED\s+cov: (\d+)")
@@ -92,29 +91,10 @@ def _corpus(kind: str) -> list[str]:
 
 
 def save(kind: str, folder: Path) -> None:
-    """Make the smallest set of inputs that reach all that is reached the corpus of a kind."""
-    place = folder / slug(kind)
-    merged = place / "merged"
-    shutil.rmtree(merged, ignore_errors=True)
-    command = [sys.executable, "-m", "tests.campaign.fuzz", kind, "--merge", "--found", str(merged), *_corpus(kind)]
-    subprocess.run([*command, str(place / "corpus")], check=False, capture_output=True, timeout=3600)
-    chosen = _chosen((merged / "corpus").glob("*"))
-    target = CORPUS / slug(kind)
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    passing = [path for path in chosen if not _replayed(kind, path)]
-    for path in passing:
-        shutil.copy(path, target / path.name[:12])
-
-
-def _chosen(paths: Iterable[Path]) -> list[Path]:
-    """The smallest inputs, as far as there is room."""
-    chosen, left = [], MOST_BYTES
-    for path in sorted(paths, key=lambda path: (path.stat().st_size, path.name))[:MOST_INPUTS]:
-        left -= path.stat().st_size
-        if left >= 0:
-            chosen.append(path)
-    return chosen
+    """Make the smallest set of inputs that execute all that is executed the corpus of a kind."""
+    command = [sys.executable, "-m", "tests.campaign.minimise", kind, str(CORPUS / slug(kind))]
+    folders = [*_corpus(kind), str(folder / slug(kind) / "corpus")]
+    subprocess.run([*command, *folders], check=True)
 
 
 def _replayed(kind: str, path: Path) -> str:

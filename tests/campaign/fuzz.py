@@ -93,7 +93,7 @@ def replay(kind: Kind, files: list[Path]) -> int:
     return FAILED if broken else 0
 
 
-def search(name: str, seconds: int, folder: Path, corpus: list[str], *, engine: list[str]) -> None:
+def search(name: str, seconds: int, folder: Path, corpus: list[str]) -> None:
     """Try inputs until the time is over. The engine ends the process."""
     import atheris
 
@@ -113,7 +113,7 @@ def search(name: str, seconds: int, folder: Path, corpus: list[str], *, engine: 
         worker = Worker(kind, world, folder)
         options = [
             f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-artifact_prefix={folder}/failures/", "-timeout=0",
-            "-rss_limit_mb=4096", "-print_final_stats=1", "-len_control=0", "-reload=0", *engine,
+            "-rss_limit_mb=4096", "-print_final_stats=1", "-len_control=0", "-reload=0", "-report_slow_units=1000",
         ]  # fmt: skip
         folders = [str(new), str(seeds), *(os.path.abspath(path) for path in corpus)]
         atheris.Setup([sys.argv[0], *options, *folders], worker.try_one, custom_mutator=mutator.mutate)
@@ -127,14 +127,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--found", type=Path, default=Path("campaign"))
     parser.add_argument("--replay", action="store_true")
-    parser.add_argument("--merge", action="store_true", help="only keep the inputs that reach what others do not")
     parser.add_argument("files", nargs="*")
     given: Any = parser.parse_intermixed_args(arguments)
     if given.replay:
         from tests.campaign.kind_table import KINDS
 
         return replay(KINDS[given.kind], [Path(file).resolve() for file in given.files])
-    search(given.kind, given.seconds, given.found, given.files, engine=["-set_cover_merge=1"] if given.merge else [])
+    search(given.kind, given.seconds, given.found, given.files)
     return 0
 
 
