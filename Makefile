@@ -9,7 +9,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
 WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plugin real_client contracts team
 
-.PHONY: demo check test lint structure real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo captured lean pruning survival turns generate clean
+.PHONY: demo check test lint structure real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo captured rules lean pruning survival turns generate clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -82,6 +82,10 @@ locomo: $(VENV)/installed
 # What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
+
+# How well capture tells rules in prompts from requests, on labelled sentences.
+rules: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.said_rules
 
 # What a search by meaning costs by the size of an archive, on texts of folders of transcripts and code:
 # make vectors-bench DATA="~/.claude/projects ~/src" OPTIONS="--model minilm"

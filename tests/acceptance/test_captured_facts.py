@@ -53,12 +53,13 @@ def test_the_state_file_has_what_was_captured(project: Project, path: Path) -> N
     assert project.run("validate").code == 0
 
 
-def test_a_restore_tells_it_and_no_proposal(project: Project, path: Path) -> None:
+def test_a_restore_tells_it_and_marks_what_was_only_said(project: Project, path: Path) -> None:
     brief = restored(project, path, source="compact")["brief"]
     told = ["Which store? SQLite", "not taken: Files", "[in progress] Fill the cache", "[FAILED ATTEMPTS]", "TestPrice"]
     told += ["the user refused: not yet", "1a2b3c4 Cache the prices", "[WORK] Cache the prices"]
     assert [words for words in told if words not in brief] == []
-    assert "ask before you push" not in brief
+    assert "  C1 (not confirmed): From now on, ask before you push." in brief
+    assert "the user drops one with `unified-state proposed dismiss C1`" in brief
 
 
 def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path: Path) -> None:
@@ -67,7 +68,9 @@ def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path
     assert "From now on, ask before you push." in project.run("proposed").out
     assert project.at_terminal("proposed", "accept", "C1").code == 0
     assert project.ask("proposed", "list") == []
-    assert "ask before you push" in restored(project, path, source="compact")["brief"]
+    brief = restored(project, path, source="compact")["brief"]
+    assert "C1 (the user said): From now on, ask before you push." in brief
+    assert "not confirmed" not in brief
     assert project.run("proposed", "dismiss", "C1").code == 2
 
 
@@ -76,6 +79,7 @@ def test_a_dismissed_proposal_does_not_come_back(project: Project, path: Path) -
     assert project.run("ingest", str(path)).code == 0
     assert project.ask("proposed", "list") == []
     assert "ask before you push" not in project.state_path.read_text(encoding="utf-8")
+    assert "ask before you push" not in restored(project, path, source="compact")["brief"]
 
 
 def test_an_attempt_can_be_recorded_by_hand(project: Project) -> None:

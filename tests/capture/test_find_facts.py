@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
 from tests.terminal import call_at_terminal
 from unified_state.capture.capture_transcript import Capture
+from unified_state.capture.derive import derive_said
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.session_notes import pending_actions
 from unified_state.memory.archive.sessions import read_work, session_number
 from unified_state.memory.archive.steps import find_step, step_numbers
 from unified_state.memory.ledger.item_table import list_items
-from unified_state.memory.ledger.record_item import dismiss
+from unified_state.memory.ledger.record_item import accept, dismiss
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.hook_event import Moment
@@ -338,11 +339,63 @@ def test_a_commit_and_a_pull_request_are_observed(capture: Keep) -> None:
 # The user's own words
 
 
-def test_a_rule_in_a_prompt_is_proposed_and_never_told(archive: Archive, place: Place, capture: Keep) -> None:
+def test_a_rule_in_a_prompt_is_proposed_and_given_back(archive: Archive, place: Place, capture: Keep) -> None:
     (item,) = capture(prompt(1, "Fix the parser. From now on, ask before you push."))
     assert (item.kind, item.status, item.origin) == ("constraint", "proposed", "user_said")
     assert item.quote == "From now on, ask before you push."
-    assert gather(archive, place, session(archive), "compact", NOW).items == ()
+    known = gather(archive, place, session(archive), "compact", NOW)
+    assert (known.items, known.said) == ((), (item,))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Forget the rule about legacy/.",
+        "You may touch legacy/ now.",
+        "ok, you can touch legacy again",
+        "Touching legacy/ is fine now.",
+    ],
+)
+def test_the_user_takes_a_rule_back(capture: Keep, words: str) -> None:
+    said = prompt(1, "Do not touch legacy/ at all. Never push to main.")
+    legacy, push = capture(said, prompt(3, words))
+    assert (legacy.status, push.status) == ("dismissed", "proposed")
+    assert legacy.body["resolution"] == f"taken back by the user: {words}"
+
+
+@pytest.mark.parametrize(
+    "words", ["You can run the tests now.", "Did I forget the rule about legacy/?", "Forget the last idea."]
+)
+def test_what_takes_no_rule_back_leaves_them(capture: Keep, words: str) -> None:
+    items = capture(prompt(1, "Do not touch legacy/ at all."), prompt(3, words))
+    assert [item.status for item in items] == ["proposed"]
+
+
+def test_a_rule_that_is_said_again_takes_the_place_of_the_earlier_one(capture: Keep) -> None:
+    first, second = capture(prompt(1, "Never push to main."), prompt(3, "please never push to main"))
+    assert (first.status, first.superseded_by, second.status) == ("superseded", second.uuid, "proposed")
+
+
+def test_a_rule_that_is_recorded_is_not_proposed_again(archive: Archive, capture: Keep) -> None:
+    (item,) = capture(prompt(1, "Never push to main."))
+    call_at_terminal(accept, archive.path, item.uuid, "user_said", NOW)
+    assert len(capture(prompt(3, "never push to main"))) == 1
+
+
+def test_what_an_earlier_version_missed_is_derived_again_and_once(archive: Archive, capture: Keep) -> None:
+    capture(prompt(1, "Never push to main. Only touch files under src/."), prompt(3, "Let's go with Redis."))
+    archive.run("DELETE FROM item WHERE kind = 'decision' OR alias = 'C2'")
+    for _ in range(2):
+        derive_said(archive, session(archive), Moment(NOW))
+    texts = [item.quote for item in list_items(archive)]
+    assert texts == ["Never push to main.", "Only touch files under src/.", "Let's go with Redis."]
+
+
+def test_a_prompt_of_which_a_rule_was_forgotten_is_not_derived_from_again(archive: Archive, capture: Keep) -> None:
+    capture(prompt(1, "Never push to main. Only touch files under src/."))
+    call_at_terminal(forget_ref, archive.path, "C1")
+    derive_said(archive, session(archive), Moment(NOW))
+    assert [item.alias for item in list_items(archive)] == ["C2"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.capture.rules.user_rules import CORRECTION, STANDING_RULE, rules_said
+from unified_state.capture.rules.user_rules import rules_said
+from unified_state.model.item import CORRECTION, STANDING_RULE
 
 EXAMPLES = Path(__file__).parent / "examples" / "said.tsv"
 LABELS = {STANDING_RULE: "rule", CORRECTION: "correction"}

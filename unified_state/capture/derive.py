@@ -29,6 +29,7 @@ from unified_state.capture.rules.failed_calls import (
     refused_call,
 )
 from unified_state.capture.rules.user_rules import rules_said
+from unified_state.capture.settle_said import take_back, was_forgotten
 from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.stdlib import DatabaseError
@@ -39,6 +40,7 @@ from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.archive.steps import (
     calls_and_texts_before,
     find_step,
+    newest_steps,
     queued_steps,
     unqueue_steps,
 )
@@ -105,7 +107,24 @@ def _derive_batch(archive: Archive, session: int, moment: Moment, most: int) -> 
         unqueue_steps(archive, session, numbers)
 
 
+def derive_said(archive: Archive, session: int, moment: Moment) -> None:
+    """Derive rules from all prompts of a session again, because an earlier version may have missed some.
+
+    A prompt of which a rule was forgotten is left out.
+    """
+    with archive.transaction(durable=False):
+        keeper = FactKeeper(archive, session, moment)
+        for number in reversed(newest_steps(archive, session, PROMPT, _MOST_PROMPTS)):
+            step = find_step(archive, number)
+            if step is None or step.agent is not None or plan_to_implement(step.text) is not None:
+                continue
+            if not was_forgotten(archive, step):
+                keeper.note_said(step)
+        keeper.flush()
+
+
 PLANNING, IMPLEMENTING = "planning", "implementing"  # the phases that plans tell of
+_MOST_PROMPTS = 100_000
 _LOOKED_BACK = 200  # steps among which the edits before a failed check are looked for
 
 
@@ -126,17 +145,22 @@ class FactKeeper:
             elif call is not None and not still_runs_as(step.text):
                 self._succeeded(step, call)
         elif step.kind == PROMPT and step.agent is None:
-            self._said(step)
+            self._prompted(step)
+
+    def note_said(self, step: Step) -> None:
+        """Take in the user's own words alone: the rules that they give or take back."""
+        take_back(self._archive, step)
+        self._record(rules_said(step.text), step)
 
     def flush(self) -> None:
         """Bring what was captured to an end."""
         self._recorder.flush()
 
-    def _said(self, step: Step) -> None:
+    def _prompted(self, step: Step) -> None:
         """What the user said: a plan to implement, or words with a rule in them."""
         plan = plan_to_implement(step.text)
         if plan is None:
-            self._record(rules_said(step.text), step)
+            self.note_said(step)
         else:
             self._plan(plan, step)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from unified_state.capture.rules.client_tools import ANSWER, APPROVED_PLAN
 from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
 from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED_CALL
+from unified_state.capture.settle_said import is_captured, replace_earlier
 from unified_state.lib.identifiers import mentioned_files, relative_path
 from unified_state.lib.text import escape_surrogates, text_hash
 from unified_state.lib.times import to_text
@@ -25,7 +26,7 @@ from unified_state.memory.ledger.item_table import (
     update_item,
 )
 from unified_state.memory.ledger.record_item import new_uuid
-from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, LedgerItem
+from unified_state.model.item import CONSTRAINT, CORRECTION, DECISION, EVIDENCE, MAIN_FIELDS, SAID_RULES, LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,8 +60,12 @@ class FactRecorder:
         """The new item; None where this fact of this step was captured before. `number` tells the facts of one rule in
         one step apart.
         """
-        key = f"{fact.rule}:{step.uuid}:{step.block}:{number}"
+        is_said = fact.rule in (*SAID_RULES, CORRECTION)
+        place = step.text.find(fact.quote) if is_said else number  # a later version may find more in the same prompt
+        key = f"{'said' if is_said else fact.rule}:{step.uuid}:{step.block}:{place}"
         if was_captured(self._archive, key) or (fact.status == PROPOSED and self._is_stated(fact)):
+            return None
+        if is_said and is_captured(self._archive, fact, step):
             return None
         item = self._new_item(fact, step, key)
         older = self._superseded(fact)
@@ -69,6 +74,8 @@ class FactRecorder:
             from unified_state.memory.ledger.relate_items import relate  # few steps hold one
 
             relate(self._archive, item)
+        if is_said:
+            replace_earlier(self._archive, item)
         self._grown[fact.rule] = step.at
         for one in older:
             change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": item.created_at}

@@ -61,6 +61,11 @@ def find_survival(archive: Archive, compaction: int) -> Survived | None:
     return None if row is None else _survived(row)
 
 
+def newest_survivals(archive: Archive, limit: int) -> list[Survived]:
+    """Return the rows of the newest compactions, the newest first."""
+    return [_survived(row) for row in archive.rows(_SELECT + "ORDER BY compaction DESC LIMIT ?", limit)]
+
+
 def all_survivals(archive: Archive) -> list[Survived]:
     """Return the rows of all compactions, in order."""
     return [_survived(row) for row in archive.rows(_SELECT + "ORDER BY compaction")]

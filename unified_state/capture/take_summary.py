@@ -29,7 +29,7 @@ from unified_state.memory.ledger.item_table import (
 from unified_state.memory.ledger.record_item import new_uuid
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.constraint import INFERRED
-from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, SAID_RULES, LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,10 +51,15 @@ def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) ->
     """
     items = stated_items(archive, (ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED))
     before = [item for item in items if item.compaction != compaction.id]
-    survival = judge([item for item in before if item.status in {ACTIVE, SUPERSEDED}], summary)
+    survival = judge([item for item in before if is_judged(item)], summary)
     working_set = read_working_set(archive, compaction.session)
     keep_survival(archive, compaction.id, survival.replace(working_set=named_in(working_set, summary)))
     return _record(archive, compaction, items, read_block(summary), now)
+
+
+def is_judged(item: LedgerItem) -> bool:
+    """Return whether a summary is compared with an item: with one that holds, held, or was said by the user."""
+    return item.status in {ACTIVE, SUPERSEDED} or (item.status == PROPOSED and item.rule in SAID_RULES)
 
 
 def _record(

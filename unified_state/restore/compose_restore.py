@@ -18,7 +18,7 @@ from unified_state.memory.archive.session_notes import open_notes, pending_actio
 from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_id_of, session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
-from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_in_file, paged_out_refs
+from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED, Composition, Known
@@ -26,6 +26,7 @@ from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.working_set_lines import outline
+from unified_state.restore.said_rules import said_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,22 +60,24 @@ def gather(
 ) -> Known:
     """Read everything that a session may get back, from the ledger and from the session `source`.
 
-    On resume and fork only items count that other sessions recorded `since` the last entry of `source`. The turns and
-    the working set are read after a compaction, or with `with_turns`.
+    On resume and fork only items count that others recorded `since` the last entry of `source`. The turns and the
+    working set are read after a compaction, or with `with_turns`.
     """
-    active = items_in_file(archive, ACTIVE)
+    active = items_to_restore(archive)
     goes_on = reason in {"resume", "fork"}
-    items = _by_others(archive, source, since, active) if goes_on else active
     work = _work_of(archive, source)
     is_compacted = reason in {"compact", "prompt"}
     saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive)
+    said, waiting = said_rules(archive, place.repository, source, has_task=reason != "clear")
     found = Known(
         reason=reason,
         now=now,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
-        items=tuple(items),
+        items=tuple(_by_others(archive, source, since, active) if goes_on else active),
+        said=tuple(_by_others(archive, source, since, said) if goes_on else said),
+        waiting=0 if goes_on else waiting,
         elsewhere=0 if goes_on else count_items(archive, ACTIVE) - len(active),
-        paged_out=() if goes_on else paged_out_refs(archive),
+        paged_out=() if goes_on else _paged_out(archive, active),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=pending_actions(archive, source, _PENDING),
         saved_at=to_milliseconds(saved[0]) if saved else None,
@@ -114,6 +117,12 @@ def fence_and_remember(archive: Archive, session: int, known: Known, part: str, 
             Restore(nonce, session, known.compaction, part, at=known.now, delivered_at=None, text=text),
         )
     return fenced(text, nonce, _ABOUT[part])
+
+
+def _paged_out(archive: Archive, shown: list[LedgerItem]) -> tuple[str, ...]:
+    """Return the refs of active items that a restore does not show."""
+    refs = {item.alias for item in shown}
+    return tuple(ref for ref in paged_out_refs(archive) if ref not in refs)
 
 
 def _work_of(archive: Archive, session: int | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def note_restored(archive: Archive, known: Known, brief: str) -> str:
     """Record the items that a brief states in full. Return the line for the user, once for each compaction."""
     if known.survival is None or known.compaction is None:
         return ""
-    restored = told_refs(brief.splitlines(), [item.alias for item in known.items])
+    restored = told_refs(brief.splitlines(), [item.alias for item in (*known.items, *known.said)])
     with archive.transaction(durable=False):
         keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
         is_first = tell_once(archive, known.compaction, known.now)

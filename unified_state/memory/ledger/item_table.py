@@ -13,6 +13,7 @@ from unified_state.model.item import (
     ALIAS_LETTERS,
     MAIN_FIELDS,
     OTHER_FIELDS,
+    SAID_RULES,
     STATUSES,
     LedgerItem,
 )
@@ -154,6 +155,18 @@ def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerIte
     """Return the items of the state file, in one status if given, the oldest first."""
     condition, value = ("status != ?", DISMISSED) if status is None else ("status = ?", status)
     return selected_items(archive, f"WHERE paged_out_at IS NULL AND {condition} ORDER BY id", value)
+
+
+def items_to_restore(archive: Archive) -> list[LedgerItem]:
+    """Return the active items of the state file and all active constraints, the oldest first."""
+    where = "WHERE status = ? AND (paged_out_at IS NULL OR kind = 'constraint') ORDER BY id"
+    return selected_items(archive, where, ACTIVE)
+
+
+def said_items(archive: Archive) -> list[LedgerItem]:
+    """Return the rules and decisions that the user said in prompts and did not confirm yet, the oldest first."""
+    where = f"WHERE rule IN ({', '.join('?' * len(SAID_RULES))}) AND status = ? AND origin = 'user_said' ORDER BY id"
+    return selected_items(archive, where, *SAID_RULES, PROPOSED)
 
 
 def captured_items(archive: Archive) -> list[LedgerItem]:

@@ -1,0 +1,53 @@
+"""The user's rules come back after every compaction: those that were recorded, and those that were only said."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+from benchmarks.said_rules import labelled
+from tests.amount import amount
+
+from .product import Project
+from .transcripts import Transcript
+
+SESSION = "5a1e0000-0000-4000-8000-00000000c0de"
+SAID = [said.text for said in labelled() if said.source == "the list of phrasings that capture missed"]
+RECORDED = ["Never store card numbers", "Prices have two decimals", "The invoice number has ten digits"]
+SUMMARY = "1. Work: the export of invoices is half done.\n2. Next: finish it."
+
+
+def first_prompt(project: Project) -> Transcript:
+    written = Transcript(SESSION, cwd=str(project.folder))
+    written.prompt("Please add the export of invoices.\n\n" + "\n".join(f"- {text}" for text in SAID))
+    return written
+
+
+def test_rules_of_the_first_prompt_stand_in_the_restore_after_1_5_and_20_compactions(project: Project) -> None:
+    for text in RECORDED:
+        assert project.run("constraint", "add", text, "--source", "me").code == 0
+    written, path = first_prompt(project), project.folder.parent / f"{SESSION}.jsonl"
+    for number in range(120):
+        written.turn(number)
+    for compaction in range(1, amount(20, 5) + 1):
+        project.keep(written, path)
+        written.compaction(SUMMARY)
+        written.write(path)
+        done = project.hook("SessionStart", "brief", transcript_path=str(path), session_id=SESSION, source="compact")
+        brief = json.loads(done.out)["hookSpecificOutput"]["additionalContext"]
+        if compaction in {1, 5, 20}:
+            assert [text for text in RECORDED if text not in brief] == []
+            assert [text for text in SAID if text not in brief] == []
+        written.turn(200 + compaction)
+
+
+def test_ingesting_a_session_again_brings_the_rules_that_an_earlier_version_missed(project: Project) -> None:
+    written, path = first_prompt(project), project.folder.parent / f"{SESSION}.jsonl"
+    project.keep(written, path)
+    known = [entry["quote"] for entry in project.ask("proposed", "list")]
+    assert sorted(known) == sorted(SAID)
+    with closing(sqlite3.connect(project.archive)) as archive, archive:
+        archive.execute("DELETE FROM item WHERE id > 3")
+    assert project.run("ingest", str(path)).code == 0
+    assert sorted(entry["quote"] for entry in project.ask("proposed", "list")) == sorted(SAID)
