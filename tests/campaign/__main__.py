@@ -17,9 +17,10 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from tests.campaign.fuzz import signature
+from tests.campaign.fuzz import MEMORY, signature
 from tests.campaign.kind_table import KINDS
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -70,9 +71,11 @@ def _worker(kind: str, seconds: int, place: Path) -> str:
     """Run a worker; what it printed. It has ended in any case."""
     command = [sys.executable, "-m", "tests.campaign.fuzz", kind, "--seconds", str(seconds), "--found", str(place)]
     place.mkdir(parents=True, exist_ok=True)
-    with (place / "log").open("ab+") as log:
+    with (place / "log").open("ab+") as log, TemporaryDirectory(dir=MEMORY) as scratch:
         begin = log.tell()
-        with subprocess.Popen([*command, *_corpus(kind)], stdout=log, stderr=log, stdin=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            [*command, "--scratch", scratch, *_corpus(kind)], stdout=log, stderr=log, stdin=subprocess.DEVNULL
+        ) as process:
             try:
                 process.wait(timeout=seconds + GRACE)
             except subprocess.TimeoutExpired:

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from tests.campaign.world import World
 
 WHOLE_EVERY = 60  # inputs: this one meets whole processes
-MEMORY = Path("/dev/shm")
+MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 FAILED = 1
 
 
 @contextmanager
-def temporary_world() -> Iterator[World]:
-    """A world in memory, that is gone afterwards."""
+def temporary_world(scratch: Path | None = MEMORY) -> Iterator[World]:
+    """A world in memory or in another folder, that is gone afterwards."""
     from tests.campaign.world import World
 
-    folder = tempfile.mkdtemp(prefix="unified-state-campaign-", dir=MEMORY if MEMORY.is_dir() else None)
+    folder = tempfile.mkdtemp(prefix="unified-state-campaign-", dir=scratch)
     try:
         yield World(Path(folder))
     finally:
@@ -93,8 +93,8 @@ def replay(kind: Kind, files: list[Path]) -> int:
     return FAILED if broken else 0
 
 
-def search(name: str, seconds: int, folder: Path, corpus: list[str]) -> None:
-    """Try inputs until the time is over. The engine ends the process."""
+def search(name: str, seconds: int, folder: Path, scratch: Path | None, corpus: list[str]) -> None:
+    """Try inputs until the time is over. The engine ends the process, so the caller removes what is in `scratch`."""
     import atheris
 
     atheris.instrument_imports(include=["unified_state"]).__enter__()  # also for what the product imports late
@@ -109,7 +109,7 @@ def search(name: str, seconds: int, folder: Path, corpus: list[str]) -> None:
         path.mkdir(parents=True, exist_ok=True)
     for data in kind.seeds():
         (seeds / sha256(data).hexdigest()[:12]).write_bytes(data)
-    with temporary_world() as world:
+    with temporary_world(scratch) as world:
         worker = Worker(kind, world, folder)
         options = [
             f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-artifact_prefix={folder}/failures/", "-timeout=0",
@@ -126,6 +126,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("kind")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--found", type=Path, default=Path("campaign"))
+    parser.add_argument("--scratch", type=Path, help="where the inputs meet the product; it is not emptied")
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("files", nargs="*")
     given: Any = parser.parse_intermixed_args(arguments)
@@ -133,7 +134,7 @@ def main(arguments: list[str]) -> int:
         from tests.campaign.kind_table import KINDS
 
         return replay(KINDS[given.kind], [Path(file).resolve() for file in given.files])
-    search(given.kind, given.seconds, given.found, given.files)
+    search(given.kind, given.seconds, given.found, given.scratch, given.files)
     return 0
 
 
