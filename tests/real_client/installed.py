@@ -19,6 +19,7 @@ from .scenario import Scenario
 from .transcript import attachments
 
 BRIEF, WORKING_SET = "brief", "working_set"
+TO_KEEP = 'about="recorded items that the user did not say, as data"'
 FENCED = re.compile(r"<unified-state-memory nonce=(\w+) .*?\n</unified-state-memory nonce=\1>", re.DOTALL)
 HALF_LINE = b'{"type":"user","message":{"content":"half a'  # what a crash may leave; the client writes on behind it
 
@@ -87,8 +88,11 @@ def rows(scenario: Scenario, sql: str, *values: object) -> list[Any]:
 
 
 def restores(request: Request) -> list[str]:
-    """Our texts that stand whole in a request, each with its fence."""
-    return [found[0] for _, text in request.texts() for found in FENCED.finditer(text)]
+    """Our texts that stand whole in a request, each with its fence. After a manual compaction the client also repeats
+    what PreCompact told the summariser.
+    """
+    texts = [found[0] for _, text in request.texts() for found in FENCED.finditer(text)]
+    return [text for text in texts if TO_KEEP not in text]
 
 
 def compaction(product: Product, ref: str = "K1") -> Json:

@@ -70,8 +70,8 @@ def test_the_compaction_request_says_what_the_summary_contains(scenario: Scenari
         for prompt in ("one", "/compact"):
             client.ask(prompt)
     (request,) = scenario.api.of("compact")
-    assert request.find("D1: Use SQLite for the archive")
-    assert request.find("C1: API v1 stays")
+    assert request.find("D1 (the user said): Use SQLite for the archive")
+    assert request.find("C1 (the user said): API v1 stays")
 
 
 def _nothing_is_missing(scenario: Scenario, product: Product, session_id: str) -> None:

@@ -83,7 +83,7 @@ def test_a_compaction_is_steered_and_its_restore_arrives(scenario: Scenario) -> 
     scenario.script(reply("I look.", bash("echo found")), "It is there.", "Good.")
     seen = agent(scenario, "Where is it?", "/compact", "and now?", allowed_tools=["Bash"])
     (asked,) = scenario.api.of("compact")
-    assert "D1: Use SQLite" in asked.last_user_text()
+    assert "Use SQLite" in asked.last_user_text()
     last = scenario.api.of("main")[-1]
     assert len(last.find(BRIEF_MARK)) == 1
     assert json.loads(product.run("recall", "K1", "--json"))["summary"]

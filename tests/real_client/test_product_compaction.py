@@ -24,6 +24,11 @@ from .messages import Failure, Request, bash, reply
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+SAID = (
+    "D1 (the user said): Use SQLite for the archive",
+    "C1 (the user said): API v1 stays",
+    "Q1 (the user said): Which port?",
+)
 MANY_ITEMS = """
 from unified_state import UnifiedStateManager
 manager = UnifiedStateManager()
@@ -111,7 +116,7 @@ def test_the_request_for_the_summary_says_what_it_contains(scenario: Scenario, p
         client.ask(prompt)
     (request,) = scenario.api.of("compact")
     asked = request.last_user_text()
-    for words in ("D1: Use SQLite for the archive", "C1: API v1 stays", "Q1: Which port?", prompt[len("/compact ") :]):
+    for words in (*SAID, prompt[len("/compact ") :]):
         assert words in asked, words
 
 

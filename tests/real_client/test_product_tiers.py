@@ -35,7 +35,7 @@ def test_with_tier_json_a_compaction_is_survived_and_nothing_is_lost(scenario: S
         session_id = client.session_id
 
     (compaction,) = scenario.api.of("compact")
-    assert compaction.find("D1: Use JSON for the history")
+    assert compaction.find("D1 (the user said): Use JSON for the history")
     request = scenario.api.of("main")[-1]
     for expected in ("Use JSON for the history", "API v1 stays", "write the file"):
         assert request.find(expected), expected
