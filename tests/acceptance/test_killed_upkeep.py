@@ -22,7 +22,7 @@ from .power_loss import Struck
 from .product import Project, all_bytes, archive_is_whole
 from .transcripts import Transcript
 
-KILLS, LOSSES = amount(100, 5), amount(100, 3)  # of each command
+KILLS, LOSSES = amount(20, 5), amount(12, 3)  # of each command
 VERSIONS = amount((1, 2, 3, 4), (1,))
 SEED = 20_261_123
 _CHANGING = re.compile(r"nonce=\w+")
