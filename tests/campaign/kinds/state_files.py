@@ -14,7 +14,6 @@ _DATA = Path(__file__).parents[2] / "data"
 def seeds() -> list[bytes]:
     """States of all versions, in one line each."""
     paths = [*(_DATA / "golden").glob("*.json"), *(_DATA / "states").glob("*.json")]
-    paths.append(_DATA / "earlier_version" / "unified-session-state.json")
     return [json.dumps(json.loads(path.read_text(encoding="utf-8"))).encode() for path in sorted(paths)] + [
         b"",
         b"{}",
