@@ -30,6 +30,7 @@ MARKERS = {
 SLOW = {
     "acceptance/test_killed.py",
     "acceptance/test_killed_upkeep.py",
+    "acceptance/test_long_lines.py",
     "acceptance/test_rules_come_back.py",
     "benchmarks/test_outbox.py",
     "benchmarks/test_scale.py",

@@ -16,7 +16,7 @@ import os
 import sys
 
 from unified_state.errors import SettingError
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.lib.stdlib import SMALL_FILE, dump_ascii_json, parse_json, read_regular
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
 
 TYPE_CHECKING = False
@@ -175,8 +175,7 @@ def _mark(path: str) -> list[int] | None:
 
 def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] | None:
     try:
-        with open(cache, encoding="utf-8") as file:
-            compiled = parse_json(file.read())
+        compiled = parse_json(read_regular(cache, SMALL_FILE).decode())
     except (OSError, ValueError):
         return None
     return compiled if isinstance(compiled, dict) and compiled.get("marks") == marks else None
@@ -217,9 +216,8 @@ def _read_toml(path: str, settings: Settings) -> dict[str, object]:
     import tomllib  # loading takes 7 ms; hooks read the compiled values
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except (OSError, ValueError) as error:
+        return tomllib.loads(read_regular(path, SMALL_FILE).decode())
+    except (OSError, ValueError, RecursionError) as error:
         settings.unusable.append(f"{path} cannot be read: {error}")
         return {}
 

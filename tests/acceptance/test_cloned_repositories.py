@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from unified_state.agents.install.hook_table import TIMEOUTS, output_hook_group, tool_hook_group
+from unified_state.agents.install.hook_table import output_hook_group, tool_hook_group
+from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 
 from .hostile import CORPUS, FILTERS, LIVE, Hostile, append, filter_names, filter_with_equals_sign, settings, submodule

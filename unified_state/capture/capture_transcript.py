@@ -11,6 +11,7 @@ from stat import S_ISREG
 
 from unified_state.agents.transcripts.claude_code import read_entry
 from unified_state.agents.transcripts.transcript_lines import (
+    LONGEST_LINE,
     continuation_of,
     cwd_of,
     parent_of,
@@ -21,6 +22,7 @@ from unified_state.agents.transcripts.transcript_lines import (
     tool_result_files,
 )
 from unified_state.lib.record import Record
+from unified_state.lib.stdlib import open_regular
 from unified_state.lib.text import pack
 from unified_state.memory.archive.compactions import (
     keep_boundary,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 
 
 CHUNK_BYTES = 1 << 20
+_LONGEST_FOR_PROMPT = 1 << 22  # bytes; a longer line is left to the end of the turn, because a prompt would wait
 _INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
@@ -86,13 +89,14 @@ class _Chunk(Record):
     """A part of a transcript.
 
     It has the end offset, the masked steps and facts, the parent session of a fork, and the folder in which the session
-    began.
+    began. It `is_postponed` if it ends before a long line for which a prompt must not wait.
     """
 
     end: int
     prepared: list[Prepared]
     parent: str | None
     cwd: str | None
+    is_postponed: bool = False
 
 
 class Capture:
@@ -141,8 +145,9 @@ class Capture:
                 return Captured(added, complete=False)
             chunk = self._read_chunk(path, unread.offset, reader_of(session_id), to_end=to_end)
             if chunk.end == unread.offset:
-                return Captured(added)
+                return Captured(added, complete=not chunk.is_postponed)
             added += self._store(unread, chunk, session_id)
+            del chunk  # its texts must not stay in memory while the next are read
             is_first = False
 
     def messages(self, messages: list[Any], session_id: str) -> Captured:
@@ -186,7 +191,7 @@ class Capture:
         """
         try:
             found = os.stat(path)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: a path that no file system takes
             return None
         if not S_ISREG(found.st_mode):
             return None
@@ -206,22 +211,32 @@ class Capture:
         first.
         """
         prepared: list[Prepared] = []
-        end, parent, cwd = offset, None, None
-        for line_end, line in read_lines(path, offset, to_end=to_end):
-            entries = [(entry, list(read(entry))) for entry in parse_entries(line)]
-            if prepared and any(isinstance(one, Summary) for _, found in entries for one in found):
+        end, parent, cwd, is_postponed = offset, None, None, False
+        longest = _LONGEST_FOR_PROMPT if self._postpones else LONGEST_LINE
+        for line_end, line in read_lines(path, offset, to_end=to_end, longest=longest):
+            if not line and self._postpones:
+                is_postponed = True
+                break
+            if not line:
+                self._tell_too_long(path)
+            entries = parse_entries(line)
+            found = [one for entry in entries for one in read(entry)]
+            if prepared and any(isinstance(one, Summary) for one in found):
                 break
             end = line_end
-            for entry, found in entries:
-                continuation = continuation_of(entry)
-                if continuation is not None:
-                    prepared.append((continuation, ""))
-                prepared += map(self._prepare, found)
-                parent = parent or parent_of(entry)
-                cwd = cwd or cwd_of(entry)
+            prepared += [(one, "") for one in map(continuation_of, entries) if one is not None]
+            parent = next(filter(None, [parent, *map(parent_of, entries)]), None)
+            cwd = next(filter(None, [cwd, *map(cwd_of, entries)]), None)
+            del line, entries  # a long one must not stay in memory beside its steps
+            prepared += map(self._prepare, found)
             if end - offset >= CHUNK_BYTES:
                 break
-        return _Chunk(end, prepared, parent, cwd)
+        return _Chunk(end, prepared, parent, cwd, is_postponed)
+
+    def _tell_too_long(self, path: str) -> None:
+        """Report a text that is archived in part at most."""
+        if self._report is not None:
+            self._report(f"{path} has a text of more than {LONGEST_LINE >> 20} MB, which is not archived whole")
 
     def _prepare(self, found: Step | Fact) -> Prepared:
         """Return a step or fact without secrets, with its packed text."""
@@ -275,10 +290,14 @@ class Capture:
         if place_of_entry(self._archive, uuid) is not None:
             return 0
         try:
-            with open(path, encoding="utf-8", errors="replace", newline="") as file:
-                text = self._masker.text(file.read())
+            with open_regular(path) as file:
+                content = file.read(LONGEST_LINE)
+                if file.read(1):
+                    self._tell_too_long(path)
         except OSError:
             return 0  # the client deletes these files at any time
+        text = self._masker.text(content.decode("utf-8", "replace"))
+        del content
         stem = name.split(".", 1)[0]
         tool_use_id = stem if stem.startswith("toolu_") else None
         step = Step(uuid=uuid, block=0, kind=TOOL_FILE, at=self._moment.now, text=text, tool_use_id=tool_use_id)

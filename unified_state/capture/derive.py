@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
 
 _STEPS_AT_ONCE = 1_000
+_LONGEST_TEXT = 1 << 20  # characters of a step that are looked at
 _NOT_OF_A_STEP = (StorageError, OSError, DatabaseError)  # errors of the archive or the disk
 
 
@@ -97,10 +98,11 @@ def _derive_batch(archive: Archive, session: int, moment: Moment, most: int) -> 
         sources = SourceKeeper(archive, session)
         numbers = queued_steps(archive, session, most)  # another process may have taken some
         for step in filter(None, (find_step(archive, number) for number in numbers)):
-            call = calls.call_of(step)
+            seen = step if len(step.text) <= _LONGEST_TEXT else step.replace(text=step.text[:_LONGEST_TEXT])
+            call = calls.call_of(seen)
             for keeper in keepers:
-                keeper.note(step, call)
-            sources.note(step)
+                keeper.note(seen, call)
+            sources.note(seen)
         for keeper in keepers:
             keeper.flush()
         sources.flush()

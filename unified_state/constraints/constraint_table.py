@@ -11,7 +11,7 @@ import os
 from zlib import crc32
 
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.lib.stdlib import LARGE_FILE, dump_ascii_json, parse_json, read_regular
 from unified_state.model.constraint import MODES, Enforced
 
 TYPE_CHECKING = False
@@ -39,8 +39,7 @@ def table_path(folder: str) -> str:
 def read_table(folder: str) -> Table | None:
     """Return the table of a repository, or None if it is missing or damaged."""
     try:
-        with open(table_path(folder), "rb") as file:
-            checksum, _, content = file.read().partition(b"\n")
+        checksum, _, content = read_regular(table_path(folder), LARGE_FILE).partition(b"\n")
         if checksum != _checksum(content):
             return None
         fields = parse_json(content.decode())
@@ -92,8 +91,7 @@ def settings_path(worktree: str) -> str:
 def has_hook(place: Place) -> bool:
     """Return whether the settings contain the hook. The check is cheap enough for every session start."""
     try:
-        with open(settings_path(place.repository.worktree), encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = read_regular(settings_path(place.repository.worktree), LARGE_FILE).decode("utf-8", "replace")
     except OSError:
         return False
     from unified_state.agents.install.hook_table import TOOL_HOOK_MODULE  # most worktrees have no such settings

@@ -12,7 +12,7 @@ import time
 
 from unified_state.errors import CompactionRefusedError, StorageError, TierError
 from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.interfaces.tool_hook import Run, given, parse_event, tell
+from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.fence import visible
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.place import locate
@@ -45,6 +45,7 @@ BLOCKED = 2
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    limit_time(arguments[0] if arguments else "")
     status = run(arguments[0] if arguments else "", *arguments[1:3])
     os._exit(status)  # skips the interpreter's teardown of 2 ms; everything is closed
 
@@ -106,7 +107,8 @@ class HookRun(Run):
 
     def tell(self, answer: str) -> None:
         """Send the answer to the client."""
-        tell(answer)
+        if not tell(answer):
+            self.report("stdout is closed or full, so the client got no answer")
 
     def parse(self) -> HookEvent:
         """Return the event. A session id of an unnamed host gets a prefix that separates it from Claude Code's."""
@@ -171,7 +173,7 @@ class HookRun(Run):
 
     def refuse(self, error: CompactionRefusedError) -> str:
         """Refuse the compaction. Return the output, if the client reads the reason there."""
-        print(error, file=sys.stderr)  # noqa: T201  # the client shows it with the refusal
+        warn(str(error))  # the client shows it with the refusal
         self.status = BLOCKED
         return ""
 
@@ -179,7 +181,7 @@ class HookRun(Run):
         """Tell the client in a separate line not to wait for the end of this process."""
         if not (event.is_foreign or self._went_on):  # only Claude Code supports the line
             self._went_on = True
-            os.write(sys.stdout.fileno(), b'{"async":true}\n')
+            tell('{"async":true}\n')
 
     def answer(self, output: str, call: HookCall) -> str:
         """Return the output in the client's format."""

@@ -11,7 +11,7 @@ import sys
 
 from unified_state.context.lean.long_output import long_output
 from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
-from unified_state.interfaces.tool_hook import Run, given, parse_event, tell
+from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
@@ -25,6 +25,7 @@ EVENT = "PostToolUse"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the hook `LEVEL [DATA_DIR]` of the process's arguments, and exit the process."""
+    limit_time(EVENT)
     run(*(sys.argv[1:] if arguments is None else arguments)[:2])
     os._exit(0)  # skips the interpreter's teardown of 2 ms; everything is closed
 

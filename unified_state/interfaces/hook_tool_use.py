@@ -1,7 +1,7 @@
 """The hook before each tool call, in a separate process that loads very little, because the agent waits for it.
 
-It always exits with 0, like the other hooks. It logs a problem and shows it in one line, because a constraint that is
-not enforced must not look like one that is.
+It exits with 0, like the other hooks, and with 2 for a denied call if stdout takes no answer. It logs a problem and
+shows it in one line, because a constraint that is not enforced must not look like one that is.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import os
 import sys
 
 from unified_state.constraints.check_call import ToolCheck
-from unified_state.interfaces.tool_hook import Run, given, parse_event, tell
-from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
+from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.settings import environment
 
@@ -20,17 +20,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
+BLOCKED = 2
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the hook `[DATA_DIR]` of the process's arguments, and exit the process."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    run(arguments[0] if arguments else "")
-    os._exit(0)  # skips the interpreter's teardown of 2 ms; everything is closed
+    limit_time(TOOL_EVENT)
+    os._exit(run(arguments[0] if arguments else ""))  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
 def run(data_dir: str = "") -> int:
     """Check the call on stdin and return the exit status."""
-    tell(check(given, data_dir, environment()))
-    return 0
+    answer = check(given, data_dir, environment())
+    if tell(answer):
+        return 0
+    output = parse_json(answer).get("hookSpecificOutput", {})
+    if output.get("permissionDecision") != "deny":
+        return 0
+    warn(output["permissionDecisionReason"])
+    return BLOCKED
 
 
 def check(read: Callable[[], bytes], data_dir: str, environ: Mapping[str, str]) -> str:

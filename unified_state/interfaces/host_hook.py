@@ -13,7 +13,7 @@ import sys
 from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
 from unified_state.agents.transcripts.transcript_readers import adapted
 from unified_state.interfaces.hook import HookRun
-from unified_state.interfaces.tool_hook import parse_event
+from unified_state.interfaces.tool_hook import limit_time, parse_event, warn
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.lib.text import utf16_units
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the hook `--host NAME EVENT [DATA_DIR]` of the process's arguments, and exit the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name, event, data_dir = [*given[given.index(_OPTION) + 1 :], "", "", ""][:3] if _OPTION in given else ("", "", "")
+    limit_time(HOSTS[name].events.get(event, event) if name in HOSTS else "")
     os._exit(run(name, event, data_dir))  # like the hook itself
 
 
@@ -49,7 +50,7 @@ def run(host_name: str, event_name: str, data_dir: str = "") -> int:
     """Handle one event, given by the host's name for it. Return the exit status, which is always 0."""
     host = HOSTS.get(host_name)
     if host is None:
-        print(f"unified-state: there is no host {host_name!r}", file=sys.stderr)  # noqa: T201
+        warn(f"unified-state: there is no host {host_name!r}")
         return 0
     return HostRun(host, event_name, data_dir).run()
 

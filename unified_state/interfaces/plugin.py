@@ -10,6 +10,7 @@ import os
 import sys
 
 from unified_state.agents.install.claude_settings import data_folder, settings_run
+from unified_state.interfaces.tool_hook import limit_time
 from unified_state.settings import environment, hook_data_dir
 
 TYPE_CHECKING = False
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the hook of the process's arguments, and exit the process."""
-    os._exit(run(*(sys.argv[1:] if arguments is None else arguments)))
+    arguments = sys.argv[1:] if arguments is None else arguments
+    limit_time(arguments[0] if arguments else "")
+    os._exit(run(*arguments))
 
 
 def run(event: str = "", part: str = "", *_: str) -> int:

@@ -10,9 +10,9 @@ import os
 import sys
 import time
 
-from unified_state.errors import UnifiedStateError
-from unified_state.lib.stdlib import parse_json
-from unified_state.model.hook_event import HookEvent
+from unified_state.errors import UnifiedStateError, UsageError
+from unified_state.lib.stdlib import parse_json, set_alarm
+from unified_state.model.hook_event import TIMEOUTS, TOOL_TIMEOUT, HookEvent
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -26,14 +26,66 @@ _STDIN_SECONDS = 5.0
 
 def given() -> bytes:
     """Read the client's input from stdin."""
-    return read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
+    return b"" if sys.stdin is None else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
 
 
-def tell(answer: str) -> None:
-    """Send an answer to the client, if there is one."""
-    if answer:
+def tell(answer: str) -> bool:
+    """Send an answer to the client, if there is one. Return False if stdout is closed or takes no more."""
+    if not answer:
+        return True
+    if sys.stdout is None:
+        return False
+    try:
         sys.stdout.buffer.write(answer.encode("utf-8", "replace"))  # independent of the locale
         sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the last flush of a command
+        return False
+    return True
+
+
+def warn(line: str) -> None:
+    """Write a line to stderr, if it takes one."""
+    if sys.stderr is None:
+        return
+    try:
+        print(line, file=sys.stderr, flush=True)  # noqa: T201
+    except OSError:
+        return  # it is full, or its reader is gone
+
+
+_PART_OF_TIMEOUT = 0.8
+
+
+class DeadlineError(BaseException):
+    """The hook took too long. It is no Exception, so that no code on the way handles it."""
+
+
+class _Limit:
+    """The time limit of this process, in seconds; 0 without one."""
+
+    seconds = 0.0
+
+
+def limit_time(event_name: str) -> None:
+    """Stop the hook of this process in time for the client's timeout, with a DeadlineError in `Run.attempt`.
+
+    Only code that owns its process calls it: there is one alarm in a process.
+    """
+    _Limit.seconds = TIMEOUTS.get(event_name, TOOL_TIMEOUT) * _PART_OF_TIMEOUT
+    set_alarm(_Limit.seconds, _stop)
+
+
+def _stop() -> None:
+    if _Limit.seconds:
+        message = f"it was stopped after {_Limit.seconds:g} seconds"
+        raise DeadlineError(message)
+
+
+def _end_limit() -> None:
+    if _Limit.seconds:
+        _Limit.seconds = 0.0
+        set_alarm(0)
 
 
 class Run:
@@ -57,13 +109,17 @@ class Run:
     def attempt(self, find: Callable[[], str]) -> str:
         """Return what `find` returns, or an empty text if it fails."""
         try:
-            return find()
+            try:
+                return find()
+            finally:
+                _end_limit()
         except UnifiedStateError as error:
             self.problem = str(error)
         except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn
             import traceback
 
-            self.problem, self._details = f"{type(error).__name__}: {error}", traceback.format_exc()
+            kind = "" if isinstance(error, DeadlineError) else f"{type(error).__name__}: "
+            self.problem, self._details = f"{kind}{error}", traceback.format_exc()
         return ""
 
     def leave_trace(self) -> None:
@@ -78,7 +134,7 @@ class Run:
             if self.problem:
                 log_problem(self.data_dir, self.now, self.event_name, self.problem, self._details)
         except OSError as error:
-            print(f"unified-state: {self.problem or error}", file=sys.stderr)  # noqa: T201
+            warn(f"unified-state: {self.problem or error}")
 
     def _mask(self) -> None:
         """Mask the problem: it may quote a command, or a text that was being archived."""
@@ -92,27 +148,35 @@ class Run:
 
 _CHUNK = 1 << 16
 _PAUSE = 0.05  # seconds without new input after which the object may be complete although the caller keeps its end open
+_MOST_INPUT = 1 << 26  # bytes
 _TAIL = 100  # bytes that are searched for the end of the object
 
 
 def read_stdin(descriptor: int, seconds: float) -> bytes:
-    """Return the input up to the end of the file or of the JSON object, or until a timeout.
+    """Return the input up to the end of the file or of the JSON object, or until a timeout. Raises UsageError for one
+    that is too long.
 
     A caller that does not close its end must not make the hook hang. On a busy machine 50 MB take long to arrive.
     """
-    received = bytearray()
+    received, size = bytearray(), 0
     while _readable(descriptor, seconds):
         chunk = os.read(descriptor, _CHUNK)
-        received += chunk
+        size += len(chunk)
+        if size <= _MOST_INPUT:
+            received += chunk
         if not chunk or (not _readable(descriptor, _PAUSE) and _complete(received)):
             break
+    if size > _MOST_INPUT:  # it was read to its end, because the caller may fail otherwise
+        message = f"the input has more than {_MOST_INPUT >> 20} MB"
+        raise UsageError(message, "it was ignored")
     return bytes(received)
 
 
 def parse_event(raw: bytes, event_name: str) -> tuple[HookEvent, str | None]:
     """Return the event, and the problem with its input or None.
 
-    `event_name` replaces a missing name. An input that is not one JSON object returns an empty event.
+    `event_name` replaces a missing name. An input that is not one JSON object returns an empty event. A path that no
+    file system takes is left out.
     """
     problem = None
     try:
@@ -124,11 +188,22 @@ def parse_event(raw: bytes, event_name: str) -> tuple[HookEvent, str | None]:
     named: dict[str, Any] = {
         name: value for name, value in fields.items() if name in _TEXT_FIELDS and isinstance(value, str)
     }
+    for name in _PATHS:
+        if not _is_path(named.get(name, "")):
+            del named[name]
     extra = {name: value for name, value in fields.items() if name not in _TEXT_FIELDS}
     return HookEvent(**{"hook_event_name": event_name, **named, "extra": extra}), problem
 
 
-_TEXT_FIELDS = {"hook_event_name", "session_id", "transcript_path", "cwd", "agent_id", "agent_type"}
+_PATHS = ("transcript_path", "cwd")
+_TEXT_FIELDS = {"hook_event_name", "session_id", "agent_id", "agent_type", *_PATHS}
+
+
+def _is_path(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
 
 
 def _complete(received: bytearray) -> bool:

@@ -1,4 +1,4 @@
-"""Files: written atomically, locked between processes, read safely from folders that strangers may write to.
+"""Files: written atomically, and locked between processes.
 
 A reader of a file written here sees the old content or the new, never a part, even after a crash.
 """
@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from stat import S_ISREG
 
 from unified_state.errors import StorageError, UnifiedStateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from io import BufferedReader
     from types import TracebackType
     from typing import Any
 
@@ -209,33 +207,6 @@ class FileLock:
         except filelock.Timeout as error:
             raise TimeoutError from error
         return lock
-
-
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
-
-
-class IrregularFileError(OSError):
-    """The path is not that of a regular file."""
-
-
-def open_regular(path: str) -> BufferedReader:
-    """Open a regular file for reading. Raises IrregularFileError, and OSError as `open` does."""
-    file = open(path, "rb", opener=_open)  # noqa: SIM115  # the caller closes it
-    if S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
-    message = f"{path} is not a regular file"
-    raise IrregularFileError(message)
-
-
-def read_regular(path: str, limit: int) -> bytes:
-    """Return the start of a regular file, up to a limit in bytes. Raises the errors of `open_regular`."""
-    with open_regular(path) as file:
-        return file.read(limit)
-
-
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | _NO_WAITING)
 
 
 _MOST_FILES = 50

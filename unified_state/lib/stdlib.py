@@ -1,20 +1,25 @@
-"""The interpreter's own C accelerators, for the prompt path, with the public modules as fallback.
+"""What hooks use of the standard library, in its lightest and safest form: JSON, SQLite, files that are read, an alarm.
 
 `import json` costs a hook 6 ms (it loads `re` and `enum`), `import sqlite3` another 3 ms (it loads `datetime`). A bare
-interpreter starts in 7 ms. The C halves of both modules do the same work and load at once. They are private to CPython,
-so only this file uses them. If they are missing or changed, the public modules are used instead, and the tests run
-both.
+interpreter starts in 7 ms. The interpreter's own C halves of both modules do the same work and load at once. They are
+private to CPython, so only this file uses them. If they are missing or changed, the public modules are used instead,
+and the tests run both.
 
 The output is strict JSON. NaN and the infinities, which JSON does not have, become null, as in JavaScript.
+
+Every file that the package reads is opened by `open_regular` or `read_regular`: opening a named pipe would block.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from stat import S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from io import BufferedReader
     from sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError, connect, sqlite_version_info
     from typing import Any
 
@@ -67,16 +72,22 @@ def has_sqlite() -> bool:
 
 
 __all__ = [
+    "LARGE_FILE",
     "NO_SQLITE",
+    "SMALL_FILE",
     "Connection",
     "DatabaseError",
     "IntegrityError",
+    "IrregularFileError",
     "OperationalError",
     "connect",
     "dump_ascii_json",
     "dump_json",
     "has_sqlite",
+    "open_regular",
     "parse_json",
+    "read_regular",
+    "set_alarm",
     "sqlite_version_info",
 ]
 
@@ -123,7 +134,8 @@ def _accelerated() -> Codec:
     whitespace = " \t\r\n"
 
     def parse(text: str) -> Any:
-        text = text.strip(whitespace)
+        if text[:1] in whitespace:
+            text = text.lstrip(whitespace)
         try:
             value, end = scan(text, 0)
         except StopIteration as error:
@@ -132,6 +144,8 @@ def _accelerated() -> Codec:
         except SystemError:  # up to 3.12 the scanner finds its own error class only where json.decoder is loaded
             message = "the JSON text is damaged"
             raise ValueError(message) from None
+        while text[end : end + 1] in whitespace and end < len(text):
+            end += 1
         if end != len(text):
             message = f"the JSON text goes on after its end, at character {end}"
             raise ValueError(message)
@@ -169,3 +183,64 @@ try:
     parse_json, dump_json, dump_ascii_json = _accelerated()
 except (ImportError, TypeError, AttributeError):
     parse_json, dump_json, dump_ascii_json = _public()
+
+
+SMALL_FILE, LARGE_FILE = 1 << 20, 1 << 24  # bytes at most of a file that we write, and of one that others write
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_EINVAL, _EFBIG = 22, 27
+
+
+class IrregularFileError(OSError):
+    """The path is not that of a regular file, or the file is too large."""
+
+
+def open_regular(path: str, buffering: int = -1) -> BufferedReader:
+    """Open a regular file for reading. Raises OSError."""
+    return open(_opened(path)[0], "rb", buffering)  # type: ignore[return-value]  # without a buffer it is a FileIO
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """Return the content of a regular file. Raises OSError, also if the file has more than `limit` bytes.
+
+    Files of /proc have no size, so they count as empty: reading /proc/kmsg would block.
+    """
+    descriptor, size = _opened(path)
+    try:
+        if size > limit:
+            raise IrregularFileError(_EFBIG, f"it has more than {limit:,} bytes", path)
+        content = os.read(descriptor, size)
+        while len(content) < size and (more := os.read(descriptor, size - len(content))):
+            content += more
+        return content
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: str) -> tuple[int, int]:
+    """Return the descriptor and the size of a regular file."""
+    try:
+        descriptor = os.open(path, _READ)
+    except ValueError as error:  # a NUL, or half of a surrogate pair
+        raise IrregularFileError(_EINVAL, "no file can have this name", path) from error
+    found = os.fstat(descriptor)
+    if S_ISREG(found.st_mode):
+        return descriptor, found.st_size
+    os.close(descriptor)
+    raise IrregularFileError(_EINVAL, "it is not a regular file", path)
+
+
+def set_alarm(seconds: float, act: Callable[[], None] | None = None) -> None:
+    """Call `act` in the main thread after so many seconds, and then every second; 0 seconds end that.
+
+    It does nothing on Windows, which has no such signal.
+    """
+    try:
+        import _signal as signals  # type: ignore[import-not-found]  # `signal` itself loads `enum`: 3 ms
+    except ImportError:
+        import signal as signals
+    if not hasattr(signals, "setitimer"):
+        return
+    if act is not None:
+        signals.signal(signals.SIGALRM, lambda _number, _frame: act())
+        signals.pthread_sigmask(signals.SIG_UNBLOCK, [signals.SIGALRM])
+    signals.setitimer(signals.ITIMER_REAL, seconds, 1.0 if seconds else 0.0)

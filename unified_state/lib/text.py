@@ -113,6 +113,7 @@ def _is_well_formed(text: str) -> bool:
 
 
 _FIRST_CJK = "\u2e80"
+_MOST_AT_ONCE = 1 << 18  # characters; pairs take a hundred times the memory of the text
 # Radicals to the end of the unified ideographs, Hangul, compatibility ideographs, half-width forms, and the planes 2
 # and 3.
 _CJK_RANGES = ((0x2E80, 0xA4CF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF66, 0xFFDC), (0x20000, 0x3FFFF))
@@ -129,6 +130,9 @@ def index_text(text: str) -> str:
     text = well_formed(text)
     if max(text) < _FIRST_CJK:
         return text
+    if len(text) > _MOST_AT_ONCE:
+        starts = range(0, len(text), _MOST_AT_ONCE)
+        return "".join(index_text(text[at : at + _MOST_AT_ONCE]) for at in starts)
     runs = ((cjk, "".join(run)) for cjk, run in groupby(text, is_cjk))
     return "".join(_pairs(run) if cjk else run for cjk, run in runs)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from unified_state.errors import DamagedFileError
 from unified_state.lib.package import package_path
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,8 +193,7 @@ def read_ranks(path: str) -> bytes:
 
     hint = "install unified-state again"
     try:
-        with open(path, "rb") as file:
-            ranks = file.read()
+        ranks = read_regular(path, LARGE_FILE)
     except OSError as error:
         message = f"{path}: the token vocabulary cannot be read: {error.strerror}"
         raise DamagedFileError(message, hint) from error

@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 
 BRIEF, WORKING_SET = PARTS = ("brief", "working_set")  # the parts of a restore at SessionStart: each has a handler
 HOST_MARK = ":"  # separates the host's name from its session id; Claude Code's own ids have none
+# In seconds, the client's unit. A hook ends itself earlier.
+TIMEOUTS = {
+    "SessionStart": 15,
+    "UserPromptSubmit": 10,
+    "Stop": 30,
+    "SubagentStart": 10,
+    "SubagentStop": 30,
+    "PreCompact": 120,
+    "PostCompact": 15,
+    "SessionEnd": 5,
+}
+TOOL_TIMEOUT = 10
 UNNAMED_HOST = "other"  # the host that called a hook installed for Claude Code
 
 

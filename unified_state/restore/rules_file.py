@@ -12,6 +12,7 @@ import os
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import FileLock, remove_if_empty, write_note
+from unified_state.lib.stdlib import SMALL_FILE, open_regular, read_regular
 from unified_state.lib.times import to_text
 from unified_state.memory.repository.git_exclude import exclude_from_git
 from unified_state.settings import environment
@@ -111,16 +112,15 @@ def _list_path(place: Place) -> str:
 
 def _written(place: Place) -> list[str]:
     try:
-        with open(_list_path(place), encoding="utf-8", errors="surrogateescape") as file:
-            return list(dict.fromkeys(file.read().splitlines()))
+        return list(dict.fromkeys(os.fsdecode(read_regular(_list_path(place), SMALL_FILE)).splitlines()))
     except FileNotFoundError:
         return []
 
 
 def _is_ours(path: str) -> bool:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline().rstrip() == _OPENING
+        with open_regular(path) as file:
+            return file.readline(SMALL_FILE).rstrip() == _OPENING.encode()
     except OSError:
         return False
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 from unified_state.errors import MissingExtraError, StorageError
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -73,8 +74,9 @@ def start_embedded(folder: str) -> str:
 def _reason(error: Exception, log: str) -> str:
     """Return the reason in one line: of a failed command, the server's last fatal message."""
     if isinstance(error, CalledProcessError):
-        with suppress(OSError), open(log, encoding="utf-8", errors="replace") as file:
-            said = [line for line in file if " FATAL: " in line or " PANIC: " in line]
+        with suppress(OSError):
+            lines = read_regular(log, LARGE_FILE).decode("utf-8", "replace").splitlines()
+            said = [line for line in lines if " FATAL: " in line or " PANIC: " in line]
             return " ".join(said[-1].split()) if said else "it does not say why"
         return f"{os.path.basename(error.cmd[0])} ended with exit status {error.returncode}"
     return " ".join(str(error).split())
@@ -109,8 +111,7 @@ def _started(folder: str) -> PostgresServer:
 
 
 def _configure(path: str) -> None:
-    with open(path, encoding="utf-8") as file:
-        known = file.read()
+    known = read_regular(path, LARGE_FILE).decode()
     with open(path, "a", encoding="utf-8") as file:
         file.writelines(f"{name} = {value}\n" for name, value in _SETTINGS.items() if name not in known)
 
@@ -119,7 +120,7 @@ def _forget_gone_server(server: PostgresServer) -> None:
     """Remove a stale process id file of the server. The package trusts any process with that id."""
     path = server.pgdata / "postmaster.pid"
     with suppress(FileNotFoundError):
-        running = _running(path.read_text().split("\n", 1)[0])
+        running = _running(read_regular(str(path), SMALL_FILE).decode().split("\n", 1)[0])
         if running is None or not running[0].startswith("postgres"):
             path.unlink()
 

@@ -178,7 +178,7 @@ def test_where_the_digest_cannot_be_kept_it_is_an_error_of_ours(path: Path, tmp_
 
 def test_a_folder_in_the_way_is_an_error_that_names_it(state_file: StateFile, path: Path) -> None:
     path.mkdir(parents=True)
-    with pytest.raises(StorageError, match=f"{path} cannot be read: Is a directory"):
+    with pytest.raises(StorageError, match=f"{path} cannot be read: it is not a regular file"):
         state_file.load()
 
 

@@ -10,6 +10,7 @@ import os
 
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.files import write_atomically
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 
 _NAME = "AGENTS.md"
 BEGIN, END = b"<!-- unified-state: begin", b"<!-- unified-state: end -->"
@@ -60,8 +61,7 @@ def _read(worktree: str) -> tuple[str, bytes | None]:
         message = f"{os.path.join(worktree, _NAME)} leads out of the project, to {path}"
         raise UnifiedStateError(message, "it was left alone")
     try:
-        with open(path, "rb") as file:
-            content = file.read()
+        content = read_regular(path, LARGE_FILE)
     except FileNotFoundError:
         return path, None
     except OSError as error:

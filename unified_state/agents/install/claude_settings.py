@@ -16,7 +16,7 @@ from unified_state.agents.install.hook_table import HOOK_MODULE, hook_interprete
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_note
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, open_regular, parse_json, read_regular
 from unified_state.memory.repository.find_repository import find_repository
 
 TYPE_CHECKING = False
@@ -47,8 +47,7 @@ def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[s
 def settings_in(path: str, word: str = "") -> Any:
     """Return the value of a settings file, or None if it cannot be read or does not contain `word`."""
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = read_regular(path, LARGE_FILE).decode()
     except (OSError, ValueError):
         return None
     return parsed_settings(text) if word in text else None
@@ -94,8 +93,8 @@ def note_program(folder: str) -> None:
 def known_program(folder: str) -> tuple[str, str] | None:
     """Return the interpreter and the folder of the package that `note_program` recorded, or None without a record."""
     try:
-        with open(os.path.join(folder, RECORD), encoding="utf-8", errors="surrogateescape") as file:
-            interpreter, root, *_ = file.read().split("\n")
+        content = read_regular(os.path.join(folder, RECORD), SMALL_FILE)
+        interpreter, root, *_ = os.fsdecode(content).split("\n")
     except (OSError, ValueError):
         return None
     return interpreter, root
@@ -140,8 +139,8 @@ def _setting_sources(pid: str) -> list[str] | None:
     Returns None if there is no restriction, or if the system does not show the command line.
     """
     try:
-        with open(f"/proc/{int(pid)}/cmdline", encoding="utf-8", errors="replace") as file:
-            words = file.read().split("\0")
+        with open_regular(f"/proc/{int(pid)}/cmdline") as file:
+            words = file.read(SMALL_FILE).decode("utf-8", "replace").split("\0")
     except (OSError, ValueError):
         return None
     for word, following in pairwise(words):

@@ -11,7 +11,7 @@ import sys
 
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
-from unified_state.model.hook_event import PARTS
+from unified_state.model.hook_event import PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir, environment
 
 TYPE_CHECKING = False
@@ -67,19 +67,6 @@ LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # outputs of other 
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
 _ISOLATED = ("-I", "-S", "-c")
 _FIND = f"{BEGIN}sys.path.append("
-# In seconds, the client's unit. A hook ends itself much earlier. The client's timeout only matters on a stalled
-# machine.
-TIMEOUTS = {
-    "SessionStart": 15,
-    "UserPromptSubmit": 10,
-    "Stop": 30,
-    "SubagentStart": 10,
-    "SubagentStop": 30,
-    "PreCompact": 120,
-    "PostCompact": 15,
-    "SessionEnd": 5,
-}
-TOOL_TIMEOUT = 10
 
 
 def hook_groups(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> HookGroups:

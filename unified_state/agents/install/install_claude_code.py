@@ -30,6 +30,7 @@ from unified_state.agents.install.status_line_entry import with_status_line, wit
 from unified_state.lib.files import remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
 from unified_state.lib.record import Record
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.item import ALIAS_LETTERS
 
@@ -171,8 +172,7 @@ def _uninstall_command(place: Target) -> str | None:
 
 def _our_command() -> bytes:
     """Return the slash command with the absolute path of our program, because the client's PATH may not contain it."""
-    with open(asset_path("commands", COMMAND_FILE), encoding="utf-8") as file:
-        text = file.read()
+    text = read_regular(asset_path("commands", COMMAND_FILE), LARGE_FILE).decode()
     program = os.path.join(os.path.dirname(sys.executable), "unified-state")
     if os.access(program, os.X_OK):
         text = text.replace("`unified-state ", f"`{program} ").replace("Bash(unified-state ", f"Bash({program} ")
@@ -180,5 +180,4 @@ def _our_command() -> bytes:
 
 
 def _is_our_command(path: str) -> bool:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return "unified-state" in file.read()
+    return b"unified-state" in read_regular(path, LARGE_FILE)

@@ -10,13 +10,15 @@ import json
 import os
 import shlex
 
-from unified_state.agents.install.hook_table import TIMEOUTS, command_words
+from unified_state.agents.install.hook_table import command_words
 from unified_state.agents.install.install_claude_code import Installed, read_settings
 from unified_state.agents.install.settings_edit import append_entries, parsed, read_text, without_entries, write_text
 from unified_state.agents.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS, PLUGIN, SHELL_LINES
-from unified_state.errors import UsageError
+from unified_state.errors import StorageError, UsageError
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import package_path
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
@@ -84,8 +86,7 @@ def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple
         for scope in ("project", "user"):
             path = host_file(host, scope, worktree, environ)
             try:
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    text = file.read()
+                text = read_regular(path, LARGE_FILE).decode("utf-8", "replace")
             except OSError:
                 continue  # most hosts are not installed
             if HOST_MODULE in text and (f"--host {host.name} " in text or f'"--host", "{host.name}"' in text):
@@ -137,8 +138,7 @@ def _is_ours(entry: Any) -> bool:
 
 def _plugin(host: Host, data_dir: str) -> str:
     """Return the JavaScript plugin with which a host calls our program."""
-    with open(package_path("agents", "install", _PLUGIN_ASSET), encoding="utf-8") as file:
-        text = file.read()
+    text = read_regular(package_path("agents", "install", _PLUGIN_ASSET), LARGE_FILE).decode()
     return text.replace("[/* the hook */]", json.dumps(_words(host))).replace(
         "[/* its last arguments */]", json.dumps(_elsewhere(data_dir))
     )
@@ -147,10 +147,12 @@ def _plugin(host: Host, data_dir: str) -> str:
 def _read_own(path: str) -> str | None:
     """Return a file that only we write, or None if there is none. Raises UsageError if the file is not ours."""
     try:
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
-            text = file.read()
+        text = read_regular(path, LARGE_FILE).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise StorageError(message, "nothing was changed") from error
     if HOST_MODULE not in text:
         message = f"{path} is there, and not from us"
         raise UsageError(message, "nothing was changed; move the file away and try again")

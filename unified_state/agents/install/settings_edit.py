@@ -12,7 +12,7 @@ import os
 
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.files import write_atomically
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, parse_json, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def read_text(path: str) -> str | None:
     safely.
     """
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            text = file.read()
+        text = read_regular(path, LARGE_FILE).decode()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -260,8 +259,7 @@ _LIST = "created-settings.json"
 def created_by_us(data_dir: str) -> list[str]:
     """Return the settings files that did not exist before we installed into them."""
     try:
-        with open(os.path.join(data_dir, _LIST), encoding="utf-8") as file:
-            return list(parse_json(file.read()))
+        return list(parse_json(read_regular(os.path.join(data_dir, _LIST), SMALL_FILE).decode()))
     except (OSError, ValueError, TypeError):
         return []  # without a usable list, no file counts as ours
 

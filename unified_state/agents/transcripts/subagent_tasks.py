@@ -18,7 +18,7 @@ from unified_state.agents.transcripts.transcript_lines import (
     subagent_transcripts,
     text_in,
 )
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import SMALL_FILE, open_regular, parse_json, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,9 +106,10 @@ def _parents(folder: str) -> list[str]:
 def _last_lines(path: str) -> list[bytes]:
     """Return the complete lines near the end of a transcript."""
     try:
-        with open(path, "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-            return file.read(_TAIL).split(b"\n")[:-1]  # the text after the last newline is still being written
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - _TAIL))
+            return file.read(min(size, _TAIL)).split(b"\n")[:-1]  # the text after the last newline is being written
     except OSError:
         return []
 
@@ -119,9 +120,8 @@ def _begun(folder: str, but: str) -> Iterator[str]:
         if os.path.basename(path).startswith(f"agent-{but}."):
             continue
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                record = parse_json(file.read())
-        except (OSError, ValueError):
+            record = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "replace"))
+        except (OSError, ValueError, RecursionError):
             continue  # deleted, or still being written
         if isinstance(record, dict):
             yield text_in(record, "toolUseId")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import dump_json, open_regular, parse_json
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Boundary, Continuation, Step, Summary, Usage
 
@@ -22,23 +22,42 @@ if TYPE_CHECKING:
 
 
 _CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"  # Gemini CLI's marks around the output of a hook
+LONGEST_LINE = 1 << 26  # bytes; a request to Claude has half of that at most
+_LONG_LINE = 1 << 24  # bytes; the texts of a shorter one fit into LONGEST_LINE however wide their characters are
+_CONTINUING = bytes(range(0x80, 0xC0))  # bytes of UTF-8 behind the first of a character
+_OF_ONE_BYTE = bytes(range(0xC4))  # bytes of UTF-8 in characters up to U+00FF
+_NARROWER = bytes(range(0xF0))  # bytes of UTF-8 that do not begin a character of four bytes
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second also occurs inside entries that begin with the first
 
 
-def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines from a byte offset on, each with the offset after it.
+def read_lines(
+    path: str, offset: int, *, to_end: bool = False, longest: int = LONGEST_LINE
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines from a byte offset on, each with the offset after it. Raises OSError.
 
     A last line without a newline is still being written and is left for the next call. With `to_end`, for files that
-    are complete, it is read if it is valid.
+    are complete, it is read if it is valid. A line of more than `longest` bytes is yielded in parts, each as b"".
     """
-    with open(path, "rb", buffering=1 << 18) as file:  # importing pathlib costs the hooks 5 ms
+    with open_regular(path, 1 << 18) as file:
         file.seek(offset)
-        for line in file:
-            whole = line.endswith(b"\n")
-            if not whole and not (to_end and parse_entries(line)):
+        while line := file.readline(longest):
+            size, is_whole = len(line), line.endswith(b"\n")
+            if (size == longest and not is_whole) or (size > _LONG_LINE and _size_as_text(line) > LONGEST_LINE):
+                line = b""
+            elif not is_whole and not (to_end and parse_entries(line)):
                 return
-            offset += len(line)
-            yield offset, line
+            offset += size
+            held = [line]
+            del line  # a long line must not stay in memory while the caller works on it
+            yield offset, held.pop()
+
+
+def _size_as_text(line: bytes) -> int:
+    """Return about how many bytes the texts of a line take in memory: one character beyond ASCII widens all others."""
+    count = len(line.translate(None, _CONTINUING))
+    is_widest = bool(line.translate(None, _NARROWER)) or b"\\ud" in line or b"\\uD" in line
+    is_wide = bool(line.translate(None, _OF_ONE_BYTE)) or line.count(b"\\u") > line.count(b"\\u00")
+    return count * (4 if is_widest else 2 if is_wide else 1)
 
 
 def parse_entries(line: bytes) -> list[Entry]:
@@ -202,5 +221,5 @@ def _files_in(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entry.path for entry in entries if entry.is_file(follow_symlinks=False))
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a path that no file system takes
         return []

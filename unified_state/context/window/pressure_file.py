@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.files import session_file, write_session_file
+from unified_state.lib.stdlib import SMALL_FILE, read_regular
 
 _FOLDER = "pressure"
-_MOST = 2
 
 
 def keep_pressure(folder: str, session_id: str, pressure: int) -> None:
@@ -25,8 +25,7 @@ def keep_pressure(folder: str, session_id: str, pressure: int) -> None:
 def read_pressure(folder: str, session_id: str) -> int:
     """Return the number of levels, or 0 without a file."""
     try:
-        with open(session_file(folder, _FOLDER, session_id), encoding="ascii", errors="replace") as file:
-            text = file.read(_MOST)
+        content = read_regular(session_file(folder, _FOLDER, session_id), SMALL_FILE)
     except OSError:
         return 0
-    return int(text) if text in {"1", "2"} else 0
+    return int(content) if content in {b"1", b"2"} else 0

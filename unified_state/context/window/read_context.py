@@ -15,7 +15,7 @@ from unified_state.agents.transcripts.transcript_lines import parse_entries, tim
 from unified_state.context.window.context_table import history, newest_cut, seen_limits, turn_starts, watched_context
 from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
 from unified_state.lib.files import session_file, write_session_file
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import SMALL_FILE, dump_json, open_regular, parse_json, read_regular
 from unified_state.model.context_usage import OK, Limit, Point, Reading, Watched
 
 TYPE_CHECKING = False
@@ -110,8 +110,8 @@ def _reading(line: bytes) -> Reading | None:
 
 
 def _lines_from_the_end(path: str) -> Iterator[bytes]:
-    with open(path, "rb", buffering=0) as file:
-        position = file.seek(0, os.SEEK_END)
+    with open_regular(path, 0) as file:
+        position = os.fstat(file.fileno()).st_size
         least = max(0, position - _MOST)
         rest = b""
         while position > least:
@@ -125,7 +125,6 @@ def _lines_from_the_end(path: str) -> Iterator[bytes]:
 
 
 _USAGE_FOLDER = "usage"
-_MOST_BYTES = 1_000
 
 
 def keep_usage(folder: str, session_id: str, reading: Reading) -> None:
@@ -140,8 +139,8 @@ def keep_usage(folder: str, session_id: str, reading: Reading) -> None:
 def read_usage(folder: str, session_id: str) -> Reading | None:
     """Return the client's last figures of a session, or None if our status line is not installed."""
     try:
-        with open(session_file(folder, _USAGE_FOLDER, session_id), encoding="utf-8") as file:
-            tokens, window, at = parse_json(file.read(_MOST_BYTES))
+        content = read_regular(session_file(folder, _USAGE_FOLDER, session_id), SMALL_FILE)
+        tokens, window, at = parse_json(content.decode())
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     if not all(isinstance(value, int) for value in (tokens, window, at)) or tokens < 0 or window <= 0:

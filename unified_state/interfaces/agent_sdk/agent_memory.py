@@ -10,13 +10,14 @@ import os
 from dataclasses import replace
 
 from unified_state.agents.install.claude_settings import PLUGIN, enables, parsed_settings
-from unified_state.agents.install.hook_table import OUTPUT_EVENT, TIMEOUTS, our_handlers
+from unified_state.agents.install.hook_table import OUTPUT_EVENT, our_handlers
 from unified_state.agents.install.install_claude_code import SCOPES, read_settings, target
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import MissingExtraError, UnifiedStateError, UsageError
 from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS, Hooks
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
+from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False

@@ -10,13 +10,13 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from unified_state.agents.install.hook_table import LONG_OUTPUTS, OUTPUT_EVENT, TIMEOUTS, TOOL_TIMEOUT
+from unified_state.agents.install.hook_table import LONG_OUTPUTS, OUTPUT_EVENT
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.hook_tool_output import shortened
 from unified_state.interfaces.hook_tool_use import check
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
-from unified_state.model.hook_event import PARTS
+from unified_state.model.hook_event import PARTS, TIMEOUTS, TOOL_TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import TierError
-from unified_state.lib.stdlib import NO_SQLITE
+from unified_state.lib.stdlib import NO_SQLITE, open_regular
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
 from unified_state.memory.journal.journal import EVENTS, Journal
 from unified_state.memory.journal.journal_places import writable_journal
@@ -51,12 +51,12 @@ def _begin_near_end(archive: Archive, event: HookEvent, now: int) -> None:
     path = event.transcript_path
     if not path or not event.session_id or not os.path.isfile(path) or read_cursor(archive, path) is not None:
         return
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         found = os.fstat(file.fileno())
         offset = max(0, found.st_size - _TAIL_BYTES)
         if offset:
             file.seek(offset)
-            file.readline()
+            file.readline(_TAIL_BYTES)
             offset = file.tell()
     with archive.transaction(durable=False):
         session = touch_session(archive, event.session_id, now)

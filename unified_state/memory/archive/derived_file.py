@@ -15,6 +15,7 @@ from struct import error as StructError  # noqa: N812
 from unified_state.errors import StorageError
 from unified_state.lib.files import PRIVATE, FileLock, temporary_name
 from unified_state.lib.record import Record
+from unified_state.lib.stdlib import open_regular
 from unified_state.memory.archive.vector_table import Last
 
 TYPE_CHECKING = False
@@ -96,9 +97,9 @@ def remove_stale(archive: Archive) -> None:
 def _stamp(path: str) -> bytes:
     """Return the stamp in a file's trailer; b"" if it has none."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             file.seek(-_TRAILER.size, os.SEEK_END)
-            stamp: bytes = _TRAILER.unpack(file.read())[1]
+            stamp: bytes = _TRAILER.unpack(file.read(_TRAILER.size))[1]
     except (OSError, StructError):
         return b""
     return stamp
@@ -140,7 +141,7 @@ def publish(path: str, made: Made, write: Callable[[str], None]) -> bool:
 def open_derived(path: str, model: VectorModel) -> tuple[Made, mmap.mmap] | None:
     """Return a file's source and content; None if the model has no usable file."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):  # missing, or empty
         return None

@@ -8,7 +8,7 @@ import sys
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import dump_json, parse_json, read_regular
 from unified_state.lib.text import pack
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import last_turns, texts_since
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
 _ENDING = ".json"
+_LARGEST = 1 << 28  # bytes; a message is rarely longer than a prompt
 _LOCK_SECONDS = 4.0  # a holder archives one message at most, which may wait for another writer of the archive
 
 
@@ -57,8 +58,8 @@ def read_pending(archive: Archive, session_id: str) -> list[Pending]:
     """
     path = _path(archive, session_id)
     try:
-        with open(path, encoding="utf-8", errors="surrogatepass") as file:
-            return [_checked(*fields) for fields in parse_json(file.read())]
+        content = read_regular(path, _LARGEST).decode("utf-8", "surrogatepass")
+        return [_checked(*fields) for fields in parse_json(content)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (ValueError, TypeError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
+_MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
 _RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
@@ -32,8 +33,8 @@ def readable(step: Step) -> str:
 
 
 def searchable(step: Step) -> str:
-    """Return the text of a step for the full-text index."""
-    return index_text(readable(step))
+    """Return the text of a step for the full-text index, which needs several times its size."""
+    return index_text(readable(step)[:_MOST_SEARCHED])
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:

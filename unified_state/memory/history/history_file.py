@@ -12,7 +12,7 @@ from hashlib import sha256
 from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, temporary_name
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import dump_json, open_regular, parse_json
 from unified_state.memory.history.record_fields import RECORD, to_object, to_record
 from unified_state.model.history_records import StoredLink, Tombstone
 
@@ -82,7 +82,7 @@ def read_history(path: str) -> Iterator[Header | HistoryRecord]:
     and NewerVersionError for a newer format.
     """
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             yield from _read(path, file)
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
@@ -91,9 +91,9 @@ def read_history(path: str) -> Iterator[Header | HistoryRecord]:
 
 def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
     """Return whether a history file, already read to its end, has this seal."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
-        end = _object(file.read().splitlines()[-1])
+        end = _object(file.read(_LONGEST_END).splitlines()[-1])
     return end.get("seal") == seal(str(end.get("sha256")))
 
 

@@ -12,7 +12,7 @@ import os
 
 from unified_state.errors import ArchiveUnavailableError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, sync_folder, temporary_name
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import dump_json, open_regular, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HISTORY, EVENTS = "history.jsonl", "events.jsonl"
 _COMMIT = "commit"
 _SURROGATES = "surrogatepass"
+_LONGEST_LINE = 1 << 28  # bytes; no step is as long
 _LINES_OF_A_COMMIT = 1000  # of a journal that is rewritten
 
 
@@ -76,8 +77,8 @@ class Journal:
         """Yield the lines of each commit, in order. Raises StorageError if the file cannot be read."""
         self.end = self.damaged = 0
         try:
-            with open(self.path, "rb") as file:
-                yield from self._commits(file)
+            with open_regular(self.path) as file:
+                yield from self._commits(iter(lambda: file.readline(_LONGEST_LINE), b""))
         except FileNotFoundError:
             return
         except OSError as error:

@@ -10,6 +10,7 @@ import os
 from stat import S_ISDIR, S_ISREG
 
 from unified_state.lib.files import PRIVATE, write_note
+from unified_state.lib.stdlib import SMALL_FILE, read_regular
 from unified_state.settings import environment
 
 _NOTE = "scratch"  # the file beside the journal
@@ -67,8 +68,7 @@ def _bases() -> tuple[str, ...]:
 
 def _noted(folder: str) -> tuple[str, str] | None:
     try:
-        with open(os.path.join(folder, _NOTE), "rb") as file:
-            version, _, path = os.fsdecode(file.read()).partition("\n")
+        version, _, path = os.fsdecode(read_regular(os.path.join(folder, _NOTE), SMALL_FILE)).partition("\n")
     except OSError:
         return None
     is_one = os.path.isabs(path) and os.path.basename(path).startswith(_PREFIX)

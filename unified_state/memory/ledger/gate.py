@@ -12,6 +12,7 @@ import sys
 
 from unified_state.agents.transcripts.rules.hosts import is_agents
 from unified_state.errors import UsageError
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, open_regular
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.memory.ledger.rules.item_lines import harmless
@@ -106,8 +107,8 @@ def _ancestors() -> Iterator[int]:
     while process > 1:
         yield process
         try:
-            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-                process = int(file.read().rpartition(")")[2].split()[1])
+            with open_regular(f"/proc/{process}/stat") as file:
+                process = int(file.read(SMALL_FILE).rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             return  # the process has ended, or there is no /proc
 
@@ -115,8 +116,8 @@ def _ancestors() -> Iterator[int]:
 def _is_agents(process: int) -> bool:
     """Return whether a process has an agent's environment variables. Those of another user's process are unreadable."""
     try:
-        with open(f"/proc/{process}/environ", "rb") as file:
-            variables = file.read().split(b"\0")
+        with open_regular(f"/proc/{process}/environ") as file:
+            variables = file.read(LARGE_FILE).split(b"\0")
     except OSError:
         return False
     return is_agents(dict(variable.decode("utf-8", "replace").partition("=")[::2] for variable in variables))

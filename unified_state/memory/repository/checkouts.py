@@ -10,7 +10,7 @@ import os
 
 from unified_state.lib.files import PRIVATE, write_note
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.lib.stdlib import dump_ascii_json, parse_json, read_regular
 from unified_state.memory.repository.find_repository import CHECKOUTS, checkout_path, read_identity
 
 TYPE_CHECKING = False
@@ -93,8 +93,7 @@ def folder_marks(path: str) -> tuple[int, int]:
 
 def _read(path: str) -> Checkout | None:
     try:
-        with open(path, "rb") as file:
-            fields = parse_json(file.read(_LARGEST).decode())
+        fields = parse_json(read_regular(path, _LARGEST).decode())
         known = {name: fields[disk] for name, disk in Checkout.disk_names.items()}
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import stat
 
+from unified_state.lib.stdlib import read_regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,8 +59,7 @@ def _blob(path: str) -> str:
     from hashlib import sha1  # 3 ms that most hooks do without
 
     try:
-        with open(path, "rb") as file:
-            content = file.read(_LARGEST + 1)
+        content = read_regular(path, _LARGEST + 1)
     except OSError:
         return ""
     return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

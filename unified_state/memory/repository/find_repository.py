@@ -6,10 +6,9 @@ The id is in a file of its own, which `memory.repository.identity` creates and r
 from __future__ import annotations
 
 import os
-from stat import S_ISREG
 
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import IrregularFileError, open_regular, parse_json, read_regular
 
 ID_FILE = "unified-state-id"
 CHECKOUTS = "checkouts"  # the folder of files that map identity folders to archives
@@ -68,12 +67,10 @@ def visited_commits(repository: Repository) -> list[str]:
     """Return the commits in the reflog of HEAD, newest last. Only the end of a large reflog is read."""
     if repository.git_dir is None:
         return []
-    from unified_state.lib.files import open_regular
-
     try:
         with open_regular(os.path.join(repository.git_dir, "logs", "HEAD")) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG))
-            lines = file.read().decode("ascii", "replace").split("\n")
+            lines = file.read(_REFLOG).decode("ascii", "replace").split("\n")
     except OSError:
         return []
     return [words[1] for line in lines if len(words := line.split(" ", 2)) > 2]  # noqa: PLR2004  # old, new, who
@@ -107,12 +104,10 @@ def common_dir_of(git_dir: str) -> str:
 
 
 def _packed(common_dir: str, ref: str) -> str | None:
-    from unified_state.lib.files import open_regular
-
     try:
-        with open_regular(os.path.join(common_dir, "packed-refs")) as lines:
+        with open_regular(os.path.join(common_dir, "packed-refs")) as file:
             wanted = f" {ref}\n".encode("utf-8", "replace")
-            for line in lines:
+            for line in iter(lambda: file.readline(_SMALL), b""):
                 if line.endswith(wanted):
                     return line.split(b" ", 1)[0].decode("ascii", "replace")
     except OSError:
@@ -123,9 +118,7 @@ def _packed(common_dir: str, ref: str) -> str | None:
 def _pointer(path: str) -> str:
     """Return the path that a file holds, as git reads it; "" if there is none."""
     if not os.path.lexists(path):
-        return ""  # as in every repository with one worktree; saves the prompt's hook a module
-    from unified_state.lib.files import read_regular
-
+        return ""  # as in every repository with one worktree
     try:
         return os.fsdecode(read_regular(path, _SMALL)).rstrip("\r\n")
     except (OSError, ValueError):
@@ -133,8 +126,6 @@ def _pointer(path: str) -> str:
 
 
 def _read(path: str) -> str:
-    from unified_state.lib.files import read_regular
-
     try:
         return read_regular(path, _SMALL).decode("utf-8", "replace")
     except OSError:
@@ -155,36 +146,19 @@ class Identity(Record):
 
 
 def examine(folder: str) -> tuple[Identity | None, str]:
-    """Return the identity recorded in a folder and "", or None and the reason why there is none. Never blocks on a
-    named pipe.
-    """
+    """Return the identity recorded in a folder and "", or None and the reason why there is none."""
     path = os.path.join(folder, ID_FILE)
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        content = parse_json(read_regular(path, _SMALL).decode("utf-8", "replace"))
+        return Identity(id=_checked(content["id"]), place=str(content["place"])), ""
     except FileNotFoundError:
         return None, DAMAGED if os.path.islink(path) else MISSING
     except NotADirectoryError:
         return None, MISSING
+    except (IrregularFileError, ValueError, KeyError, TypeError, RecursionError):
+        return None, DAMAGED
     except OSError:
         return None, UNREADABLE if os.path.isfile(path) else DAMAGED
-    try:
-        recorded = _recorded(descriptor)
-    except OSError:
-        return None, UNREADABLE
-    finally:
-        os.close(descriptor)
-    return recorded, "" if recorded is not None else DAMAGED
-
-
-def _recorded(descriptor: int) -> Identity | None:
-    """Return the identity in an open file; None if it is not a regular file or has other content."""
-    if not S_ISREG(os.fstat(descriptor).st_mode):
-        return None
-    try:
-        content = parse_json(os.read(descriptor, _SMALL).decode("utf-8", "replace"))
-        return Identity(id=_checked(content["id"]), place=str(content["place"]))
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def checkout_path(data_dir: str, folder: str) -> str:

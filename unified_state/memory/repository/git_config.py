@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.files import IrregularFileError, read_regular
+from unified_state.lib.stdlib import open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,18 +60,14 @@ class GitConfig:
 
     def _content(self, path: str) -> bytes:
         try:
-            content = read_regular(path, self._left + 1)
+            with open_regular(path) as file:
+                content = file.read(self._left + 1)
         except (FileNotFoundError, NotADirectoryError):
             return b""
-        except ValueError as error:  # not a valid path on any file system
-            message = f"{path!r} is no path"
-            raise ConfigError(message) from error
-        except IrregularFileError as error:
+        except OSError as error:
             if path == os.devnull:
                 return b""
-            raise ConfigError(str(error)) from error
-        except OSError as error:
-            message = f"{path}: {error.strerror}"
+            message = f"{path!r}: {error.strerror}"
             raise ConfigError(message) from error
         self._left -= len(content)
         if self._left < 0 or len(self._files) > _MOST_FILES:

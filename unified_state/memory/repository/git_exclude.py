@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.files import write_atomically, write_note
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/
     if common_dir is None:
         return
     path = _path(common_dir)
+    if os.path.lexists(path) and not os.path.isfile(path):
+        return  # a named pipe would block
     present = _read(path)
     missing = [line for line in (f"{folder}{name}" for name in names) if line not in present.splitlines()]
     if not missing:
@@ -73,8 +76,7 @@ def _path(common_dir: str) -> str:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            return file.read()
+        return read_regular(path, LARGE_FILE).decode("utf-8", "surrogateescape")
     except OSError:
         return ""
 

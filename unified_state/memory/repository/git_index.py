@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.files import open_regular
+from unified_state.lib.stdlib import open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

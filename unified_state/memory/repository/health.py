@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import age_text, to_text
 
 PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
@@ -18,6 +18,7 @@ IDENTITY, ARCHIVE = "identity", "archive"  # repairs leave the same trace as hoo
 MENDED = (IDENTITY, ARCHIVE)
 _MENDED_DAYS = 3  # number of days for which session starts show a repair
 _RUNS = "runs"
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # a named pipe in the way is an error
 _MOST_LOG_BYTES = 1 << 18
 DAMAGED_MARK = ".damaged-"  # in the name of each file that was set aside
 
@@ -36,7 +37,7 @@ def note_run(folder: str, run: HookRun) -> None:
     runs = os.path.join(folder, _RUNS)
     os.makedirs(runs, mode=0o700, exist_ok=True)
     line = dump_json([run.at, run.milliseconds, run.problem])
-    descriptor = os.open(os.path.join(runs, run.event), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(os.path.join(runs, run.event), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_WAITING, 0o600)
     try:
         os.write(descriptor, line.encode("utf-8", "replace"))
     finally:
@@ -59,8 +60,8 @@ def last_runs(folder: str) -> list[HookRun]:
         return []
     for name in names:
         try:
-            with open(os.path.join(folder, _RUNS, name), encoding="utf-8") as file:
-                at, milliseconds, problem = parse_json(file.read())
+            content = read_regular(os.path.join(folder, _RUNS, name), SMALL_FILE)
+            at, milliseconds, problem = parse_json(content.decode())
             runs.append(HookRun(name, at, milliseconds, problem))
         except (OSError, ValueError, TypeError):
             continue  # another process is writing it
@@ -121,7 +122,7 @@ def log_problem(data_dir: str, now: int, event: str, problem: str, details: str 
     if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG_BYTES:
         os.replace(path, path + ".1")
     line = dump_json({"at": to_text(now), "event": event, "problem": problem, "details": details}) + "\n"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_WAITING, 0o600)
     try:
         os.write(descriptor, line.encode("utf-8", "replace"))
     finally:
@@ -141,8 +142,7 @@ def read_log(data_dir: str, limit: int) -> list[dict[str, str]]:
     lines: list[str] = []
     for name in (LOG + ".1", LOG):
         try:
-            with open(os.path.join(data_dir, name), encoding="utf-8", errors="replace") as file:
-                lines += file.readlines()
+            lines += read_regular(os.path.join(data_dir, name), LARGE_FILE).decode("utf-8", "replace").splitlines()
         except FileNotFoundError:
             continue  # no problem yet, or not enough of them for a second file
     problems = []

@@ -8,7 +8,7 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import create_once, write_atomically
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.memory.repository.place import KEY_FILE
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
 
@@ -92,8 +92,7 @@ class Masker:
     def _read_key(self) -> bytes:
         """Return the key; b"" if there is none, or if a full disk left an empty file."""
         try:
-            with open(self._path, "rb") as file:
-                key = file.read(_KEY_BYTES)
+            key = read_regular(self._path, SMALL_FILE)[:_KEY_BYTES]
         except FileNotFoundError:
             return b""
         return key if len(key) == _KEY_BYTES else b""

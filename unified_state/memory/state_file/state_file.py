@@ -15,7 +15,7 @@ import os
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
 from unified_state.lib.files import FileLock, write_atomically, write_note
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.text import well_formed
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION
@@ -114,8 +114,7 @@ class StateFile:
 
     def _read(self) -> bytes | None:
         try:
-            with open(self.path, "rb") as file:
-                return file.read()
+            return read_regular(self.path, LARGE_FILE)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -146,15 +145,14 @@ def written_state_files(folder: str) -> list[str]:
     paths = []
     for name in sorted(os.listdir(folder)):
         if name.endswith(DIGEST_ENDING):
-            with open(os.path.join(folder, name), "rb") as file:
-                paths.append(os.fsdecode(file.read()[_DIGITS:].strip()))
+            content = read_regular(os.path.join(folder, name), SMALL_FILE)
+            paths.append(os.fsdecode(content[_DIGITS:].strip()))
     return paths
 
 
 def _known_digest(path: str) -> str | None:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read(_DIGITS)
+        return read_regular(path, SMALL_FILE)[:_DIGITS].decode("ascii", "replace")
     except FileNotFoundError:
         return None
 

@@ -10,7 +10,7 @@ import os
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.files import write_note
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.archive_owner import set_owner
 from unified_state.memory.repository.checkouts import all_checkouts, folder_marks, read_checkout
@@ -139,8 +139,7 @@ def _without_user(url: str) -> str:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        return read_regular(path, SMALL_FILE).decode("utf-8", "surrogateescape")
     except OSError:
         return ""
 

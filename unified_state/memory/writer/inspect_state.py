@@ -8,6 +8,7 @@ from collections import Counter
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.package import asset_path
 from unified_state.lib.record import camel_case
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.text import well_formed
 from unified_state.memory.ledger.explain_item import Finding
 from unified_state.memory.state_file.state_file import migrate_state
@@ -27,8 +28,7 @@ SCHEMA = ("schemas", "unified-session-state-3.schema.json")
 def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
     """Return the findings about a state file. With an archive, ids are looked up there too. Raises NotFoundError."""
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            content = json.load(file)
+        content = json.loads(read_regular(path, LARGE_FILE).decode("utf-8-sig"))
     except FileNotFoundError as error:
         message = f"there is no file {path}"
         raise NotFoundError(message, "name the file, or run `unified-state save` first") from error
@@ -55,8 +55,7 @@ def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
 def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
     from jsonschema import Draft202012Validator
 
-    with open(asset_path(*SCHEMA), encoding="utf-8") as file:
-        validator = Draft202012Validator(json.load(file))
+    validator = Draft202012Validator(json.loads(read_regular(asset_path(*SCHEMA), LARGE_FILE)))
     for error in sorted(validator.iter_errors(content), key=lambda error: error.json_path):
         yield Finding(error.json_path, error.message)
 

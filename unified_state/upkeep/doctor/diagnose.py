@@ -13,7 +13,7 @@ from unified_state.constraints.constraint_table import has_hook, read_table, set
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import NO_SQLITE, DatabaseError, has_sqlite, sqlite_version_info
+from unified_state.lib.stdlib import NO_SQLITE, SMALL_FILE, DatabaseError, has_sqlite, open_regular, sqlite_version_info
 from unified_state.lib.times import age_text
 from unified_state.memory.archive.archive import Archive, damaged, read_enforcement, storage_error
 from unified_state.memory.archive.schema.archive_check import problem_in
@@ -174,8 +174,8 @@ def network_file_system(path: str) -> str | None:
     """Return the type of the network file system of a path, or None if it is local or unknown."""
     path = os.path.realpath(path)
     try:
-        with open("/proc/mounts", encoding="utf-8", errors="replace") as mounts:
-            fields = [line.split(" ") for line in mounts]
+        with open_regular("/proc/mounts") as mounts:
+            fields = [line.split(" ") for line in mounts.read(SMALL_FILE).decode("utf-8", "replace").splitlines()]
     except OSError:
         return None
     holding = [

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import closing, contextmanager, suppress
+from io import TextIOWrapper
 from json import JSONDecodeError, JSONDecoder
 from tempfile import TemporaryDirectory
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text
-from unified_state.lib.stdlib import DatabaseError, connect
+from unified_state.lib.stdlib import DatabaseError, connect, open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def _copy(path: str, folder: str) -> str:
     for _ in range(_TRIES):
         before = _marks(path)
         for ending in before:
-            shutil.copyfile(path + ending, copy + ending)
+            with open_regular(path + ending) as source, open(copy + ending, "wb") as target:
+                shutil.copyfileobj(source, target)
         if before == _marks(path):
             return copy
         for name in os.listdir(folder):
@@ -126,7 +128,7 @@ def _marks(path: str) -> dict[str, tuple[int, int]]:
 def json_objects(path: str) -> Iterator[dict[str, Any]]:
     """Yield the objects in a file with one JSON list. Raises ForeignFileError if it is broken."""
     try:
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
+        with TextIOWrapper(open_regular(path), "utf-8-sig", "replace") as file:
             yield from (value for value in list_values(file) if isinstance(value, dict))
     except OSError as error:
         raise unreadable(path, error) from error

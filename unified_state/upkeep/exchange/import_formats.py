@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import ForeignFileError
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.memory.history.history_file import Header, is_history, is_sealed, read_history
 from unified_state.upkeep.exchange import claude_flow, claude_mem, state_snapshot
 from unified_state.upkeep.exchange.foreign_files import MAGIC, foreign_database, unreadable
@@ -38,7 +38,7 @@ def find_format(path: str) -> str:
         message = f"{path} is no file"  # for example a pipe, which can be read only once
         raise ForeignFileError(message, "write what it gives into a file, and name that")
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             head = file.read(_HEAD)
             text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
             if text.startswith(b"{") and b"\n" not in text:  # a first line of megabytes

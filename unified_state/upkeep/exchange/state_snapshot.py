@@ -12,7 +12,7 @@ import os
 from hashlib import sha256
 
 from unified_state.errors import ForeignFileError, NewerVersionError
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.state_file.read_state import SETTLED, alias_number, read_entries
@@ -56,7 +56,7 @@ def read_snapshot(path: str) -> Iterator[HistoryRecord]:
 def _read(path: str) -> tuple[bytes, int]:
     """Return the content of a file, and the time of its last change."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             raw = file.read(_MOST_BYTES + 1)
             modified = int(os.fstat(file.fileno()).st_mtime * 1000)
     except OSError as error:

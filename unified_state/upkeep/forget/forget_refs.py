@@ -12,7 +12,7 @@ import os
 from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import find_compaction
@@ -292,7 +292,5 @@ def _forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
 def _remove_problem_files(workspace: Workspace, leaves: Holds) -> None:
     """Delete the recorded problems that quote the text."""
     for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
-        with open(path, encoding="utf-8", errors="replace") as file:
-            quotes = leaves(file.read())
-        if quotes:
+        if leaves(read_regular(path, LARGE_FILE).decode("utf-8", "replace")):
             os.unlink(path)

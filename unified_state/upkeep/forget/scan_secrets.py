@@ -7,7 +7,7 @@ import os
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
 from unified_state.memory.archive.steps import find_step
@@ -156,8 +156,7 @@ def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return read_regular(path, LARGE_FILE).decode("utf-8", "replace")
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise UnifiedStateError(message, "make it a file that you may read") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.stdlib import dump_json, parse_json, read_regular
 from unified_state.memory.archive.pending_messages import Pending
 from unified_state.memory.archive.sessions import Cursor, change_work, move_cursor, touch_session
 from unified_state.memory.history.archive_store import SqliteStore
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]
 
 FORMER = "store.json"  # marks such a history; deleted last
+_LARGEST = 1 << 30  # bytes of one file
 _JOURNAL, _DESK, _CLEANING, _GONE = "journal", "desk.json", "cleaning", "gone"
 _SESSION = "session-"
 _RECORDS: dict[str, type[Record]] = {
@@ -149,8 +150,7 @@ class FormerFiles:
 
     def _content(self, name: str) -> bytes:
         try:
-            with open(os.path.join(self._folder, name), "rb") as file:
-                content = file.read()
+            content = read_regular(os.path.join(self._folder, name), _LARGEST)
         except FileNotFoundError:
             return b""
         return content[: self._sizes.get(name)] if name not in (_JOURNAL, _DESK) else content

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.errors import NotFoundError
 from unified_state.interfaces.cli.command_context import Command, argument, count, either, option
 from unified_state.interfaces.cli.commands.state import savings_line
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.settings import environment
@@ -94,8 +95,7 @@ def _restore(context: Context, arguments: Namespace) -> None:
 
 def _read_file(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return read_regular(path, LARGE_FILE).decode("utf-8", "replace")
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise NotFoundError(message, "name an existing file") from error

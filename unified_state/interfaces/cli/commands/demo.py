@@ -15,6 +15,7 @@ from unified_state.agents.install.hook_table import hook_groups
 from unified_state.interfaces.cli.command_context import Command
 from unified_state.lib.package import package_path
 from unified_state.lib.record import Record, disk_value
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
@@ -130,8 +131,7 @@ class _Demo:
 
 
 def _asset(name: str) -> str:
-    with open(package_path("interfaces", "cli", "demo_session", name), encoding="utf-8") as file:
-        return file.read()
+    return read_regular(package_path("interfaces", "cli", "demo_session", name), LARGE_FILE).decode()
 
 
 def _story(done: Demonstration) -> str:

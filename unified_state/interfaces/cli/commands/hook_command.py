@@ -7,6 +7,7 @@ from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces import host_hook
 from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.interfaces.hook import EVENTS, run
+from unified_state.interfaces.tool_hook import limit_time
 from unified_state.model.hook_event import BRIEF, PARTS
 from unified_state.settings import environment, load_settings
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def _hook(_context: Context, arguments: Namespace) -> int:
+    limit_time(arguments.event)
     if arguments.plugin:
         from unified_state.interfaces import plugin
 

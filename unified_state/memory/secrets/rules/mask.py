@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80
+_PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
 _ESCAPE = b"\x1b"
 _CONTROL_INTRODUCER = b"\x9b"
 _WRITTEN = (b"u001b[", b"u001B[", b"x1b[", b"x1B[", b"033[", b"e[")  # behind a backslash
@@ -31,6 +32,8 @@ def needs_masking(text: str) -> bool:
 
     One call for many texts joined by newlines is faster than a call for each.
     """
+    if len(text) > _PIECE:
+        return any(needs_masking(text[begin:end]) for begin, end in _pieces(text))
     data = _as_bytes(text)
     if not _may_hold_sequences(data):
         return _may_hold_secrets(data)
@@ -83,9 +86,29 @@ def find_secrets(text: str) -> list[Found]:
     """Return start, end and kind of the secrets in a text, in order. They overlap neither each other nor a mask."""
     if len(text) < _SHORTEST_TEXT:
         return []
+    if len(text) <= _PIECE:
+        return _disjoint(_find_beside_masks(text))
+    return _disjoint(
+        [
+            (begin + start, begin + end, kind)
+            for begin, until in _pieces(text)
+            for start, end, kind in _find_beside_masks(text[begin:until])
+            if begin == 0 or start >= _AROUND // 2  # the piece before has what is in front of it too
+        ]
+    )
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of overlapping pieces of a long text, which would take several times its size at once."""
+    step = _PIECE - _AROUND
+    return ((begin, begin + _PIECE) for begin in range(0, len(text), step))
+
+
+def _find_beside_masks(text: str) -> list[Found]:
+    """Return the secrets in a text with the masks in it; nothing if it has no secret."""
     data = _as_bytes(text)
     found = _find_everywhere(data)
-    return _disjoint([*found, *_find_masks(data)]) if found else []
+    return [*found, *_find_masks(data)] if found else []
 
 
 def _find_everywhere(data: bytes) -> list[Found]:
@@ -205,6 +228,8 @@ HIDDEN = "[private: not kept]"
 
 def hide_private(text: str) -> str:
     """Return the prompt without the text between private tags. An unclosed tag hides the rest of the prompt."""
+    if not any(_OPEN in text[at : at + _PIECE + len(_OPEN)].lower() for at in range(0, len(text), _PIECE)):
+        return text
     folded = text.translate(_TO_LOWER)
     kept = []
     position = 0

@@ -14,6 +14,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
+from unified_state.lib.stdlib import open_regular
 from unified_state.lib.text import well_formed
 from unified_state.model.step import EMBEDDED_CHARACTERS
 
@@ -73,7 +74,7 @@ def version_of(*files: PackageFile) -> str:
 
 def _digest(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"

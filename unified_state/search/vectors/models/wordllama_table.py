@@ -10,6 +10,7 @@ import json
 
 import numpy as np
 
+from unified_state.lib.stdlib import open_regular
 from unified_state.search.vectors.models.package_files import (
     PackageFile,
     begin_of,
@@ -56,7 +57,7 @@ class StaticModel:
 
 def read_table(path: str, name: str) -> NDArray[np.float16]:
     """Return one float16 table of a safetensors file: the length of a header, the header as JSON, then the numbers."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         length = int.from_bytes(file.read(8), "little")
         header = file.read(min(length, _LONGEST_HEADER))
     try:

@@ -1,0 +1,207 @@
+"""Promise 2: the hook never hangs. Whatever it reads, and whatever becomes of its stdout, it ends with exit 0."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from unified_state.agents.install.hook_table import tool_hook_group
+from unified_state.model.hook_event import TIMEOUTS
+from unified_state.settings import default_data_dir
+
+from .product import PROGRAM, Done, Project, hook_command
+from .transcripts import Transcript
+
+SECONDS = 60  # by which a hook that does not hang has ended, however slow the machine
+PARTS = {"SessionStart": ("brief", "working_set")}
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+
+
+def tool_hook() -> list[str]:
+    """The command line of the hook before tool calls."""
+    (handler,) = tool_hook_group(default_data_dir())["hooks"]
+    return [handler["command"], *handler["args"]]
+
+
+def every_hook(project: Project, transcript: Path) -> list[tuple[str, list[str], bytes]]:
+    """Each hook of an event, its command and its input."""
+    fields = {"transcript_path": str(transcript), "prompt": "x", "agent_id": "", "trigger": "auto", "source": "compact"}
+    calls = [
+        (event, hook_command(event, part), project.event(event, **fields))
+        for event in TIMEOUTS
+        for part in PARTS.get(event, ("",))
+    ]
+    subagent = {**fields, "agent_id": "a1", "agent_type": "general-purpose"}
+    calls += [(event, hook_command(event), project.event(event, **subagent)) for event in ("SubagentStart", "Stop")]
+    call = {**fields, "tool_name": "Bash", "tool_input": {"command": "git push --force"}}
+    return [*calls, ("PreToolUse", tool_hook(), project.event("PreToolUse", **call))]
+
+
+def run_all(project: Project, transcript: Path) -> None:
+    """Run each hook; each has to end with exit 0."""
+    for event, command, given in every_hook(project, transcript):
+        try:
+            done = subprocess.run(
+                command, input=given, capture_output=True, cwd=project.folder, timeout=SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"{event} hangs")
+        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), (event, done)
+
+
+@pytest.fixture
+def used(project: Project, tmp_path: Path) -> Project:
+    """A project with a known session, a decision, and a constraint that denies."""
+    written = Transcript("s")
+    written.prompt("hello")
+    project.keep(written, tmp_path / "s.jsonl")
+    project.decide("use SQLite")
+    project.at_terminal(
+        *("constraint", "add", "never force-push", "--source", "me"),
+        *("--scope", "command:git push --force", "--mode", "deny"),
+    )
+    return project
+
+
+def replace_by_pipe(path: Path) -> None:
+    if path.is_dir():
+        path.rename(path.with_name("former"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+PLACES = (
+    ".git",
+    ".git/HEAD",
+    ".git/packed-refs",
+    ".git/info/exclude",
+    ".git/unified-state-id",
+    ".git/config",
+    ".git/logs/HEAD",
+    ".claude/unified-state.toml",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/unified-session-state.json",
+    ".claude/rules/unified-state.md",
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_hook_hangs_where_a_file_of_the_repository_is_a_named_pipe(
+    used: Project, tmp_path: Path, place: str
+) -> None:
+    replace_by_pipe(used.folder / place)
+    run_all(used, tmp_path / "s.jsonl")
+
+
+def test_no_hook_hangs_on_a_transcript_that_is_a_named_pipe(used: Project, tmp_path: Path) -> None:
+    replace_by_pipe(tmp_path / "s.jsonl")
+    run_all(used, tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize("path", ["/proc/kmsg", "/dev/zero", "/dev/tty"])
+def test_no_hook_hangs_on_a_transcript_that_is_a_file_of_the_system(used: Project, path: str) -> None:
+    run_all(used, Path(path))
+
+
+def test_no_hook_hangs_on_named_pipes_beside_a_transcript(used: Project, tmp_path: Path) -> None:
+    for name in ("subagents/agent-b.jsonl", "subagents/agent-b.meta.json", "tool-results/toolu_1.txt"):
+        replace_by_pipe(tmp_path / "s" / name)
+    run_all(used, tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize("path", ["\0", "/tmp/\0.jsonl", "/tmp/\ud83d.jsonl"], ids=["NUL", "name", "surrogate"])
+def test_one_impossible_path_of_a_transcript_leaves_later_restores_whole(used: Project, path: str) -> None:
+    for event, part in (("SessionStart", "working_set"), ("UserPromptSubmit", ""), ("Stop", "")):
+        used.hook(event, part, session_id="odd", transcript_path=path, prompt="x", source="startup")
+    assert "use SQLite" in used.hook("SessionStart", "brief", session_id="later", source="startup").out
+    assert used.log() == ""
+
+
+def test_an_impossible_path_that_was_recorded_leaves_later_restores_whole(used: Project) -> None:
+    """Earlier versions recorded such a path, and every session start looks for what is new there."""
+    with closing(sqlite3.connect(used.archive)) as archive, archive:
+        archive.execute("UPDATE transcript SET path = char(0)")
+    assert "use SQLite" in used.hook("SessionStart", "brief", session_id="later", source="startup").out
+    assert used.log() == ""
+
+
+def ended(command: list[str], given: bytes, folder: Path, stdout: int | None) -> Done:
+    """How a hook ends whose stdout is a descriptor, or closed."""
+    with subprocess.Popen(
+        command if stdout is not None else ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *command],
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+    ) as process:
+        _, told = process.communicate(given, SECONDS)
+        return Done(process.returncode, "", told.decode())
+
+
+def into_nothing(command: list[str], given: bytes, folder: Path) -> list[Done]:
+    """How a hook ends with a closed stdout, with a full one, and with one whose reader is gone."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    full = os.open(FULL, os.O_WRONLY)
+    try:
+        return [ended(command, given, folder, stdout) for stdout in (None, full, writer)]
+    finally:
+        os.close(writer)
+        os.close(full)
+
+
+@needs_full
+def test_a_hook_whose_stdout_takes_nothing_exits_0(used: Project, tmp_path: Path) -> None:
+    for event, command, given in every_hook(used, tmp_path / "s.jsonl"):
+        for done in into_nothing(command, given.replace(b"--force", b"--tags"), used.folder):
+            assert (done.code, "Traceback" in done.err) == (0, False), (event, done)
+
+
+@needs_full
+@pytest.mark.parametrize("command", [tool_hook(), [*PROGRAM, "hook", "PreToolUse"]], ids=["installed", "by hand"])
+def test_a_denied_call_whose_answer_cannot_be_written_is_blocked_with_its_reason(
+    used: Project, command: list[str]
+) -> None:
+    call = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}
+    for done in into_nothing(command, used.event("PreToolUse", **call), used.folder):
+        assert done.code == 2, done
+        assert "never force-push" in done.err
+        assert "Traceback" not in done.err
+
+
+STUCK = """
+import sys, time
+sys.path.append(sys.argv[1])
+from unified_state.interfaces import tool_hook
+tool_hook.TIMEOUTS["Stop"] = 0.5
+run = tool_hook.Run("Stop", sys.argv[2])
+def wait():
+    while True:
+        try:
+            time.sleep(600)
+        except Exception:
+            continue
+tool_hook.limit_time("Stop")
+assert run.attempt(wait) == ""
+run.leave_trace()
+time.sleep(2)  # no alarm is left that would end the process
+"""
+
+
+def test_a_hook_that_is_stuck_is_stopped_and_says_where(project: Project) -> None:
+    root = Path(__file__).parents[2]
+    done = project.execute([sys.executable, "-I", "-S", "-c", STUCK, str(root), str(project.data)], "", {})
+    assert (done.code, done.out, done.err) == (0, "", "")
+    (line,) = map(json.loads, project.log().splitlines())
+    assert line["problem"] == "it was stopped after 0.4 seconds"
+    assert "in wait" in line["details"]
