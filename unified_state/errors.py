@@ -63,6 +63,10 @@ class ArchiveUnavailableError(StorageError):
     """The archive cannot be opened or written at the moment. New records wait in the journal next to it."""
 
 
+class ArchiveBusyError(ArchiveUnavailableError):
+    """Another process writes to the archive for a long time."""
+
+
 class NewerArchiveError(NewerVersionError):
     """A newer version wrote the archive. New records wait in the journal next to it."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PRIVATE = 0o600
+_LEFT_BEHIND = 3_600_000  # milliseconds without a write after which a file counts as left by a killed process
 UNFINISHED = ".tmp"  # suffix of files that are still being written
 
 
@@ -86,6 +87,31 @@ def set_aside(path: str) -> str:
 def temporary_name(path: str) -> str:
     """Return a name beside the file that no other process uses."""
     return f"{path}.{os.getpid()}.{os.urandom(4).hex()}{UNFINISHED}"
+
+
+def remove_leftovers(path: str) -> None:
+    """Remove the unfinished files that killed processes left beside a file. Call it under the lock of its writers."""
+    folder, name = os.path.split(path)
+    with os.scandir(folder) as entries:
+        left = [entry.path for entry in entries if entry.name.startswith(f"{name}.")]
+    for leftover in left:
+        if leftover.endswith(UNFINISHED):
+            _remove(leftover)
+
+
+def remove_old_leftovers(folder: str, now: int) -> None:
+    """Remove what processes left that were killed an hour ago or earlier, in a folder of ours and in those below it."""
+    for below, _, names in os.walk(folder):
+        for path in (os.path.join(below, name) for name in names if UNFINISHED in name):
+            if os.path.exists(path) and os.stat(path).st_mtime * 1000 < now - _LEFT_BEHIND:
+                _remove(path)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return  # another process has removed it, or the folder is read-only
 
 
 def _replace(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.processes import run_at_once
 from unified_state.errors import (
+    ArchiveBusyError,
     ArchiveUnavailableError,
     DamagedFileError,
     NewerVersionError,

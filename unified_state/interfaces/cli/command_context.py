@@ -105,7 +105,9 @@ class Context:
         self.folder = os.getcwd()
 
     def workspace(self, *, create: bool) -> Workspace:
-        """Open the workspace of the current folder. A command that only reads creates nothing."""
+        """Open the workspace of the current folder. A command that only reads creates nothing, and waits only a little
+        for another process that writes.
+        """
         from unified_state.memory.workspace.open_workspace import open_workspace  # hooks run without it
         from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
@@ -126,6 +128,12 @@ class Context:
             message = "nothing is archived here yet"
             raise NotFoundError(message, "run `unified-state install`, or `unified-state ingest` for old sessions")
         return workspace
+
+    def changing(self) -> Workspace:
+        """Open the workspace for a command that changes what is archived. Raises NotFoundError without an archive."""
+        from unified_state.memory.workspace.workspace import WRITER_SECONDS
+
+        return self.reading().replace(seconds=WRITER_SECONDS)
 
     def here(self, *, create: bool) -> tuple[Place, Settings]:
         """Return the place and the settings of the current folder. The command itself shows wrong settings."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import CompactionRefusedError
+from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
 from unified_state.memory.archive.compactions import (
     POST_COMPACT,
     SUBAGENT_STOP,
@@ -89,10 +89,12 @@ def summary_part(message: str) -> str:
     return message[begin + len("<summary>") : end if end > begin else None].strip()
 
 
-def refuse_if_asked(call: HookCall, state: State) -> None:
+def refuse_if_asked(call: HookCall, state: State | None) -> None:
     """Refuse a manual compaction if the user enabled that. Refusing an automatic one would make the user's request
     fail.
     """
+    if state is None:
+        return
     over = state.token_metrics.budget_status == "over_budget"
     may_refuse = (
         call.settings.block_compaction and not call.event.is_foreign
@@ -102,9 +104,17 @@ def refuse_if_asked(call: HookCall, state: State) -> None:
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")
 
 
-def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState) -> State:
-    """Record the git state of the session, write the state file, and return the state in it."""
+def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState) -> State | None:
+    """Record the git state of the session, write the state file, and return the state in it; None if the file cannot be
+    written.
+    """
     workspace = call.workspace
     with archive.transaction():
         change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
-    return save_state(archive, workspace, call.now, trigger, git)
+    try:
+        return save_state(archive, workspace, call.now, trigger, git)
+    except ArchiveUnavailableError:
+        raise
+    except StorageError as error:
+        workspace.report(str(error))
+        return None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
+from unified_state.lib.files import remove_old_leftovers
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import (
     cleared_by,
@@ -16,6 +19,7 @@ from unified_state.memory.archive.sessions import (
 )
 from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.ledger.rules.short_item import unenforced
+from unified_state.memory.repository.find_repository import CHECKOUTS
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives
 from unified_state.memory.repository.rejoin import remember
@@ -45,6 +49,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     health = None
     if call.part == BRIEF:
         health = _health(call, archive)
+        for folder in (call.workspace.place.folder, os.path.join(call.workspace.place.key_folder, CHECKOUTS)):
+            remove_old_leftovers(folder, call.now)
         call.capture(archive)
         call.capturer(archive).catch_up()
     source = _source(call, archive, reason, known_before)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
+from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
 from unified_state.lib.files import PRIVATE, publish_once, temporary_name
 from unified_state.lib.stdlib import DatabaseError, connect
 from unified_state.lib.text import escape_surrogates
@@ -181,8 +181,10 @@ def storage_error(error: Exception, path: str) -> UnifiedStateError:
     primary = _primary_code(error)
     if primary in {_CORRUPT, _NOT_A_DATABASE} or getattr(error, "sqlite_errorcode", None) == _MOVED:
         return damaged(path, str(error))
+    if primary in (_BUSY, _LOCKED):
+        message = f"the archive {path} cannot be used: {error}"
+        return ArchiveBusyError(message, "another process writes for a long time; try again")
     hints = {
-        **dict.fromkeys((_BUSY, _LOCKED), "another process writes for a long time; try again"),
         _READONLY: "make the file and its folder writable",
         _FULL: "free some space on the disk",
         _CANNOT_OPEN: "check that its folder exists and is yours",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError
+from unified_state.lib.files import temporary_name
 from unified_state.memory.journal.journal import EVENTS, HISTORY
 from unified_state.memory.journal.scratch_database import remove_scratch, remove_tree
 from unified_state.memory.repository.place import beside_state_file, journal_folder
@@ -85,7 +86,7 @@ def _folder_beside(place: Place) -> str | None:
 
 def _takes(folder: str) -> bool:
     """Return whether a test file can be written there. Permissions alone do not show a full disk."""
-    probe = os.path.join(folder, f"probe-{os.getpid()}")
+    probe = temporary_name(os.path.join(folder, "probe"))
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         try:

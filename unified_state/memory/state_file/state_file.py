@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
-from unified_state.lib.files import FileLock, write_atomically, write_note
+from unified_state.lib.files import FileLock, remove_leftovers, write_atomically, write_note
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.text import well_formed
@@ -79,6 +79,7 @@ class StateFile:
                 content = StateContent(json=None, is_ours=False, set_aside=self._set_aside())
             state = change(content)
             self._write(_encode(disk_value(state)))
+            remove_leftovers(self.path)
             return state
 
     def rename(self, names: Mapping[tuple[str, str], str]) -> None:

@@ -49,7 +49,7 @@ def open_journal(
     archive = JournalledArchive(folder, seconds=seconds, mask=masker.text)
     try:
         if carried is not None:
-            file = StateFile(carried.state_path, carried.digest_path)
+            file = StateFile(carried.state_path, carried.digest_path, seconds=seconds)
             if trusted is not None and os.path.exists(carried.state_path):
                 file.trust(trusted)
             carry_items(archive, file, masker, current_time())

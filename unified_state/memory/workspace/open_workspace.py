@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.memory.archive.sessions import session_of_same_client
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.workspace.workspace import READER_SECONDS, WRITER_SECONDS, Workspace
 from unified_state.model.constraint import INFERRED
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ def open_workspace(
     around_use: Callable[..., Any] | None = None,
 ) -> Workspace:
     """Return the workspace of a folder. `session_id` defaults to the session of the client that started this process.
+    Without `create` nothing is created, and a reader waits only a little for a writer.
 
     Raises SettingError if the value of a setting is invalid.
     """
@@ -46,6 +47,7 @@ def open_workspace(
         origin=origin,
         advise=advise,
         around_use=around_use,
+        seconds=WRITER_SECONDS if create else READER_SECONDS,
     )
 
 

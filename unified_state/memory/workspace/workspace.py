@@ -22,6 +22,7 @@ from unified_state.memory.repository.place import KEY_FILE, digest_path_of, jour
 from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
+WRITER_SECONDS, READER_SECONDS = 30.0, 3.0  # for which a command waits for another process that writes
 _LEAST_SALVAGE_SECONDS = 3.0
 _PATIENT = 60.0  # seconds for merging that commands have
 # The archive cannot be used now. Only these errors are a reason to record in a journal instead.
@@ -56,7 +57,7 @@ class Workspace(Record):
     report: Callable[[str], None]
     session_id: str | None = None
     origin: str = INFERRED
-    seconds: float = 30.0
+    seconds: float = WRITER_SECONDS
     advise: Callable[[str], None] = staticmethod(lambda _line: None)
     merge_seconds: float = 60.0
     around_use: Callable[[Workspace, Archive, Action], Any] | None = None
@@ -201,7 +202,7 @@ class Workspace(Record):
             self.report,
             session_id=self.session_id,
             origin=self.origin,
-            seconds=self.seconds,
+            seconds=min(self.seconds, READER_SECONDS),
             advise=self.advise,
             merge_seconds=0.0,
             stands_for=self.place,

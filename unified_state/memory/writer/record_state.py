@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import NotFoundError, StorageError, UnifiedStateError
+from unified_state.errors import ArchiveBusyError, NotFoundError, StorageError, UnifiedStateError
 from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.session_notes import add_notes, close_notes
 from unified_state.memory.archive.sessions import change_work, read_work
@@ -189,7 +189,11 @@ def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -
     """Update the state file from the ledger, and return the state. Texts of others that `leaves` selects are
     removed.
     """
-    return _use(workspace, lambda here, archive: refresh_state(archive, here, current_time(), leaves, _count_tokens))
+
+    def use(here: Workspace, archive: Archive) -> State:
+        return refresh_state(archive, here, current_time(), leaves, _count_tokens)
+
+    return _use(workspace, use, records=False)
 
 
 def existing_state_files(workspace: Workspace) -> list[str]:
@@ -211,7 +215,8 @@ def refresh_worktrees(workspace: Workspace, leaves: Callable[[str], bool] | None
 
 def _owner(path: str, workspace: Workspace) -> Workspace:
     folder = os.path.dirname(os.path.dirname(path))
-    return open_workspace(folder, None, report=workspace.report, create=False, around_use=workspace.around_use)
+    owner = open_workspace(folder, None, report=workspace.report, create=False, around_use=workspace.around_use)
+    return owner.replace(seconds=workspace.seconds)
 
 
 def _use(
@@ -219,16 +224,18 @@ def _use(
     action: Callable[[Workspace, Archive], T],
     refs: Sequence[str | None] = (),
     done: Sequence[T] = (),
+    *,
+    records: bool = True,
 ) -> T:
     """Return action(workspace, archive).
 
     If the archive fails after the action was done, return the last of `done`. If the archive cannot be used, run the
-    action in a journal and report that.
+    action in a journal and report that. An action that only reads is not run in a journal because of a busy archive.
     """
     try:
         return workspace.use(lambda archive: action(workspace, archive))
     except UNAVAILABLE as error:
-        if workspace.journal is not None:
+        if workspace.journal is not None or (isinstance(error, ArchiveBusyError) and not records):
             raise
         if not done:
             return _use_journal(workspace, action, refs, error)

@@ -108,7 +108,7 @@ def refresh_state(
     if not os.path.lexists(place.state_path):
         shared = NAME if workspace.settings.share_state_file else None
         exclude_from_git(place, [name for name in EXCLUDED if name != shared])
-    state = _file(place).update(change)
+    state = _file(place, workspace.seconds).update(change)
     try:
         if is_wanted(place):
             write_rules_file(archive, place, workspace.settings, now)
@@ -117,8 +117,8 @@ def refresh_state(
     return state
 
 
-def _file(place: Place) -> StateFile:
-    return StateFile(place.state_path, place.digest_path)
+def _file(place: Place, seconds: float = 0.0) -> StateFile:
+    return StateFile(place.state_path, place.digest_path, seconds=seconds)
 
 
 def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) -> dict[str, Any]:

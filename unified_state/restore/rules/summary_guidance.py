@@ -34,8 +34,10 @@ _COMPACT_ITEMS = ", and these recorded items with their ids:"
 IMPORTED = ("claude-flow:", "claude-mem:", "session-state:", "elsewhere:")
 
 
-def keep_list(items: Sequence[LedgerItem], state: State, limit: int, nonce: str) -> str:
-    """Return the text, at most `limit` bytes, or "" if not even its beginning and the block fit."""
+def keep_list(items: Sequence[LedgerItem], state: State | None, limit: int, nonce: str) -> str:
+    """Return the text, at most `limit` bytes, or "" if not even its beginning and the block fit. Without a state it has
+    the items alone.
+    """
     room = limit - len(f"{_OPENING}{_ITEMS}\n{FORM}".encode())
     fence = len(f"\n{fenced('', nonce, _ABOUT)}".encode())
     said: list[str] = []
@@ -60,15 +62,15 @@ def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
     return f"{_COMPACT}{_COMPACT_ITEMS}{line[:-1]}" if line else _COMPACT
 
 
-def _lines(items: Sequence[LedgerItem], state: State) -> Iterator[tuple[str, bool]]:
+def _lines(items: Sequence[LedgerItem], state: State | None) -> Iterator[tuple[str, bool]]:
     """Yield short lines for the current work, the next steps and the items, the most important first, and for each
     whether the user said it. A session notes its work and its next steps itself.
     """
-    work = state.work_item
-    if work.id or work.title:
+    work = state.work_item if state is not None else None
+    if work is not None and (work.id or work.title):
         named = ", ".join(filter(None, (work.id, work.title, work.phase)))
         yield cut(harmless(f"Work in hand: {named}"), _CHARACTERS), False
-    for action in state.summaries.pending_actions:
+    for action in state.summaries.pending_actions if state is not None else ():
         yield f"To do: {cut(harmless(action), _CHARACTERS)}", False
     for item in sorted((item for item in items if item.kind in _KINDS), key=_rank):
         is_imported = (item.session_id or "").startswith(IMPORTED)

@@ -47,6 +47,7 @@ _NETWORK_FILE_SYSTEMS = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs", "fuse.s3fs",
 }  # fmt: skip
 _RECENT_PROBLEMS = 5
+_PATIENCE = 1.0  # seconds for which each check waits for another process that writes
 
 
 class _Subject(Record):
@@ -63,7 +64,7 @@ class _Subject(Record):
         if not os.path.exists(self.archive_path):
             return None
         try:
-            with Archive(self.archive_path) as archive:
+            with Archive(self.archive_path, seconds=_PATIENCE) as archive:
                 return action(archive)
         except UnifiedStateError:
             return None
@@ -146,7 +147,7 @@ def _archive(subject: _Subject) -> Iterator[Check]:
         problem = problem_in(place.archive_path)
         if problem is not None:
             raise damaged(place.archive_path, problem)
-        with Archive(place.archive_path) as archive:
+        with Archive(place.archive_path, seconds=_PATIENCE) as archive:
             check_owner(archive, place.id or "")
     except (DatabaseError, UnifiedStateError) as error:
         known = error if isinstance(error, UnifiedStateError) else storage_error(error, place.archive_path)
@@ -244,7 +245,7 @@ def _meaning(subject: _Subject) -> Iterator[Check]:
         from unified_state.search.query_meaning import open_reader
 
         reader = open_reader(model)
-        with Archive(subject.archive_path) as archive:
+        with Archive(subject.archive_path, seconds=_PATIENCE) as archive:
             has_vectors = reader.knows(archive)
     except UnifiedStateError as error:
         yield bad(name, error.message, error.hint)

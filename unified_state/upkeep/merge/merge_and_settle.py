@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
+_PATIENCE = 1_000  # milliseconds for which a merge waits for another writer; the next use tries again
+
+
 def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[Archive], T]) -> T:
     """Return action(archive). Waiting journals are merged before it, and constraints that it changed are enforced after
     it.
@@ -27,7 +30,9 @@ def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[A
     if workspace.merge_seconds and workspace.waiting:
         from unified_state.upkeep.merge.merge_back import merge_back  # rarely needed
 
+        archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")  # the action itself may have to wait again
         problem = merge_back(workspace, archive, workspace.merge_seconds)
+        archive.run(f"PRAGMA busy_timeout = {round(workspace.seconds * 1000)}")
     result = action(archive)
     if read_enforcement(archive)[1] is None:
         from unified_state.constraints.compile_constraints import settle  # only after a change

@@ -20,7 +20,7 @@ _WORTH_A_BAR = 100  # steps: some seconds
 def _embed(context: Context, arguments: Namespace) -> None:
     from contextlib import ExitStack
 
-    workspace = context.reading()
+    workspace = context.changing()
     setting = workspace.settings.search_vectors
     if arguments.remove is not None:
         return _remove(context, workspace, arguments.remove)

@@ -22,7 +22,7 @@ def _forget(context: Context, arguments: Namespace) -> None:
     from unified_state.upkeep.forget.forget_refs import forget
 
     done = forget(
-        context.reading(), current_time(), ref=arguments.ref, session_id=arguments.session, text=arguments.match
+        context.changing(), current_time(), ref=arguments.ref, session_id=arguments.session, text=arguments.match
     )
     others = f", {done.others} notes and other texts" if done.others else ""
     text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
@@ -33,7 +33,7 @@ def _forget(context: Context, arguments: Namespace) -> None:
 def _scan(context: Context, arguments: Namespace) -> int:
     from unified_state.upkeep.forget.scan_secrets import scan
 
-    workspace = context.reading()
+    workspace = context.changing()
     (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
     with progress_bar("scanning", total) as advance:
         done = scan(workspace, fix_at=current_time() if arguments.fix else None, report=advance)
@@ -47,7 +47,7 @@ def _prune(context: Context, arguments: Namespace) -> None:
     from unified_state.upkeep.forget.prune_steps import by_policy, older_than, preview, prune
     from unified_state.upkeep.forget.unfinished import finish
 
-    workspace = context.reading()
+    workspace = context.changing()
     now = current_time()
     choice = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
     would = preview(workspace, choice)

@@ -28,10 +28,12 @@ _COMPACT_LINE = 1_500  # characters
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
 
 
-def _manager(context: Context, *, create: bool = True) -> UnifiedStateManager:
+def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
     from unified_state.memory.manager import UnifiedStateManager
+    from unified_state.memory.workspace.workspace import READER_SECONDS
 
-    return UnifiedStateManager(workspace=context.workspace(create=create))
+    workspace = context.workspace(create=True)
+    return UnifiedStateManager(workspace=workspace.replace(seconds=READER_SECONDS) if reads else workspace)
 
 
 def _status(context: Context, _arguments: Namespace) -> None:
@@ -132,7 +134,7 @@ def _load(context: Context, _arguments: Namespace) -> None:
         raise NotFoundError(*_NOTHING.split("; "))
     if not context.as_json:
         _check_archive(workspace)
-    state = _manager(context).load_state()
+    state = _manager(context, reads=True).load_state()
     text = "" if context.as_json else state_banner(context.workspace(create=False), current_time())
     context.show(disk_value(state), text)
 
@@ -146,7 +148,7 @@ def _check_archive(workspace: Workspace) -> None:
 def _age(context: Context, arguments: Namespace) -> int:
     workspace = context.workspace(create=False)
     _check_archive(workspace)
-    age = None if workspace.is_empty else _manager(context, create=False).state_age()
+    age = None if workspace.is_empty else _manager(context, reads=True).state_age()
     items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
     if age is None:
         never = {"ageMinutes": None, "recent": False, "items": items}

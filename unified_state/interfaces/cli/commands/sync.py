@@ -27,7 +27,7 @@ def _sync(context: Context, arguments: Namespace) -> None:
 
     if arguments.background:
         return _sync_in_background(context)
-    workspace = context.reading()
+    workspace = context.changing()
     done = sync(workspace, _server(workspace), current_time, Limits(records=arguments.limit))
     rest = "it has everything" if done.complete else "there is more; sync again"
     vectors = f", and {done.vectors:,} vectors" if done.vectors else ""

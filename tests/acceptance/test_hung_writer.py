@@ -1,0 +1,142 @@
+"""A process that hangs while it writes: readers go on beside it, or end soon with one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from .product import PROGRAM, Done, Project, told_in_one_line
+from .transcripts import Transcript
+
+SOON = 29  # seconds in which all have ended, which wait for three; a command that writes waits for thirty
+READING: tuple[tuple[str, ...], ...] = (
+    ("search", "hello"),
+    ("status",),
+    ("load",),
+    ("age",),
+    ("recall", "T1"),
+    ("decision", "list"),
+    ("proposed",),
+    ("export",),
+    ("why", "D1"),
+    ("restore",),
+    ("context",),
+    ("validate",),
+)
+HOLD = """
+import sqlite3, sys, time
+archive = sqlite3.connect(sys.argv[1], isolation_level=None)
+archive.execute(f"BEGIN {sys.argv[2]}")
+archive.execute("UPDATE item SET status = status")
+print("held", flush=True)
+time.sleep(600)
+"""
+HOLD_LOCK = """
+import fcntl, sys, time
+lock = open(sys.argv[1], "a")
+fcntl.flock(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def used(project: Project, tmp_path: Path) -> Project:
+    """A project with a session and a decision."""
+    written = Transcript("s")
+    written.prompt("hello")
+    project.keep(written, tmp_path / "s.jsonl")
+    project.decide("use SQLite")
+    return project
+
+
+@pytest.fixture
+def hang() -> Iterator[Callable[..., None]]:
+    """Starts a process that holds a lock until the end of the test."""
+    with ExitStack() as ends:
+
+        def start(code: str, *arguments: str) -> None:
+            holder = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
+            ends.callback(holder.communicate)
+            ends.callback(holder.kill)
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == b"held\n"
+
+        yield start
+
+
+def at_once(project: Project, commands: tuple[tuple[str, ...], ...]) -> list[Done]:
+    """How commands end that run side by side; each has to end soon."""
+    running = [
+        subprocess.Popen(
+            [*PROGRAM, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=project.folder,
+        )
+        for command in commands
+    ]
+    done = []
+    for process in running:
+        out, err = process.communicate(timeout=SOON)
+        done.append(Done(process.returncode, out.decode(), err.decode()))
+    return done
+
+
+def test_reading_commands_answer_beside_a_writer_that_hangs(used: Project, hang: Callable[..., None]) -> None:
+    expected = {command: used.run(*command).code for command in READING}
+    hang(HOLD, str(used.archive), "IMMEDIATE")
+    for command, done in zip(READING, at_once(used, READING), strict=True):
+        assert (done.code, bool(done.out)) == (expected[command], True), (command, done)
+
+
+def test_reading_commands_end_with_one_line_while_sqlite_lets_nobody_read(
+    used: Project, hang: Callable[..., None]
+) -> None:
+    hang(HOLD, str(used.archive), "EXCLUSIVE")
+    for command, done in zip(READING, at_once(used, READING), strict=True):
+        assert told_in_one_line(done), (command, done)
+        assert "another process writes" in done.err
+
+
+def test_reading_commands_end_with_one_line_while_the_state_file_is_locked(
+    used: Project, hang: Callable[..., None]
+) -> None:
+    hang(HOLD_LOCK, str(used.state_path).removesuffix(".json") + ".lock")
+    for done in at_once(used, (("load",), ("age",))):
+        assert told_in_one_line(done), done
+
+
+def test_a_compaction_is_guided_while_the_state_file_is_locked(used: Project, hang: Callable[..., None]) -> None:
+    hang(HOLD_LOCK, str(used.state_path).removesuffix(".json") + ".lock")
+    done = used.hook("PreCompact", session_id="s", trigger="auto")
+    assert (done.code, "use SQLite" in done.out) == (0, True)
+    assert "stayed locked by another process for 4 seconds" in used.log()
+
+
+def test_what_killed_processes_left_is_removed(used: Project, tmp_path: Path) -> None:
+    of_state = used.state_path.with_name(f"{used.state_path.name}.123.0badc0de.tmp")
+    foreign = used.state_path.with_name("other.json.123.0badc0de.tmp")
+    folder = used.archive.parent
+    old = [
+        folder / name
+        for name in ("archive.db.1.0badc0de.tmp", "archive.db.1.0badc0de.tmp-journal", "pending/s.json.1.0badc0de.tmp")
+    ]
+    old.append(used.data / "checkouts" / "0badc0de.json.1.0badc0de.tmp")
+    new = folder / "enforced.json.1.0badc0de.tmp"
+    for path in (of_state, foreign, *old, new):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"{")
+    for path in old:
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    used.hook("SessionStart", "brief", session_id="s", source="startup")
+    used.decide("go on")
+    assert [path for path in (of_state, foreign, *old, new) if path.exists()] == [foreign, new]
+    assert used.log() == ""
