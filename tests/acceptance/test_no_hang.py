@@ -203,5 +203,5 @@ def test_a_hook_that_is_stuck_is_stopped_and_says_where(project: Project) -> Non
     done = project.execute([sys.executable, "-I", "-S", "-c", STUCK, str(root), str(project.data)], "", {})
     assert (done.code, done.out, done.err) == (0, "", "")
     (line,) = map(json.loads, project.log().splitlines())
-    assert line["problem"] == "it was stopped after 0.4 seconds"
+    assert line["problem"] == "it was stopped after 0.45 seconds"
     assert "in wait" in line["details"]

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 CHUNK_BYTES = 1 << 20
-_LONGEST_FOR_PROMPT = 1 << 22  # bytes; a longer line is left to the end of the turn, because a prompt would wait
+_LONGEST_FOR_PROMPT = 1 << 24  # bytes; a longer line is left to the end of the turn, because a prompt would wait
 _INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
@@ -236,7 +236,7 @@ class Capture:
     def _tell_too_long(self, path: str) -> None:
         """Report a text that is archived in part at most."""
         if self._report is not None:
-            self._report(f"{path} has a text of more than {LONGEST_LINE >> 20} MB, which is not archived whole")
+            self._report(f"{path} has an entry of more than {LONGEST_LINE >> 20} MB (less with emoji): it is left out")
 
     def _prepare(self, found: Step | Fact) -> Prepared:
         """Return a step or fact without secrets, with its packed text."""

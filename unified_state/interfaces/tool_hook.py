@@ -54,17 +54,14 @@ def warn(line: str) -> None:
         return  # it is full, or its reader is gone
 
 
-_PART_OF_TIMEOUT = 0.8
+_PART_OF_TIMEOUT = 0.9
 
 
 class DeadlineError(BaseException):
     """The hook took too long. It is no Exception, so that no code on the way handles it."""
 
 
-class _Limit:
-    """The time limit of this process, in seconds; 0 without one."""
-
-    seconds = 0.0
+_limits: list[float] = []  # the time limit of this process in seconds, if it has one
 
 
 def limit_time(event_name: str) -> None:
@@ -72,19 +69,19 @@ def limit_time(event_name: str) -> None:
 
     Only code that owns its process calls it: there is one alarm in a process.
     """
-    _Limit.seconds = TIMEOUTS.get(event_name, TOOL_TIMEOUT) * _PART_OF_TIMEOUT
-    set_alarm(_Limit.seconds, _stop)
+    _limits.append(TIMEOUTS.get(event_name, TOOL_TIMEOUT) * _PART_OF_TIMEOUT)
+    set_alarm(_limits[0], _stop)
 
 
 def _stop() -> None:
-    if _Limit.seconds:
-        message = f"it was stopped after {_Limit.seconds:g} seconds"
+    if _limits:
+        message = f"it was stopped after {_limits[0]:g} seconds"
         raise DeadlineError(message)
 
 
 def _end_limit() -> None:
-    if _Limit.seconds:
-        _Limit.seconds = 0.0
+    if _limits:
+        _limits.clear()
         set_alarm(0)
 
 

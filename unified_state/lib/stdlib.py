@@ -78,7 +78,6 @@ __all__ = [
     "Connection",
     "DatabaseError",
     "IntegrityError",
-    "IrregularFileError",
     "OperationalError",
     "connect",
     "dump_ascii_json",
@@ -190,10 +189,6 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _EINVAL, _EFBIG = 22, 27
 
 
-class IrregularFileError(OSError):
-    """The path is not that of a regular file, or the file is too large."""
-
-
 def open_regular(path: str, buffering: int = -1) -> BufferedReader:
     """Open a regular file for reading. Raises OSError."""
     return open(_opened(path)[0], "rb", buffering)  # type: ignore[return-value]  # without a buffer it is a FileIO
@@ -207,7 +202,7 @@ def read_regular(path: str, limit: int) -> bytes:
     descriptor, size = _opened(path)
     try:
         if size > limit:
-            raise IrregularFileError(_EFBIG, f"it has more than {limit:,} bytes", path)
+            raise OSError(_EFBIG, f"it has more than {limit:,} bytes", path)
         content = os.read(descriptor, size)
         while len(content) < size and (more := os.read(descriptor, size - len(content))):
             content += more
@@ -221,12 +216,12 @@ def _opened(path: str) -> tuple[int, int]:
     try:
         descriptor = os.open(path, _READ)
     except ValueError as error:  # a NUL, or half of a surrogate pair
-        raise IrregularFileError(_EINVAL, "no file can have this name", path) from error
+        raise OSError(_EINVAL, "no file can have this name", path) from error
     found = os.fstat(descriptor)
     if S_ISREG(found.st_mode):
         return descriptor, found.st_size
     os.close(descriptor)
-    raise IrregularFileError(_EINVAL, "it is not a regular file", path)
+    raise OSError(_EINVAL, "it is not a regular file", path)
 
 
 def set_alarm(seconds: float, act: Callable[[], None] | None = None) -> None:

@@ -13,6 +13,7 @@ from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Boundary, Continuat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import BufferedReader
     from typing import Any
 
     from unified_state.model.step import Found
@@ -22,11 +23,9 @@ if TYPE_CHECKING:
 
 
 _CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"  # Gemini CLI's marks around the output of a hook
-LONGEST_LINE = 1 << 26  # bytes; a request to Claude has half of that at most
-_LONG_LINE = 1 << 24  # bytes; the texts of a shorter one fit into LONGEST_LINE however wide their characters are
-_CONTINUING = bytes(range(0x80, 0xC0))  # bytes of UTF-8 behind the first of a character
-_OF_ONE_BYTE = bytes(range(0xC4))  # bytes of UTF-8 in characters up to U+00FF
-_NARROWER = bytes(range(0xF0))  # bytes of UTF-8 that do not begin a character of four bytes
+LONGEST_LINE = 1 << 27  # bytes; a request to Claude has a quarter of that at most
+_LONG_LINE, _MOST_WIDE = 1 << 24, 1 << 26  # bytes of a line, and of a long one's texts in memory if they are not ASCII
+_PART = 1 << 20  # bytes that are read at once
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second also occurs inside entries that begin with the first
 
 
@@ -40,11 +39,12 @@ def read_lines(
     """
     with open_regular(path, 1 << 18) as file:
         file.seek(offset)
-        while line := file.readline(longest):
+        while line := file.readline(_PART):
             size, is_whole = len(line), line.endswith(b"\n")
-            if (size == longest and not is_whole) or (size > _LONG_LINE and _size_as_text(line) > LONGEST_LINE):
-                line = b""
-            elif not is_whole and not (to_end and parse_entries(line)):
+            if size == _PART and not is_whole:
+                size, line = _long_line(line, file, longest, to_end=to_end)
+                is_whole = line[-1:] in b"\n"
+            if not is_whole and not (to_end and parse_entries(line)):
                 return
             offset += size
             held = [line]
@@ -52,12 +52,29 @@ def read_lines(
             yield offset, held.pop()
 
 
-def _size_as_text(line: bytes) -> int:
-    """Return about how many bytes the texts of a line take in memory: one character beyond ASCII widens all others."""
-    count = len(line.translate(None, _CONTINUING))
-    is_widest = bool(line.translate(None, _NARROWER)) or b"\\ud" in line or b"\\uD" in line
-    is_wide = bool(line.translate(None, _OF_ONE_BYTE)) or line.count(b"\\u") > line.count(b"\\u00")
-    return count * (4 if is_widest else 2 if is_wide else 1)
+def _long_line(beginning: bytes, file: BufferedReader, longest: int, *, to_end: bool) -> tuple[int, bytes]:
+    """Return the size of a line, or of the part that was read, and the line itself; b"" for a line that is too long.
+    Of the last line of a file that is not complete the beginning is enough.
+    """
+    parts, size = [beginning], len(beginning)
+    while size < longest:
+        part = file.readline(min(_PART, longest - size))
+        parts.append(part)
+        size += len(part)
+        if not part and not to_end:
+            return size, beginning
+        if not part or part.endswith(b"\n"):
+            line = b"".join(parts)
+            return size, b"" if size > _LONG_LINE and _is_too_wide(line) else line
+    return size, b""
+
+
+def _is_too_wide(line: bytes) -> bool:
+    """Return whether the texts of a long line take too much memory: one character beyond ASCII widens all others."""
+    is_widest = bool(line.translate(None, bytes(range(0xF0)))) or b"\\ud" in line or b"\\uD" in line
+    is_wide = bool(line.translate(None, bytes(range(0xC4)))) or line.count(b"\\u") > line.count(b"\\u00")
+    width = 4 if is_widest else 2 if is_wide else 1
+    return width > 1 and width * len(line.translate(None, bytes(range(0x80, 0xC0)))) > _MOST_WIDE
 
 
 def parse_entries(line: bytes) -> list[Entry]:

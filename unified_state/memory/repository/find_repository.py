@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import IrregularFileError, open_regular, parse_json, read_regular
+from unified_state.lib.stdlib import open_regular, parse_json, read_regular
 
 ID_FILE = "unified-state-id"
 CHECKOUTS = "checkouts"  # the folder of files that map identity folders to archives
@@ -155,7 +155,7 @@ def examine(folder: str) -> tuple[Identity | None, str]:
         return None, DAMAGED if os.path.islink(path) else MISSING
     except NotADirectoryError:
         return None, MISSING
-    except (IrregularFileError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None, DAMAGED
     except OSError:
         return None, UNREADABLE if os.path.isfile(path) else DAMAGED
