@@ -79,12 +79,6 @@ def _stop() -> None:
         raise DeadlineError(message)
 
 
-def _end_limit() -> None:
-    if _limits:
-        _limits.clear()
-        set_alarm(0)
-
-
 class Run:
     """One run of a hook, and its trace.
 
@@ -109,7 +103,7 @@ class Run:
             try:
                 return find()
             finally:
-                _end_limit()
+                _limits.clear()  # later alarms do nothing
         except UnifiedStateError as error:
             self.problem = str(error)
         except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn

@@ -184,9 +184,12 @@ class FileLock:
         self._held: Any = None
 
     def __enter__(self) -> None:
-        os.makedirs(os.path.dirname(self._path) or ".", exist_ok=True)
         try:
-            self._held = self._flock() if _HAS_FLOCK else self._filelock()
+            try:
+                self._held = self._lock()
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(self._path) or ".", exist_ok=True)
+                self._held = self._lock()
         except TimeoutError as error:
             if self._busy is not None:
                 raise self._busy from error
@@ -206,6 +209,9 @@ class FileLock:
         elif self._held is not None:
             self._held.release()
         self._held = None
+
+    def _lock(self) -> Any:
+        return self._flock() if _HAS_FLOCK else self._filelock()
 
     def _flock(self) -> int:
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -224,8 +224,8 @@ def _opened(path: str) -> tuple[int, int]:
     raise OSError(_EINVAL, "it is not a regular file", path)
 
 
-def set_alarm(seconds: float, act: Callable[[], None] | None = None) -> None:
-    """Call `act` in the main thread after so many seconds, and then every second; 0 seconds end that.
+def set_alarm(seconds: float, act: Callable[[], None]) -> None:
+    """Call `act` in the main thread after so many seconds, and then every second.
 
     It does nothing on Windows, which has no such signal.
     """
@@ -235,7 +235,5 @@ def set_alarm(seconds: float, act: Callable[[], None] | None = None) -> None:
         import signal as signals
     if not hasattr(signals, "setitimer"):
         return
-    if act is not None:
-        signals.signal(signals.SIGALRM, lambda _number, _frame: act())
-        signals.pthread_sigmask(signals.SIG_UNBLOCK, [signals.SIGALRM])
-    signals.setitimer(signals.ITIMER_REAL, seconds, 1.0 if seconds else 0.0)
+    signals.signal(signals.SIGALRM, lambda _number, _frame: act())
+    signals.setitimer(signals.ITIMER_REAL, seconds, 1.0)

@@ -80,7 +80,8 @@ def write_pending(archive: Archive, session_id: str, messages: list[Pending]) ->
     """Write the pending messages of a session. Without messages the file is deleted."""
     path = _path(archive, session_id)
     if messages:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        if not os.path.isdir(_folder(archive)):
+            os.makedirs(_folder(archive), mode=0o700, exist_ok=True)
         content = dump_json([[message.kind, message.text, message.at] for message in messages])
         write_note(path, content.encode("utf-8", "surrogatepass"))
     elif os.path.exists(path):

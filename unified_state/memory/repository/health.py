@@ -35,7 +35,8 @@ class HookRun(Record):
 def note_run(folder: str, run: HookRun) -> None:
     """Write the trace of an event's last run."""
     runs = os.path.join(folder, _RUNS)
-    os.makedirs(runs, mode=0o700, exist_ok=True)
+    if not os.path.isdir(runs):
+        os.makedirs(runs, mode=0o700, exist_ok=True)
     line = dump_json([run.at, run.milliseconds, run.problem])
     descriptor = os.open(os.path.join(runs, run.event), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_WAITING, 0o600)
     try:
