@@ -53,7 +53,7 @@ def test_every_turn_is_archived_and_after_a_compaction_state_and_turns_come_back
         assert chosen.hook("UserPromptSubmit", transcript_path=str(path), prompt="and now?").code == 0
         assert chosen.hook("Stop", transcript_path=str(path)).code == 0
     done = chosen.hook("PreCompact", transcript_path=str(path), trigger="auto")
-    assert "D1: Use JSON here" in done.out
+    assert "D1 (the user said): Use JSON here" in done.out
     texts = restored(chosen, path)
     assert "D1" in texts["brief"]
     assert "API v1 stays" in texts["brief"]

@@ -91,7 +91,7 @@ def test_the_keep_list_names_what_binds_and_the_newest_not_the_oldest(project: P
     manager.add_constraint("MUST keep API v1", "user", blocking=True)
     told = project.hook("PreCompact", trigger="auto").out
     assert len(told.encode()) <= 2048
-    assert "C1 (the user said): MUST keep API v1" in told
+    assert "C1 (inferred): MUST keep API v1" in told
     assert "decision number 59 " in told
     assert "decision number 0 " not in told
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MOST_PATTERNS, _LONGEST = 50, 300
 _BEHIND = "true"  # a command on the next line, which the shell sees only if the one before it is complete
+_TARGET = "unified-state-target"  # a word on the same line, which an open redirection takes
 
 
 def scope_of(texts: Iterable[str]) -> Scope:
@@ -78,9 +79,10 @@ def _check(kind: str, pattern: object) -> None:
 def _check_command(pattern: str) -> None:
     try:
         commands = read_commands(f"{pattern}\n{_BEHIND}")
+        redirected = [file for one in read_commands(f"{pattern} {_TARGET}") for file in (*one.targets, *one.sources)]
     except UnreadableError:
-        commands = []
-    if commands and commands.pop().words != [_BEHIND]:
+        commands, redirected = [], []
+    if commands and (commands.pop().words != [_BEHIND] or _TARGET in redirected):
         message = f"{pattern!r} does not end"
         raise UsageError(message, "close its quotes and brackets, or put a \\ before literal ones")
     if len(commands) != 1 or not commands[0].words or not commands[0].words[0].strip() or commands[0].targets:
