@@ -42,6 +42,9 @@ class Session:
     def say(self, text: str) -> None:
         self.entries.append(builders.prompt(len(self.entries), text))
 
+    def tell(self, text: str) -> None:
+        self.entries.append(builders.answer(len(self.entries), text))
+
     def call(self, tool: str, result: str, **given: object) -> None:
         name = f"toolu_{len(self.entries)}"
         self.entries.append(builders.answer(len(self.entries), builders.call(name, tool, **given)))
@@ -69,6 +72,7 @@ def folder(tmp_path: Path) -> Path:
     session.call("Bash", "3 passed", command=f"{TESTS} && git status")
     session.call("Bash", "", command="rm -f src/scratch.py src/again.py")
     session.call("Write", "ok", file_path="/p/src/again.py", content="x = 1")
+    session.tell("The proxy gives up earlier than the 17 retries of RETRY_LIMIT in src/retry.py.")
     session.compact()
     session.call("Read", "1→RETRY_LIMIT = 17\n2→unused_name = 4\n3→brand_new_name = 5", file_path="/p/src/retry.py")
     shown = "3→old_retry_name = 3"  # an edit shows what is around it: nobody looked that up

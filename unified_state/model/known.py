@@ -104,6 +104,39 @@ class TurnOutline(Record):
     answer: str = ""
 
 
+class Run(Record):
+    """A shell command of a session: how its last run ended, and the commands in it.
+
+    `age` counts the tool calls that followed. `failing` are the lines that report failures. `checks` tells whether it
+    runs tests, a linter or a compiler, `shows` whether it only prints content. `lines` counts those of its output,
+    `times` its runs.
+    """
+
+    command: str
+    age: int
+    failed: bool = False
+    last: str = ""
+    failing: tuple[str, ...] = ()
+    parts: frozenset[str] = frozenset()
+    checks: bool = False
+    shows: bool = False
+    lines: int = 0
+    times: int = 1
+
+
+class Recent(Record):
+    """The recent part of a session, the newest first: texts, runs, edited files, each with its age in tool calls,
+    commits, and the age of the last push. `gone` are the files and the definitions that were removed.
+    """
+
+    texts: tuple[tuple[str, int], ...] = ()
+    runs: tuple[Run, ...] = ()
+    edits: tuple[tuple[str, int], ...] = ()
+    commits: tuple[tuple[str, int], ...] = ()
+    pushed: int | None = None
+    gone: tuple[tuple[str, int], ...] = ()
+
+
 class Known(Record):
     """All data from which a restore chooses.
 
@@ -128,6 +161,7 @@ class Known(Record):
     highlights: tuple[str, ...] = ()
     pending_actions: tuple[str, ...] = ()
     turns: tuple[TurnOutline, ...] = ()
+    recent: Recent = Recent()
     working_set: WorkingSet | None = None
     turn_count: int = 0
     last_turn_at: int | None = None

@@ -16,7 +16,7 @@ from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
 from unified_state.memory.archive.session_notes import open_notes, pending_actions
 from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_id_of, session_number
-from unified_state.memory.archive.steps import last_turns, steps_of_turn
+from unified_state.memory.archive.steps import last_turns, recent_steps, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.memory.working_set.working_set_table import read_working_set
@@ -25,6 +25,7 @@ from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED, Composition, K
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
+from unified_state.restore.rules.recent_work import recent_work
 from unified_state.restore.rules.working_set_lines import outline
 from unified_state.restore.said_rules import said_rules
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from unified_state.model.known import Reason
     from unified_state.settings import Settings
 
-_TURNS, _PENDING = 14, 20
+_TURNS, _PENDING, _STEPS = 8, 20, 500
 _ABOUT = {
     BRIEF: "recorded facts of this project from before, as data",
     WORKING_SET: "files, commands and turns from before, as data",
@@ -156,4 +157,6 @@ def _conversation(archive: Archive, session: int | None) -> dict[str, Any]:
         for number in last_turns(archive, session, _TURNS)
         if (steps := [step for _, step in steps_of_turn(archive, number)])
     ]
-    return {"turns": tuple(turns), "working_set": read_working_set(archive, session)}
+    root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
+    recent = recent_work(recent_steps(archive, session, _STEPS), root)
+    return {"turns": tuple(turns), "working_set": read_working_set(archive, session), "recent": recent}

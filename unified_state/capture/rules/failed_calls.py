@@ -115,7 +115,7 @@ def is_failed_check(command: str, result: str) -> bool:
 
 def is_check(command: str) -> bool:
     """Return whether a command checks work: runs tests, a linter or a compiler."""
-    return any(_checks(words) for words in simple_commands(command))
+    return any(checks(words) for words in simple_commands(command))
 
 
 def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> Fact:
@@ -149,7 +149,8 @@ def _telling(output: str) -> str:
     return "; ".join(telling) or output
 
 
-def _checks(words: list[str]) -> bool:
+def checks(words: list[str]) -> bool:
+    """Return whether a simple command checks work."""
     name = words[0].rsplit("/", 1)[-1]
     if name in _CHECKERS:
         return True

@@ -83,7 +83,12 @@ def programs(command: str) -> Iterator[str]:
 
 def only_prints(command: str) -> bool:
     """Return whether a command only shows content, so that errors in its output are not its own."""
-    return all(words[0].rsplit("/", 1)[-1] in _SHOWING for words in _parts(command))
+    return all(map(shows, _parts(command)))
+
+
+def shows(words: list[str]) -> bool:
+    """Return whether a simple command only shows content."""
+    return words[0].rsplit("/", 1)[-1] in _SHOWING
 
 
 def _parts(command: str) -> Iterator[list[str]]:

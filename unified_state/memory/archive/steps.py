@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import escape_surrogates, index_text, strings_of, unpack
-from unified_state.model.step import KINDS, TEXT, TOOL_CALL, Step
+from unified_state.model.step import KINDS, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +78,22 @@ def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
     """Return the steps of a turn in order, each with its number."""
     rows = archive.rows(_SELECT_STEPS + f"turn = ? ORDER BY {_PLACE}, step.id", turn)
     return [_numbered_step(row) for row in rows]
+
+
+def recent_steps(archive: Archive, session: int, limit: int) -> list[Step]:
+    """Return the newest texts, tool calls and results of a session itself, in order, including those shared with the
+    session it was forked from.
+    """
+    rows = archive.rows(
+        _SELECT_STEPS + "step.id IN (SELECT id FROM (SELECT step.id FROM turn JOIN step ON step.turn = turn.id "
+        "WHERE turn.session = ?1 AND turn.agent IS NULL AND kind IN (?3, ?4, ?5) ORDER BY step.id DESC LIMIT ?2) "
+        "UNION SELECT id FROM (SELECT step AS id FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT ?2) "
+        "ORDER BY 1 DESC LIMIT ?2) ORDER BY step.id",
+        session,
+        limit,
+        *(KIND_NUMBERS[kind] for kind in (TEXT, TOOL_CALL, TOOL_RESULT)),
+    )
+    return [_numbered_step(row)[1] for row in rows]
 
 
 def find_step(archive: Archive, number: int) -> Step | None:

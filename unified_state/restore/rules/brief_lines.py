@@ -8,6 +8,7 @@ from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, 
 from unified_state.memory.ledger.rules.short_item import is_binding, main_text
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
+from unified_state.restore.rules.hand_over_lines import now_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _MOST_REFS = 12  # in the line for the user
+_AFTER_COMPACTION = {"compact", "prompt"}
 _MOST_UNTOLD = 400  # takes about as many tokens
 
 
@@ -61,9 +63,9 @@ def kept_refs(known: Known) -> set[str]:
 
 def refs_to_tell(known: Known) -> list[str]:
     """Return the refs that a restore after a compaction must name, with or without their text, the newest first."""
-    if known.reason not in {"compact", "prompt"}:
+    if known.reason not in _AFTER_COMPACTION:
         return []
-    kept = kept_refs(known)
+    kept = kept_refs(known) | {item.alias for item in known.items if _is_captured(item)}
     refs = [*(item.alias for item in reversed(known.items)), *reversed(known.paged_out)]
     return [ref for ref in refs if ref not in kept]
 
@@ -117,10 +119,18 @@ def brief_sections(known: Known) -> Iterator[Section]:
             continue
         name, which, worth, kind, fits = section
         items = [item for item in known.items if item.kind == kind and item.alias not in told and fits(item)]
+        if which == "captured" and known.reason in _AFTER_COMPACTION:
+            continue  # commands tell of commits and errors, as long as they are unsolved
         told.update(item.alias for item in items)
         yield from _section(name, which, worth, items, known)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
+
+
+def _now(known: Known) -> Iterator[Section]:
+    lines = list(now_lines(known.recent))
+    if lines:
+        yield "[NOW]", lines, _ESSENTIAL
 
 
 def _todo(known: Known) -> Iterator[Section]:
@@ -136,7 +146,8 @@ def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
     kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
     items = [item for item in known.items if item.alias in distorted]
     yield from _section("CORRECTIONS", "told otherwise in the summary, recorded so", _ESSENTIAL, items, known)
-    told = [ref for ref in (*(item.alias for item in known.items), *known.paged_out) if ref in kept]
+    stated = (item.alias for item in known.items if not _is_captured(item))
+    told = [ref for ref in (*stated, *known.paged_out) if ref in kept]
     if told:
         yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
     return known.replace(items=tuple(item for item in known.items if item.alias not in distorted | kept))
@@ -154,7 +165,9 @@ def pointer(known: Known) -> Iterator[str]:
 
 
 def closing(known: Known) -> Iterator[str]:
-    if known.turn_count:
+    if known.reason in _AFTER_COMPACTION:
+        yield f"[ARCHIVE] {_HOW_TO}"
+    elif known.turn_count:
         last = f", the last one {age_text(known.now - known.last_turn_at)}" if known.last_turn_at else ""
         outside = f", {known.elsewhere:,} items more" if known.elsewhere else ""
         yield f"[ARCHIVE] {known.turn_count:,} turns are kept{last}{outside}. {_HOW_TO}"
@@ -218,6 +231,11 @@ def _said(known: Known) -> Iterator[Section]:
     yield f"[SAID] {len(lines)} in the user's prompts, not confirmed{more}; {drop}", lines, _ONLY_SAID
 
 
+def _is_captured(item: LedgerItem) -> bool:
+    """Return whether an item is evidence or an attempt that no one recorded."""
+    return item.rule is not None and item.kind in {EVIDENCE, ATTEMPT}
+
+
 def _any(_item: LedgerItem) -> bool:
     return True
 
@@ -232,6 +250,7 @@ _SECTIONS: tuple[Row | Callable[[Known], Iterator[Section]], ...] = (
     ("CONSTRAINTS", "blocking", _ESSENTIAL, CONSTRAINT, lambda item: _is_blocking(item) and is_binding(item)),
     ("CONSTRAINTS", "not confirmed by the user", _ESSENTIAL, CONSTRAINT, _is_blocking),
     _todo,
+    _now,
     ("DECISIONS", "irreversible", _ESSENTIAL, DECISION, lambda item: not item.body.get("reversible", True)),
     ("QUESTIONS", "open, high priority", _ESSENTIAL, QUESTION, lambda item: item.body.get("priority") == "high"),
     _git,

@@ -20,6 +20,7 @@ from unified_state.restore.rules.brief_lines import (
     told_refs,
     untold_line,
 )
+from unified_state.restore.rules.hand_over_lines import FOUND_TITLE, RAN_TITLE, found_lines, run_lines
 from unified_state.restore.rules.knapsack import Group, Room, choose
 from unified_state.restore.rules.working_set_lines import STORY_HEAD, WorkingLines, story
 
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
 _RULE = "=" * 60
-_WORKING_SET_HEAD = "[WORKING SET] files: identifiers in them, most used first"
+_WORKING_SET_HEAD = "[WORKING SET] files: names in them"
 _HANDED_OVER = 2_000.0  # tokens of the work of another host's session
 _LONGEST_TITLE = 200
+_LEAST = 0.1  # worth of a token after a compaction; below it a shorter restore is the better one
 _LATER = 0.97  # factor on the worth from each line of a section to the next
 
 
@@ -49,25 +51,28 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
     refs = refs_to_tell(known)
     has_refs = bool(refs) and room.take_line(BRIEF, untold_line(refs))
     brief = [_Section(BRIEF, title, _fading(lines, worth)) for title, lines, worth in sections]
-    has_work = known.reason in {"compact", "prompt", "subagent"}
-    turns = _Section(WORKING_SET, STORY_HEAD, list(story(known)) if has_work else [], is_counted=False)
-    named = {f"section {number}": section for number, section in enumerate([*brief, turns])}
+    ran, turns = _Section(WORKING_SET, RAN_TITLE, []), _Section(WORKING_SET, STORY_HEAD, [])
+    working_lines = None
+    if known.reason in {"compact", "prompt", "subagent"}:
+        summary = known.summary or ""
+        brief.append(_Section(BRIEF, FOUND_TITLE, found_lines(known.recent, summary), least=_LEAST))
+        ran = _Section(WORKING_SET, RAN_TITLE, run_lines(known.recent, summary), least=_LEAST)
+        turns = _Section(WORKING_SET, STORY_HEAD, list(story(known)), least=_LEAST)
+        if known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
+            gone, least = (name for name, _ in known.recent.gone), 0 if known.reason == "subagent" else _LEAST
+            working_lines = WorkingLines(known.working_set, summary, gone, least=least)
+    named = {f"section {number}": section for number, section in enumerate([*brief, ran, turns])}
     offers = [offer for name, section in named.items() for offer in section.offers(name)]
+    offers += working_lines.offers() if working_lines else []
     groups = {name: section.group for name, section in named.items()}
-    work: list[str] = []
-    if has_work and known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
-        working_lines = WorkingLines(known.working_set, known.summary or "")
-        offers += working_lines.offers()
-        choose(offers, {**groups, **working_lines.groups}, room)
-        work = list(working_lines.lines())
-    else:
-        choose(offers, groups, room)
+    choose(offers, {**groups, **(working_lines.groups if working_lines else {})}, room)
+    work = list(working_lines.lines()) if working_lines else []
     told = [line for section in brief for line in section.lines()]
     left = [ref for ref in refs if ref not in told_refs(told, refs)]
     told += [untold_line(left)] if has_refs and left else []
     return Composition(
         brief="\n".join([*first, *told, *last]) if told or last else "",
-        working_set="\n".join([*([_WORKING_SET_HEAD] if work else []), *work, *turns.lines()]),
+        working_set="\n".join([*ran.lines(), *([_WORKING_SET_HEAD] if work else []), *work, *turns.lines()]),
     )
 
 
@@ -78,7 +83,7 @@ def hand_over(known: Known, tokens: float) -> Composition:
     """
     brief = compose(known, tokens).brief
     left = min(_HANDED_OVER, tokens - estimate_tokens(brief))
-    work = Known(reason="prompt", now=known.now, turns=known.turns, working_set=known.working_set)
+    work = Known(reason="prompt", now=known.now, turns=known.turns, working_set=known.working_set, recent=known.recent)
     found = compose(work, left, max(0, MOST_UNITS - utf16_units(brief) - _LONGEST_TITLE)).working_set
     title = f"[LAST SESSION] in {harmless(known.handed_over)}, which ended like this:"
     return Composition(brief="\n".join([*filter(None, [brief]), title, found]) if found else brief)
@@ -90,12 +95,12 @@ def _fading(lines: list[str], worth: float) -> list[tuple[str, float]]:
 
 
 class _Section:
-    """One section as offers, one for each line. A counted section shows how many of its lines are missing."""
+    """One section as offers, one for each line. Without `least` it shows how many of its lines are missing."""
 
-    def __init__(self, part: str, title: str, lines: list[tuple[str, float]], *, is_counted: bool = True) -> None:
+    def __init__(self, part: str, title: str, lines: list[tuple[str, float]], *, least: float | None = None) -> None:
         self._title, self._worths = title, lines
-        self._is_counted = is_counted and bool(title)
-        self.group = Group(part, f"{title}\n{_mark(len(lines))}" if self._is_counted else title)
+        self._is_counted = least is None and bool(title)
+        self.group = Group(part, f"{title}\n{_mark(len(lines))}" if self._is_counted else title, least=least or 0.0)
 
     def offers(self, name: str) -> list[Offer]:
         return [

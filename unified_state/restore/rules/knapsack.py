@@ -19,13 +19,14 @@ _LEAST_TOKENS, _LEAST_UNITS = 1.0, 4  # smallest size of an offer: `#1` and its 
 
 
 class Group:
-    """A heading for offers: its part of the restore, its own worth and its price."""
+    """A heading for offers: its part of the restore, its own worth and its price, and the least worth of a token."""
 
-    __slots__ = ("offers", "part", "texts", "tokens", "units", "worth")
+    __slots__ = ("least", "offers", "part", "texts", "tokens", "units", "worth")
 
-    def __init__(self, part: str, text: str = "", *, worth: float = 0.0) -> None:
+    def __init__(self, part: str, text: str = "", *, worth: float = 0.0, least: float = 0.0) -> None:
         self.part = part
         self.worth = worth
+        self.least = least
         self.tokens = float(estimate_tokens(f"{text}\n")) if text else 0.0
         self.units = utf16_units(text) + 1 if text else 0
         self.offers: list[Offer] = []  # the worst first
@@ -71,13 +72,18 @@ class Room:
 
 
 def choose(offers: Iterable[Offer], groups: dict[str, Group], room: Room) -> None:
-    """Select the texts of each group, the best worth for each token first, while there is room."""
+    """Select the texts of each group, the best worth for each token first, while there is room and they are worth what
+    their group demands.
+    """
     for offer in sorted(offers, key=_value):
         groups[offer[3]].offers.append(offer)
     values = {name: group.best_value() for name, group in groups.items() if group.offers}
     while values:
         name = max(values, key=values.__getitem__)
         group = groups[name]
+        if values[name] < group.least:
+            del values[name]
+            continue
         group.take_next(room)
         if group.offers and room.is_open(group.part):
             values[name] = group.best_value()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.call_effects import read_call
-from unified_state.agents.transcripts.rules.failure_lines import names_place
 from unified_state.lib.identifiers import identifiers, stands_in
 from unified_state.lib.text import cut, estimate_tokens, one_line, utf16_units
 from unified_state.memory.ledger.rules.item_lines import harmless, turn_lines
@@ -16,32 +15,42 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from unified_state.model.known import Known, RanCommand, WorkingFile, WorkingSet
+    from unified_state.model.known import Known, WorkingFile, WorkingSet
     from unified_state.model.step import Step
     from unified_state.restore.rules.knapsack import Offer
 
 
 _NEWEST_CHARACTERS, _CHARACTERS = 700, 320
 STORY_HEAD = "[LAST TURNS] the newest first"
-_WORTH, _FADING = (
-    12.0,
-    0.85,
-)  # of the newest turn, on the scale of the working set; factor from each turn to the one before
+# Of the newest turn and of the prompt before it, on the scale of the working set; factor from each prompt to the one
+# before.
+_NEWEST_WORTH, _WORTH, _FADING = 100.0, 9.0, 0.85
+_OWN_COMMAND = "/context-compact"
 _QUOTED = 100  # compared characters of a prompt in a summary
 _BY_CHANCE = 16  # a shorter prompt ("go on") may occur there by chance
 _QUOTES = ('"{}"', "\u201c{}\u201d", "'{}'", "`{}`")
 
 
 def story(known: Known) -> Iterator[tuple[str, float]]:
-    """Yield the texts of the turns, the newest first, each with its worth."""
-    summary, worth = one_line(known.summary or ""), _WORTH
+    """Yield the texts of the turns, the newest first, each with its worth: the newest turn, and the prompts of others.
+
+    The commands, files and passages tell what came of them.
+    """
+    summary = one_line(known.summary or "")
+    newest, worth = True, _WORTH
     for turn in known.turns:
         prompt = one_line(turn.prompt)
-        if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer)):
-            continue  # the summary covers it, or nothing followed it
-        limit = _NEWEST_CHARACTERS if worth == _WORTH else _CHARACTERS
-        yield "\n".join(turn_lines(turn, known.now, limit)), worth
-        worth *= _FADING
+        if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer) or _is_own(prompt)):
+            continue  # the summary covers it, nothing followed it, or it asked for the compaction
+        shown = turn if newest or not prompt else turn.replace(tool_calls=0, answer="")
+        limit = _NEWEST_CHARACTERS if newest else _CHARACTERS
+        yield "\n".join(turn_lines(shown, known.now, limit)), _NEWEST_WORTH if newest else worth
+        newest, worth = False, worth * _FADING
+
+
+def _is_own(prompt: str) -> bool:
+    """Return whether a prompt is our slash command."""
+    return prompt.startswith("<command-") and _OWN_COMMAND in prompt
 
 
 def _is_quoted(prompt: str, summary: str) -> bool:
@@ -89,15 +98,14 @@ def _target(step: Step) -> str:
     return next((cut(one_line(text), _ACTION_CHARACTERS) for text in texts if isinstance(text, str) and text), "")
 
 
-LOOSE, PROGRAMS, COMMANDS, REFERENCES, ERRORS = "also", "ran", "commands", "refs", "errors"
-_FILE = "file "  # prefix of a file's group, because a file may be called `errors`
+_FILE = "file "  # prefix of a file's group
 _EXPONENT = 0.75
 _FILE_WORTH = 2.0
+_LEAST_BARE = 1.0  # score of a file that is told without an identifier, if nobody edited it
 _NAMED_FILE, _NAMED_WORD = 0.3, 0.15  # factors on the worth of files and words that the summary names
 _PLACES = 3  # most files under which one identifier is listed
-_MOST_WORDS = 80  # most offered identifiers of one file
-_ERROR_WORTH, _LOCATED_WORTH = 1.5, 6.0
-_COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 160, 120
+_MOST_WORDS, _MOST_READ_WORDS = 80, 14  # most offered identifiers of one file, and of one that is hardly edited
+_EDITED = 0.05  # share of the heat of the hottest file
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
 _LONGEST_PATH = 200
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
@@ -106,75 +114,62 @@ _PATH_STARTS = "./~@_"  # in addition to letters and digits
 class WorkingLines:
     """The offers of a working set, and the lines of the chosen ones."""
 
-    def __init__(self, working_set: WorkingSet, summary: str) -> None:
+    def __init__(self, working_set: WorkingSet, summary: str, gone: Iterable[str] = (), *, least: float = 0.0) -> None:
         self._set = working_set
         self._summary = summary
         self._named = identifiers(summary)
-        self._gone = {file.path: file.gone for file in working_set.files}
+        self._fates = {file.path: file.gone for file in working_set.files}
+        self._gone = frozenset(gone)
+        self._least = least
+        self._worths: dict[str, float] = {}
         self._hottest = max((file.hot for file in working_set.files), default=0.0) or 1.0
-        self.groups: dict[str, Group] = {
-            **{name: Group(WORKING_SET, f"{name}: ") for name in (LOOSE, PROGRAMS, REFERENCES)},
-            COMMANDS: Group(WORKING_SET),
-            ERRORS: Group(WORKING_SET),
-        }
+        self.groups: dict[str, Group] = {}
 
     def offers(self) -> list[Offer]:
         """Return offers for everything in the working set."""
-        files = _merged(file for file in self._set.files if _is_tellable(file.path))
-        offers = [*map(self._file, files), *self._words(files)]
-        ended = [command for command in self._set.commands if command.last is not None]
-        offers += [_offer(command.score**_EXPONENT, COMMANDS, _command_line(command)) for command in ended]
-        for group, named in ((PROGRAMS, self._set.programs), (REFERENCES, self._set.references)):
-            offers += [_offer(self._worth(score, name), group, name) for name, score in named]
-        for error, score in self._set.errors:
-            worth = _LOCATED_WORTH if names_place(error) else _ERROR_WORTH
-            offers.append(_offer(worth * self._worth(score, error), ERRORS, f"error: {harmless(error)}"))
-        return offers
+        files = _merged(
+            file for file in self._set.files if _is_tellable(file.path) and (file.gone or file.path not in self._gone)
+        )
+        for file in files:
+            self._add_group(file)
+        bare = (file for file in files if not self._least or file.hot > 0 or _says_bare(file))
+        return [*((0.0, 0.0, 0, _FILE + file.path, "") for file in bare), *self._words(files)]
 
     def lines(self) -> Iterator[str]:
-        """Yield the chosen texts as lines."""
+        """Yield the chosen files as lines, each with its identifiers, the worthiest first."""
         for name, group in self.groups.items():
-            if name in {COMMANDS, ERRORS}:
-                yield from group.texts
-            elif name in {LOOSE, PROGRAMS, REFERENCES}:
-                if group.texts:
-                    yield f"{name}: {(', ' if name == PROGRAMS else ' ').join(group.texts)}"
-            elif group.texts:
-                words = " ".join(filter(None, group.texts))
-                path = self._titled(name.removeprefix(_FILE))
-                yield f"{path}: {words}" if words else path
+            if group.texts:
+                path, words = self._titled(name.removeprefix(_FILE)), list(filter(None, group.texts))
+                words.sort(key=self._worths.__getitem__, reverse=True)
+                yield f"{path}: {' '.join(words)}" if words else path
 
-    def _worth(self, score: float, text: str) -> float:
-        """Return the worth for a score, reduced if the summary contains the text."""
-        return float(score**_EXPONENT * (_NAMED_WORD if stands_in(text, self._summary) else 1))
-
-    def _file(self, file: WorkingFile) -> Offer:
-        """Return the offer of a file. A file is a group with its own worth, and its path alone costs no more."""
+    def _add_group(self, file: WorkingFile) -> None:
+        """Add the group of a file, which has a worth of its own."""
         is_named = stands_in(file.path.rsplit("/", 1)[-1], self._summary)
-        group = Group(WORKING_SET, worth=_FILE_WORTH * file.score**_EXPONENT * (_NAMED_FILE if is_named else 1))
+        worth = _FILE_WORTH * file.score**_EXPONENT * (_NAMED_FILE if is_named else 1)
+        group = Group(WORKING_SET, worth=worth, least=self._least)
         path = self._titled(file.path)
         group.tokens, group.units = _tokens(path) + 3, utf16_units(path) + 2
         self.groups[_FILE + file.path] = group
-        return (0.0, 0.0, 0, _FILE + file.path, "")
 
     def _titled(self, path: str) -> str:
         """Return the path for display, with what became of a file that is gone."""
-        return _shown(path) + (f" ({harmless(self._gone[path])})" if self._gone[path] else "")
+        return _shown(path) + (f" ({harmless(self._fates[path])})" if self._fates[path] else "")
 
     def _words(self, files: list[WorkingFile]) -> Iterator[Offer]:
-        """Yield each identifier under the files where it matters most, or without a file if it was seen in none."""
+        """Yield each identifier under the files where it matters most."""
         scores = dict(self._set.words)
         places: dict[str, list[tuple[float, str]]] = {}
         for file in files:
             heat = file.hot / self._hottest
-            for word, score in () if file.gone else file.words[:_MOST_WORDS]:
+            kept = [] if file.gone else [scored for scored in file.words if scored[0] not in self._gone]
+            for word, score in kept[: _MOST_WORDS if heat > _EDITED else _MOST_READ_WORDS]:
                 scores[word] = scores.get(word, 0.0) + score
                 places.setdefault(word, []).append((heat * score**_EXPONENT + 0.05 * file.score, file.path))
         for word, score in scores.items():
             worth = score**_EXPONENT * (_NAMED_WORD if word in self._named else 1)
             found = sorted(places.get(word, []), reverse=True)[:_PLACES]
-            if not found:
-                yield _offer(worth, LOOSE, word)
+            self._worths[word] = worth
             for position, (pair, path) in enumerate(found):
                 yield _offer(pair + (worth if position == 0 else 0), _FILE + path, word)
 
@@ -185,6 +180,11 @@ def _offer(worth: float, group: str, text: str) -> Offer:
 
 def _tokens(text: str) -> float:
     return _TOKENS_PER_CHARACTER * len(text) if text.isascii() else estimate_tokens(text)
+
+
+def _says_bare(file: WorkingFile) -> bool:
+    """Return whether a path without identifiers is worth telling."""
+    return file.score >= _LEAST_BARE and "/" in file.path
 
 
 def _is_tellable(path: str) -> bool:
@@ -222,10 +222,3 @@ def _both(known: WorkingFile, other: WorkingFile) -> WorkingFile:
         words[word] = words.get(word, 0.0) + score
     by_score = sorted(words.items(), key=lambda scored: scored[1], reverse=True)
     return known.replace(score=known.score + other.score, hot=known.hot + other.hot, words=tuple(by_score))
-
-
-def _command_line(command: RanCommand) -> str:
-    how = "failed" if command.failed else "ended"
-    lines = dict.fromkeys(cut(harmless(line), _OUTCOME_CHARACTERS) for line in (*command.failing, command.last or ""))
-    outcome = "; ".join(filter(None, lines)) or "no output"
-    return f"command: {cut(harmless(command.command), _COMMAND_CHARACTERS)} -> {how}: {outcome}"
