@@ -150,6 +150,12 @@ def test_any_item_can_be_judged_by_any_summary(claim: str, summary: str) -> None
     assert 0 <= judged.begin <= judged.end <= len(summary)
 
 
+@pytest.mark.parametrize("claim", ["Deploy in Q1- never Q2", "use C4 - not C5 - for it", "0不a0-不", "0不D1-不"])
+def test_a_name_that_looks_like_a_ref_does_not_end_a_statement(claim: str) -> None:
+    (judged,) = judge([item(1, rationale="", decision=claim)], f"D1: {claim}\n").items
+    assert judged.verdict == KEPT
+
+
 @settings(max_examples=60)
 @given(st.text("abcDEF 0123.,:;()-`*不没Dv%", max_size=60))
 def test_what_is_said_word_for_word_under_its_ref_is_never_told_otherwise(claim: str) -> None:

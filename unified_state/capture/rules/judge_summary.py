@@ -175,7 +175,11 @@ def _statements(summary: str, known: frozenset[str]) -> Iterator[_Statement]:
     heading = ""  # a ref alone in its line belongs to the next line
     for line in summary.splitlines(keepends=True):
         refs = _refs(line)[:_MOST_REFS]
-        leads = [(start, ref) for start, end, ref in refs if _is_lead(line, start, end)]
+        leads: list[tuple[int, str]] = []
+        for start, end, ref in refs:
+            is_new = ref in known and (not leads or leads[-1][1] != ref)  # in a sentence, `Q1 - ` may be a quarter
+            if _is_lead(line, start, end, is_new=is_new):
+                leads.append((start, ref))
         ends = [*(start for start, _ in leads), len(line)]
         for (start, led_by), stop in zip([(0, heading), *leads], ends, strict=True):
             for first, last in [(start, stop)] if led_by else _sentences(line, start, stop):
@@ -189,14 +193,16 @@ def _statements(summary: str, known: frozenset[str]) -> Iterator[_Statement]:
         begin += len(line)
 
 
-def _is_lead(line: str, start: int, end: int) -> bool:
+def _is_lead(line: str, start: int, end: int, *, is_new: bool) -> bool:
     """Return whether the text after a ref states the item: `D3: …`, `**D3** (irreversible): …`, `| D3 | …`, `(D3)
-    …`.
+    …`. Inside a line that holds for new refs only.
     """
     after = line[end : end + 80].lstrip(" *`)]")
     if after.startswith("("):
         after = after.partition(")")[2].lstrip(" *")
-    return bool(after.strip()) and (after[0] in _LEADS or not line[max(0, start - 80) : start].strip(_MARKS))
+    return bool(after.strip()) and (
+        (is_new and after[0] in _LEADS) or not line[max(0, start - 80) : start].strip(_MARKS)
+    )
 
 
 def _refs(line: str) -> list[tuple[int, int, str]]:
