@@ -85,8 +85,9 @@ def recent_steps(archive: Archive, session: int, limit: int) -> list[Step]:
     session it was forked from.
     """
     rows = archive.rows(
-        _SELECT_STEPS + "step.id IN (SELECT id FROM (SELECT step.id FROM turn JOIN step ON step.turn = turn.id "
-        "WHERE turn.session = ?1 AND turn.agent IS NULL AND kind IN (?3, ?4, ?5) ORDER BY step.id DESC LIMIT ?2) "
+        _SELECT_STEPS + "step.id IN (SELECT id FROM (SELECT id FROM step WHERE turn IN (SELECT id FROM turn "
+        "WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2 / 4) AND kind IN (?3, ?4, ?5) "
+        "ORDER BY id DESC LIMIT ?2) "
         "UNION SELECT id FROM (SELECT step AS id FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT ?2) "
         "ORDER BY 1 DESC LIMIT ?2) ORDER BY step.id",
         session,
