@@ -45,13 +45,12 @@ NO_CUSTOMS = {
 FOR_A_KIND = (" use ", " prefer ", " we use ", " per ", " take our ")
 PURPOSES = (" for ", " when ", " in ", " with ", " over ", " to ", " where ", " everywhere", " unless ", " as ")
 STATES = {
-    "flaky", "broken", "red", "green", "slow", "missing", "wrong", "down", "empty", "gone", "fine", "ok", "okay",
-    "back", "done", "ready", "big", "huge", "nice", "good", "great", "bad", "there", "too", "so", "very", "really",
-    "off",
+    "back", "bad", "big", "broken", "done", "down", "empty", "fine", "flaky", "gone", "good", "great", "green", "huge",
+    "missing", "nice", "off", "ok", "okay", "ready", "really", "red", "slow", "so", "there", "too", "very", "wrong",
 }  # fmt: skip
 UNDECIDED = {
-    "see", "need", "have", "talk", "look", "discuss", "know", "ask", "get", "try", "find", "fix", "be", "probably",
-    "come",
+    "ask", "be", "come", "discuss", "find", "fix", "get", "have", "know", "look", "need", "probably", "see", "talk",
+    "try",
 }  # fmt: skip
 ONCE = ("this one", "that one", "this time", "for this call", "let me know", "let's see")
 REQUESTS = ("can you ", "could you ", "can we ", "would you ")
@@ -61,9 +60,9 @@ ANSWERING = (
 # Ends of "don't …" and "never …" that concern one thing at hand: "don't rename it".
 AT_HAND = ("it", "that", "this", "them", "these", "those", "him", "her")
 NO_PROHIBITIONS = {
-    "worry", "bother", "forget", "mind", "think", "know", "understand", "you", "we", "they", "care", "see", "get",
-    "have", "panic", "hesitate", "bad", "sure", "really", "look", "wait", "seem", "let", "need", "it", "want", "like",
-    "be",
+    "bad", "be", "bother", "care", "forget", "get", "have", "hesitate", "it", "know", "let", "like", "look", "mind",
+    "need", "panic", "really", "see", "seem", "sure", "they", "think", "understand", "wait", "want", "we", "worry",
+    "you",
 }  # fmt: skip
 NO_NOUNS = {
     "problem", "problems", "idea", "need", "rush", "worries", "thanks", "luck", "difference", "change", "wait",
