@@ -12,6 +12,7 @@ import pytest
 from tests.passwd import need_own_passwd, set_home
 
 from .product import Project
+from .transcripts import Transcript
 
 MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30  # bytes
 
@@ -40,6 +41,16 @@ def home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def project(repository: Path, home: Path) -> Project:
     """A git repository in which nothing is recorded yet."""
     return Project(repository, home)
+
+
+@pytest.fixture
+def begun(project: Project, tmp_path: Path) -> Project:
+    """A project with a session of one prompt, and a decision."""
+    written = Transcript("s")
+    written.prompt("hello")
+    project.keep(written, tmp_path / "s.jsonl")
+    project.decide("use SQLite")
+    return project
 
 
 @pytest.fixture

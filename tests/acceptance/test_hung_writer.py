@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from .product import PROGRAM, Done, Project, told_in_one_line
-from .transcripts import Transcript
 
 SOON = 29  # seconds in which all have ended, which wait for three; a command that writes waits for thirty
 READING: tuple[tuple[str, ...], ...] = (
@@ -44,16 +43,6 @@ fcntl.flock(lock, fcntl.LOCK_EX)
 print("held", flush=True)
 time.sleep(600)
 """
-
-
-@pytest.fixture
-def used(project: Project, tmp_path: Path) -> Project:
-    """A project with a session and a decision."""
-    written = Transcript("s")
-    written.prompt("hello")
-    project.keep(written, tmp_path / "s.jsonl")
-    project.decide("use SQLite")
-    return project
 
 
 @pytest.fixture
@@ -90,53 +79,53 @@ def at_once(project: Project, commands: tuple[tuple[str, ...], ...]) -> list[Don
     return done
 
 
-def test_reading_commands_answer_beside_a_writer_that_hangs(used: Project, hang: Callable[..., None]) -> None:
-    expected = {command: used.run(*command).code for command in READING}
-    hang(HOLD, str(used.archive), "IMMEDIATE")
-    for command, done in zip(READING, at_once(used, READING), strict=True):
+def test_reading_commands_answer_beside_a_writer_that_hangs(begun: Project, hang: Callable[..., None]) -> None:
+    expected = {command: begun.run(*command).code for command in READING}
+    hang(HOLD, str(begun.archive), "IMMEDIATE")
+    for command, done in zip(READING, at_once(begun, READING), strict=True):
         assert (done.code, bool(done.out)) == (expected[command], True), (command, done)
 
 
 def test_reading_commands_end_with_one_line_while_sqlite_lets_nobody_read(
-    used: Project, hang: Callable[..., None]
+    begun: Project, hang: Callable[..., None]
 ) -> None:
-    hang(HOLD, str(used.archive), "EXCLUSIVE")
-    for command, done in zip(READING, at_once(used, READING), strict=True):
+    hang(HOLD, str(begun.archive), "EXCLUSIVE")
+    for command, done in zip(READING, at_once(begun, READING), strict=True):
         assert told_in_one_line(done), (command, done)
         assert "another process writes" in done.err
 
 
 def test_reading_commands_end_with_one_line_while_the_state_file_is_locked(
-    used: Project, hang: Callable[..., None]
+    begun: Project, hang: Callable[..., None]
 ) -> None:
-    hang(HOLD_LOCK, str(used.state_path).removesuffix(".json") + ".lock")
-    for done in at_once(used, (("load",), ("age",))):
+    hang(HOLD_LOCK, str(begun.state_path).removesuffix(".json") + ".lock")
+    for done in at_once(begun, (("load",), ("age",))):
         assert told_in_one_line(done), done
 
 
-def test_a_compaction_is_guided_while_the_state_file_is_locked(used: Project, hang: Callable[..., None]) -> None:
-    hang(HOLD_LOCK, str(used.state_path).removesuffix(".json") + ".lock")
-    done = used.hook("PreCompact", session_id="s", trigger="auto")
+def test_a_compaction_is_guided_while_the_state_file_is_locked(begun: Project, hang: Callable[..., None]) -> None:
+    hang(HOLD_LOCK, str(begun.state_path).removesuffix(".json") + ".lock")
+    done = begun.hook("PreCompact", session_id="s", trigger="auto")
     assert (done.code, "use SQLite" in done.out) == (0, True)
-    assert "stayed locked by another process for 4 seconds" in used.log()
+    assert "stayed locked by another process for 4 seconds" in begun.log()
 
 
-def test_what_killed_processes_left_is_removed(used: Project, tmp_path: Path) -> None:
-    of_state = used.state_path.with_name(f"{used.state_path.name}.123.0badc0de.tmp")
-    foreign = used.state_path.with_name("other.json.123.0badc0de.tmp")
-    folder = used.archive.parent
+def test_what_killed_processes_left_is_removed(begun: Project, tmp_path: Path) -> None:
+    of_state = begun.state_path.with_name(f"{begun.state_path.name}.123.0badc0de.tmp")
+    foreign = begun.state_path.with_name("other.json.123.0badc0de.tmp")
+    folder = begun.archive.parent
     old = [
         folder / name
         for name in ("archive.db.1.0badc0de.tmp", "archive.db.1.0badc0de.tmp-journal", "pending/s.json.1.0badc0de.tmp")
     ]
-    old.append(used.data / "checkouts" / "0badc0de.json.1.0badc0de.tmp")
+    old.append(begun.data / "checkouts" / "0badc0de.json.1.0badc0de.tmp")
     new = folder / "enforced.json.1.0badc0de.tmp"
     for path in (of_state, foreign, *old, new):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"{")
     for path in old:
         os.utime(path, (1_700_000_000, 1_700_000_000))
-    used.hook("SessionStart", "brief", session_id="s", source="startup")
-    used.decide("go on")
+    begun.hook("SessionStart", "brief", session_id="s", source="startup")
+    begun.decide("go on")
     assert [path for path in (of_state, foreign, *old, new) if path.exists()] == [foreign, new]
-    assert used.log() == ""
+    assert begun.log() == ""

@@ -101,31 +101,27 @@ def test_a_prune_that_is_struck_is_complete_after_the_next_one(
     _strike(worked_in, struck(), command, check)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_migration_that_is_struck_is_complete_after_the_next_one(
-    repository: Path, home: Path, struck: Callable[[], Struck], version: int
-) -> None:
-    project = put_back(version, repository, home).project
+@pytest.fixture(params=VERSIONS)
+def old(request: pytest.FixtureRequest, repository: Path, home: Path) -> Project:
+    """A project whose data an older version wrote."""
+    return put_back(request.param, repository, home).project
 
+
+def test_a_migration_that_is_struck_is_complete_after_the_next_one(old: Project, struck: Callable[[], Struck]) -> None:
     def check(*, returned: bool) -> None:
-        assert project.run("decision", "list").err == ""
+        assert old.run("decision", "list").err == ""
 
-    _strike(project, struck(), ("decision", "list"), check)
+    _strike(old, struck(), ("decision", "list"), check)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_an_upgrade_that_is_struck_is_complete_after_the_next_one(
-    repository: Path, home: Path, struck: Callable[[], Struck], version: int
-) -> None:
-    project = put_back(version, repository, home).project
-
+def test_an_upgrade_that_is_struck_is_complete_after_the_next_one(old: Project, struck: Callable[[], Struck]) -> None:
     def check(*, returned: bool) -> None:
-        text = (project.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8")
+        text = (old.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8")
         assert "unified_state.interfaces.hook" in text
         json.loads(text)
-        assert project.run("install").code == 0
+        assert old.run("install").code == 0
 
-    _strike(project, struck(), ("install",), check)
+    _strike(old, struck(), ("install",), check)
 
 
 def _strike(project: Project, struck: Struck, command: tuple[str, ...], check: Callable[..., None]) -> None:

@@ -17,7 +17,6 @@ from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 
 from .product import PROGRAM, Done, Project, hook_command
-from .transcripts import Transcript
 
 SECONDS = 60  # by which a hook that does not hang has ended, however slow the machine
 PARTS = {"SessionStart": ("brief", "working_set")}
@@ -58,17 +57,13 @@ def run_all(project: Project, transcript: Path) -> None:
 
 
 @pytest.fixture
-def used(project: Project, tmp_path: Path) -> Project:
+def used(begun: Project) -> Project:
     """A project with a known session, a decision, and a constraint that denies."""
-    written = Transcript("s")
-    written.prompt("hello")
-    project.keep(written, tmp_path / "s.jsonl")
-    project.decide("use SQLite")
-    project.at_terminal(
+    begun.at_terminal(
         *("constraint", "add", "never force-push", "--source", "me"),
         *("--scope", "command:git push --force", "--mode", "deny"),
     )
-    return project
+    return begun
 
 
 def replace_by_pipe(path: Path) -> None:
