@@ -60,7 +60,7 @@ class Archive:
             return connect_archive(self.path, seconds)
         except UnifiedStateError:
             raise
-        except Exception as error:
+        except (DatabaseError, OSError, ValueError) as error:  # ValueError: SQLite's message quotes damaged bytes
             raise explained(error, self.path) from error
 
     def __enter__(self) -> Self:
