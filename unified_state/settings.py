@@ -65,8 +65,20 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment of this process. No other function reads it."""
+    """Return the environment of this process."""
     return os.environ
+
+
+def set_variable(name: str, value: str | None) -> str | None:
+    """Set a variable of this process's environment, or remove it with None, for a library that takes its choice from
+    there alone. Return the former value.
+    """
+    before = os.environ.get(name)
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+    return before
 
 
 def user_file(home: str | None = None) -> str:

@@ -37,13 +37,6 @@ def absolute_folders(environ: Mapping[str, str]) -> str:
     return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH would mean the current folder
 
 
-def leave_relative_path() -> None:
-    """Reduce the PATH of this process to its absolute folders, so that no library searches for a program anywhere
-    else.
-    """
-    os.environ["PATH"] = absolute_folders(os.environ)
-
-
 _PIECE = 1 << 16
 _COMPLAINT_LIMIT = 1 << 12
 _SIGKILL = 9  # the number of SIGKILL; importing `signal` loads `enum`: 3 ms

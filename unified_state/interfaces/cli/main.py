@@ -16,8 +16,9 @@ import sys
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
-from unified_state.lib.processes import leave_relative_path
+from unified_state.lib.processes import absolute_folders
 from unified_state.model.item import ITEM_KINDS
+from unified_state.settings import environment, set_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
-    leave_relative_path()
+    set_variable("PATH", absolute_folders(environment()))  # no library searches for a program anywhere else
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

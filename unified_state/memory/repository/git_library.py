@@ -13,6 +13,7 @@ from errno import ENOENT
 
 from unified_state.memory.repository.git_command import REPOSITORY_VARIABLES, find_git
 from unified_state.memory.repository.git_state import DEADLINE, read_git
+from unified_state.settings import set_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,17 +42,13 @@ def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadl
 
 def _is_loaded(git: str) -> bool:
     """Return whether GitPython could be loaded with this path of git."""
-    before = os.environ.get(_CHOICE)
-    os.environ[_CHOICE] = git
+    before = set_variable(_CHOICE, git)
     try:
         import git as _  # noqa: F401
     except ImportError:
         return False
     finally:
-        if before is None:
-            del os.environ[_CHOICE]
-        else:
-            os.environ[_CHOICE] = before
+        set_variable(_CHOICE, before)
     return True
 
 
