@@ -64,7 +64,7 @@ def start_embedded(folder: str) -> str:
         os.makedirs(os.path.dirname(folder), exist_ok=True)
         with FileLock(f"{folder}.lock", timeout=_PATIENCE):  # the server's own lock does not separate threads
             return _prepared(_started(folder))
-    except Exception as error:  # every cause becomes a StorageError
+    except Exception as error:  # the library fails with AssertionError, psutil's errors and more
         log = os.path.join(folder, "log")
         message = f"the embedded PostgreSQL in {folder} does not start: {_reason(error, log)}"
         hint = f"{log} tells more" if os.path.exists(log) else "is there room for a hundred megabytes?"

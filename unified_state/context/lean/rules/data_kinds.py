@@ -61,7 +61,7 @@ def shape_of(text: str, most: int) -> str:
         try:
             value = parse_json(json)
         except (ValueError, RecursionError):
-            continue
+            continue  # not JSON, read this way
         return next((shape for depth in _DEPTHS if len(shape := _shape([value], depth)) <= most), "")
     return ""
 
