@@ -298,14 +298,15 @@ def write(folder: str, *lines: dict[str, Any]) -> None:
     history(folder).write_text("".join(content), encoding="utf-8")
 
 
-def test_of_many_steps_the_newest_are_indexed_by_the_replay_and_the_others_with_what_follows(
-    folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_steps_the_newest_are_indexed_by_the_replay_and_the_others_with_what_follows(folder: str) -> None:
+    at_once, late = 5000, 3  # as many as a replay indexes
+    last = at_once + late
     with JournalledArchive(folder) as archive:
-        append(archive, *(step(number, f"zebra {number}") for number in range(10)))
+        append(archive, *(step(number, "zebra") for number in range(last)))
     remove_scratch(folder)
-    monkeypatch.setattr("unified_state.memory.journal.journal_rows._INDEXED", 4)
     with JournalledArchive(folder) as archive:
-        assert sorted(best_matches(archive, count_having(archive, ["zebra"], 10), 10, Filters(), 10)) == [7, 8, 9, 10]
-        append(archive, step(11, "zebra 11"))
-        assert len(best_matches(archive, count_having(archive, ["zebra"], 11), 11, Filters(), 20)) == 11
+        found = best_matches(archive, count_having(archive, ["zebra"], last), last, Filters(), last)
+        assert sorted(found) == list(range(late + 1, last + 1))
+        append(archive, step(last + 1, "zebra"))
+        found = best_matches(archive, count_having(archive, ["zebra"], last + 1), last + 1, Filters(), 2 * last)
+        assert len(found) == last + 1
