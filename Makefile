@@ -9,7 +9,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
 WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plugin real_client contracts team
 
-.PHONY: demo check test lint structure real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo captured rules lean pruning survival turns generate clean
+.PHONY: demo check test lint structure real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -78,6 +78,14 @@ exam: $(VENV)/installed
 # What search finds, from LoCoMo's file of conversations: make locomo DATA=locomo10.json
 locomo: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.locomo $(DATA) $(OPTIONS)
+
+# What search finds in long chats, from a file of BEAM's: make beam DATA=beam-100k.json
+beam: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.beam $(DATA) $(OPTIONS)
+
+# Whether search finds the session that edited a file, from issues: make sessions-found DATA=sessions.json
+sessions-found: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.sessions_found $(DATA) $(OPTIONS)
 
 # What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
 captured: $(VENV)/installed

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import locomo
-from benchmarks.locomo_data import load_conversations, write_transcripts
+from benchmarks import locomo, retrieval
+from benchmarks.conversations import write_transcripts
+from benchmarks.locomo_data import load_conversations
 
 CONVERSATION = {
     "speaker_a": "Ada",
@@ -61,7 +62,7 @@ def test_a_session_is_a_transcript_with_captions_and_dates(file: Path, tmp_path:
 
 def test_scores_are_the_share_of_the_evidence_and_the_place_of_the_first() -> None:
     ranked = ["D9:9", "D1:2", "D3:1", "D3:2", "D3:3", "D2:1"]
-    scores = locomo.scores(ranked, frozenset({"D1:2", "D2:1"}))
+    scores = retrieval.scores(ranked, frozenset({"D1:2", "D2:1"}))
     assert scores == {"R@1": 0.0, "R@5": 0.5, "R@10": 1.0, "R@20": 1.0, "MRR": 0.5}
 
 

@@ -1,0 +1,84 @@
+"""Each method of search on each question about a conversation, which is archived as a project of its own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from benchmarks.bm25 import Bm25
+from benchmarks.conversations import Conversation, Question, write_transcripts
+from benchmarks.retrieval import CUTOFFS, Found, scores
+from benchmarks.temporary_project import temporary_workspace
+from benchmarks.walk import NODES, Node, walked
+from unified_state.capture.ingest import find_transcripts, ingest
+from unified_state.lib.times import to_milliseconds
+from unified_state.search.query_meaning import open_reader
+from unified_state.search.search_archive import search
+from unified_state.search.vectors.embed_steps import embed
+from unified_state.setting_table import OFF
+
+Ranking = Callable[[Question], Sequence[str]]
+Search = Callable[[Question, int, str], dict[str, float]]
+
+
+def ask(conversation: Conversation, models: Sequence[str] = (OFF,), *, walks: bool = False) -> Iterator[Found]:
+    """Each method on each question of a conversation."""
+    with product(conversation, models) as searched, Bm25([turn.line for turn in conversation.turns]) as index:
+        ids = [turn.id for turn in conversation.turns]
+        newest = ids[: -CUTOFFS[-1] - 1 : -1]
+        methods: dict[str, Ranking] = {
+            "random": lambda question: random.Random(question.text).sample(ids, len(newest)),
+            "recency": lambda _: newest,
+            "BM25": lambda question: [ids[number] for number in index.ranked(question.text, CUTOFFS[-1])],
+            **{method_of(model): _first_found(searched, model) for model in models},
+        }
+        if walks:
+            methods["... with a walk"] = _walking(conversation, searched)
+        for question in conversation.questions:
+            for name, rank in methods.items():
+                yield Found(name, question.category, scores(rank(question), question.evidence))
+
+
+def method_of(model: str) -> str:
+    """The product with one of the models, as tables name it."""
+    return "unified-state" if model == OFF else f"... {model}"
+
+
+def _first_found(searched: Search, model: str) -> Ranking:
+    return lambda question: list(searched(question, CUTOFFS[-1], model))
+
+
+@contextmanager
+def product(conversation: Conversation, models: Sequence[str] = (OFF,)) -> Iterator[Search]:
+    """The product's search over the archived conversation, with each of the models: the turns it finds with their
+    scores, the best first.
+    """
+    with temporary_workspace() as (workspace, folder):
+        turn_of = write_transcripts(conversation, folder)
+        now = to_milliseconds(conversation.turns[-1].at.isoformat()) or 0
+        ingest(workspace, find_transcripts([str(folder)]), now, lambda _: None)
+
+        for model in models:
+            if model != OFF:
+                embed(workspace, model, None, lambda _total: lambda _count: None)
+
+        def searched(question: Question, limit: int, model: str) -> dict[str, float]:
+            reader = None if model == OFF else open_reader(model)
+            hits = workspace.use(lambda archive: search(archive, question.text, limit, reader=reader))
+            return {turn_of[uuid]: hit.score for hit in hits for uuid in hit.uuids}
+
+        yield searched
+
+
+def _walking(conversation: Conversation, searched: Search) -> Ranking:
+    """The product's hits, ordered anew by a walk between them."""
+    places = {turn.id: place for place, turn in enumerate(conversation.turns)}
+
+    def rank(question: Question) -> list[str]:
+        found = searched(question, NODES, OFF)
+        turns = [conversation.turns[places[turn]] for turn in found]
+        nodes = [Node(found[turn.id], turn.session, places[turn.id], turn.line) for turn in turns]
+        return [turns[index].id for index in walked(nodes)]
+
+    return rank

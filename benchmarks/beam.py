@@ -1,0 +1,86 @@
+"""BEAM: whether search finds the messages that hold the answer to a question, in chats of 100,000 tokens and more.
+
+    python -m benchmarks.beam FILE [--json] [--half tune|report] [--vectors off|static|minilm …]
+
+FILE is a list of chats, packed (.xz) or not: {"chat": name, "messages": [{"id", "role", "time", "content"}],
+"questions": [{"ability", "question", "evidence": [ids]}]}. The first table is over the abilities that ask for facts.
+Offline, and the same in every run. docs/explanation/how-it-is-measured.md tells what the measures mean.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from benchmarks.arguments import described
+from benchmarks.ask_conversation import ask, method_of
+from benchmarks.conversations import Conversation, Question, Turn, halves
+from benchmarks.packed import read_json
+from benchmarks.retrieval import Found, Summed, print_found
+from unified_state.setting_table import MINILM, OFF, STATIC
+
+_FACTUAL = Summed(
+    "factual",
+    (
+        "contradiction_resolution",
+        "information_extraction",
+        "knowledge_update",
+        "multi_session_reasoning",
+        "temporal_reasoning",
+    ),
+)
+_BEGIN = datetime(2024, 1, 1, tzinfo=UTC)  # of a chat whose first message tells no date
+_BETWEEN_MESSAGES = timedelta(seconds=30)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Ask all questions of a file and print the tables."""
+    parser = described(__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--half", choices=["tune", "report"], help="every second chat alone")
+    parser.add_argument(
+        "--vectors", nargs="+", choices=[OFF, STATIC, MINILM], default=[OFF], help="what search goes by, beside words"
+    )
+    options = parser.parse_args(arguments)
+    found: list[Found] = []
+    for conversation in halves(load_chats(options.file), options.half):
+        print(f"chat {conversation.name}: {len(conversation.questions)} questions", file=sys.stderr)
+        found += ask(conversation, options.vectors)
+    print_found(found, _FACTUAL, list(map(method_of, options.vectors)), as_json=options.json)
+    return 0
+
+
+def load_chats(path: Path) -> list[Conversation]:
+    """The chats of a file, each with those of its questions that have evidence."""
+    return [_conversation(chat) for chat in read_json(path)]
+
+
+def _conversation(chat: dict[str, Any]) -> Conversation:
+    turns = list(_turns(chat["messages"]))
+    known = {turn.id for turn in turns}
+    questions = [
+        Question(asked["question"], asked["ability"], frozenset(evidence))
+        for asked in chat["questions"]
+        if (evidence := known.intersection(map(str, asked["evidence"])))
+    ]
+    return Conversation(str(chat["chat"]), "user", turns, questions)
+
+
+def _turns(messages: list[dict[str, Any]]) -> Iterator[Turn]:
+    """The messages. One that tells another date than those before it begins a session."""
+    session, date, at = 1, None, _BEGIN
+    for message in messages:
+        told = message.get("time")
+        if told and told != date:
+            session += date is not None
+            date, at = told, datetime.strptime(told, "%B-%d-%Y").replace(tzinfo=UTC)
+        yield Turn(str(message["id"]), session, message["role"], message["content"], at)
+        at += _BETWEEN_MESSAGES
+
+
+if __name__ == "__main__":
+    sys.exit(main())
