@@ -18,13 +18,16 @@ from hypothesis import strategies as st
 
 from unified_state.lib import stdlib as interpreter
 
+ROOT = Path(__file__).parents[2]
 Dialect = tuple[Callable[[str], Any], Callable[[Any], str], Callable[[Any], str]]
 DIALECTS: dict[str, Dialect] = {"accelerated": interpreter._accelerated(), "public": interpreter._public()}
 
 characters = st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)
+# A pair of surrogates is one character: JSON's escapes do not tell them apart.
+texts = st.text(characters).map(lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(characters),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(characters), inner),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner) | st.dictionaries(texts, inner),
     max_leaves=20,
 )
 
@@ -149,6 +152,37 @@ def test_sqlite_is_the_same_either_way() -> None:
     assert interpreter.Connection is sqlite3.Connection
     assert interpreter.DatabaseError is sqlite3.DatabaseError
     assert interpreter.sqlite_version_info == sqlite3.sqlite_version_info
+
+
+BARE = [sys.executable, "-I", "-S", "-c"]
+CONNECTS = f"""
+import sys
+sys.path.append({str(ROOT)!r})
+from unified_state.lib.stdlib import connect
+connection = connect(":memory:", cached_statements=2)
+print([connection.execute(f"SELECT {{number % 3}}").fetchone()[0] for number in range(6)])
+print("functools" in sys.modules, "collections" in sys.modules)
+"""
+
+
+def test_sqlite_does_not_load_functools() -> None:
+    done = subprocess.run([*BARE, CONNECTS], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[0, 1, 2, 0, 1, 2]", "False False"]
+
+
+def test_functools_is_whole_after_sqlite_was_loaded_without_it() -> None:
+    code = (
+        CONNECTS
+        + "import functools, sqlite3\nprint(functools.__file__.endswith('functools.py'), sqlite3.connect is connect)"
+    )
+    done = subprocess.run([*BARE, code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True True"
+
+
+def test_a_python_without_the_c_half_of_the_cache_loads_functools() -> None:
+    code = "import sys\nsys.modules['_functools'] = None\n" + CONNECTS
+    done = subprocess.run([*BARE, code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[0, 1, 2, 0, 1, 2]", "True True"]
 
 
 def test_a_python_without_sqlite_can_import_all_and_opens_nothing(tmp_path: Path) -> None:

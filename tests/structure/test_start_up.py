@@ -29,11 +29,11 @@ HEAVY = {
     "psycopg",
     "psycopg_pool",
 }
-# Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way. (SQLite's C module
-# itself loads functools and collections.)
+# Each of these costs a hook milliseconds; what the prompt path needs of them has a lighter way.
 TOO_DEAR_FOR_HOOKS = HEAVY | {
-    "argparse", "asyncio", "contextlib", "dataclasses", "datetime", "enum", "hashlib", "inspect", "json", "logging",
-    "pathlib", "re", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "threading", "tomllib", "typing", "uuid",
+    "argparse", "asyncio", "collections", "contextlib", "dataclasses", "datetime", "enum", "functools", "hashlib",
+    "inspect", "json", "logging", "pathlib", "re", "shutil", "socket", "sqlite3", "subprocess", "tempfile",
+    "threading", "tomllib", "typing", "uuid",
 }  # fmt: skip
 
 HOOK = """
@@ -299,9 +299,7 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
     repository: Path, command: str, output: str
 ) -> None:
     loaded = modules_of_output_hook(repository, command, output)
-    assert {name.split(".")[0] for name in loaded} & (
-        TOO_DEAR_FOR_HOOKS | {"_sqlite3", "functools", "collections"}
-    ) == set()
+    assert {name.split(".")[0] for name in loaded} & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
     unwanted = (
         "unified_state.memory.archive.archive",
         "unified_state.memory.secrets.rules.mask",
@@ -341,4 +339,4 @@ def test_the_hook_before_tool_calls_loads_neither_sqlite_nor_anything_that_costs
     )
     assert ("permissionDecision" in done.stdout) == (command != "ls")
     loaded = {name.split(".")[0] for name in done.stderr.split(",")}
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3", "functools", "collections"}) == set()
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()

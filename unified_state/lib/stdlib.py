@@ -37,8 +37,7 @@ else:
     def _sqlite():  # noqa: ANN202
         names = ("Connection", "DatabaseError", "IntegrityError", "OperationalError", "connect")
         try:
-            import _sqlite3
-
+            _sqlite3 = _import_sqlite()
             found = {name: getattr(_sqlite3, name) for name in names}
             found["sqlite_version_info"] = tuple(map(int, _sqlite3.sqlite_version.split(".")))
         except (ImportError, AttributeError):  # not CPython, or a CPython in which it was renamed
@@ -48,6 +47,34 @@ else:
                 return _without_sqlite()
             found = {name: getattr(sqlite3, name) for name in (*names, "sqlite_version_info")}
         return found
+
+    def _import_sqlite():  # noqa: ANN202
+        """Import the C half of `sqlite3`. From `functools` it takes the cache of a connection's statements alone.
+
+        Loading `functools`, and `collections` with it, takes longer than SQLite itself. So where nobody has loaded it
+        yet, an object with the C half of that cache stands in during the import.
+        """
+        if "functools" not in sys.modules:
+            try:
+                sys.modules["functools"] = _statement_cache()
+                import _sqlite3
+            except (ImportError, AttributeError):  # a CPython that takes more from `functools`
+                pass
+            finally:
+                sys.modules.pop("functools", None)
+        import _sqlite3
+
+        return _sqlite3
+
+    def _statement_cache():  # noqa: ANN202
+        from _functools import _lru_cache_wrapper
+
+        class StatementCache:
+            @staticmethod
+            def lru_cache(size):  # noqa: ANN001, ANN205
+                return lambda prepare: _lru_cache_wrapper(prepare, size, False, tuple)
+
+        return StatementCache
 
     def _without_sqlite():  # noqa: ANN202
         """Return replacements for SQLite's names in a Python that was built without it. `connect` raises."""

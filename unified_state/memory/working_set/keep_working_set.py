@@ -7,14 +7,13 @@ and the new levels computed once for all of them.
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from unified_state.lib.decay import growth, raised
 from unified_state.memory.archive.steps import find_step, queued_steps, sessions_of_step, step_numbers
 from unified_state.memory.working_set.rules.sightings import sightings
 from unified_state.memory.working_set.session_calls import SessionCalls
 from unified_state.memory.working_set.working_set_table import (
     Entry,
+    by_level,
     clear_working_set,
     move_clock,
     read_clock,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 _MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row holds
 _MOST_STEPS_AT_ONCE = 6_000  # weights double with each step until they are written; a float holds that many doublings
-_BY_LEVEL = itemgetter(1, 0)  # equal levels are sorted by name, so that the order of a set has no effect
 
 
 class _Sum:
@@ -108,7 +106,7 @@ def _raised_entry(before: Entry | None, name: str, seen: _Sum, clock: int) -> En
         words[word] = raised(words.get(word), weight, clock)
     most = _MOST_WORDS if name != NO_FILE else _MOST_LOOSE_WORDS
     if len(words) > most * 1.25:
-        words = dict(sorted(words.items(), key=_BY_LEVEL, reverse=True)[:most])
+        words = dict(sorted(words.items(), key=by_level, reverse=True)[:most])
     details = {**before.details, **seen.details} if before else seen.details
     if seen.heat:
         details["hot"] = raised(details.get("hot"), seen.heat, clock)

@@ -6,8 +6,6 @@ scan of the others.
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from unified_state.lib.decay import score
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
@@ -106,7 +104,13 @@ def _entry(row: Any) -> Entry:
 
 _TOP_FILES, _TOP_COMMANDS, _TOP_PROGRAMS, _TOP_REFERENCES, _TOP_ERRORS = 60, 20, 20, 40, 6
 _LEAST_SCORE = 0.02
-_BY_LEVEL = itemgetter(1, 0)  # equal levels are sorted by name, so that the order of a set has no effect
+
+
+def by_level(level: tuple[str, float]) -> tuple[float, str]:
+    """Return the sort key of a word with its level. Equal levels are sorted by name, so that the order of a set has no
+    effect.
+    """
+    return level[1], level[0]
 
 
 def read_working_set(archive: Archive, session: int) -> WorkingSet:
@@ -140,7 +144,7 @@ def _file(entry: Entry, clock: int) -> WorkingFile:
 
 
 def _scored(words: dict[str, float], clock: int) -> tuple[tuple[str, float], ...]:
-    scored = ((word, score(level, clock)) for word, level in sorted(words.items(), key=_BY_LEVEL, reverse=True))
+    scored = ((word, score(level, clock)) for word, level in sorted(words.items(), key=by_level, reverse=True))
     return tuple((word, value) for word, value in scored if value >= _LEAST_SCORE)
 
 

@@ -7,8 +7,6 @@ negation, a number with a unit, or the thing chosen for the same purpose differs
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from unified_state.lib.record import Record
 
 DUPLICATES, CONTRADICTS = "duplicates", "contradicts"
@@ -58,14 +56,29 @@ class Statement(Record):
     negations: int
 
 
+_STATEMENTS: dict[str, Statement] = {}
+_MOST_STATEMENTS = 1_000
+
+
 def relation(new: str, old: str) -> str | None:
     """Return the relation of a new statement to an old one: `duplicates`, `contradicts` or None."""
     return statement_relation(read_statement(new), read_statement(old))
 
 
-@lru_cache(maxsize=1_000)  # a program that records many items compares with the same ones again and again
 def read_statement(text: str) -> Statement:
-    """Return the comparable parts of a text."""
+    """Return the comparable parts of a text.
+
+    A program that records many items compares with the same ones again and again, so they are kept. (`functools` would
+    cost a hook a millisecond.)
+    """
+    if text not in _STATEMENTS:
+        if len(_STATEMENTS) == _MOST_STATEMENTS:
+            _STATEMENTS.clear()
+        _STATEMENTS[text] = _statement(text)
+    return _STATEMENTS[text]
+
+
+def _statement(text: str) -> Statement:
     words = tuple(_words(text))[:_LONGEST_STATEMENT]
     kept, numbers, negations = set(), [], 0
     for word in words:
