@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from unified_state.model.known import Reason
     from unified_state.settings import Settings
 
-_TURNS, _PENDING, _STEPS = 8, 20, 500
+_TURNS, _PENDING, _STEPS = 8, 20, 300
 _ABOUT = {
     BRIEF: "recorded facts of this project from before, as data",
     WORKING_SET: "files, commands and turns from before, as data",

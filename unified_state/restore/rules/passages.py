@@ -38,7 +38,7 @@ _JUST_SAID, _SHORTEST_NAMELESS = 3, 60  # a passage without a name counts if it 
 _FENCE = "```"
 _RULES = frozenset("-|: =*_")  # a line of these alone separates
 _AROUND = "`*_'\"()[]{}<>,;:!?.#|-–—"  # noqa: RUF001  # dashes as they are written
-_SEPARATORS = str.maketrans("/(=", "   ")
+_SEPARATORS = "/(="
 
 
 def passages(texts: Iterable[tuple[str, int]]) -> Iterator[Passage]:
@@ -154,13 +154,17 @@ def _announces(part: str) -> bool:
 
 def _words(text: str) -> set[str]:
     """Return the words of a text: names and numbers as they are, others in small letters."""
-    words = (word.strip(_AROUND) for word in text.translate(_SEPARATORS).split())
-    longer = (word for word in words if len(word) >= _SHORTEST_WORD or word.isdigit())
+    for separator in _SEPARATORS:
+        text = text.replace(separator, " ")
+    words = {word.strip(_AROUND) for word in text.split()}
+    longer = [word for word in words if len(word) >= _SHORTEST_WORD or word.isdigit()]
     return {word if _is_name(word) else word.casefold() for word in longer}
 
 
 def _is_name(word: str) -> bool:
     """Return whether a word has a digit, or a mark or capital inside."""
+    if word.islower() and word.isalpha():
+        return False
     bare = word.replace("-", "") or word
     if bare.isalpha():
         return bare[1:] != bare[1:].lower()

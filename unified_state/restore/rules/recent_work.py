@@ -152,6 +152,8 @@ def _undefined(call: Call) -> set[str]:
 def _defined(text: str) -> Iterator[str]:
     """Yield the identifiers that the lines of a text define, in the words of the usual languages."""
     for line in text.splitlines():
+        if not any(word in line for word in _DEFINES):
+            continue
         after = line.partition(")")[2] if line.lstrip().startswith(_GO_METHOD) else ""
         bare = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in after or line)
         words = [_DEFINES[0], *bare.split()] if after else bare.split()
