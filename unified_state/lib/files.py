@@ -268,6 +268,17 @@ def write_session_file(path: str, content: str) -> None:
         os.close(descriptor)
 
 
+def append_session_line(path: str, text: str) -> None:
+    """Append lines to the file of a session with one write, and remove files of old sessions. Raises OSError."""
+    if not os.path.exists(path):
+        _make_room(os.path.dirname(path))
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
 def _make_room(folder: str) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     with os.scandir(folder) as found:
