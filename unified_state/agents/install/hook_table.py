@@ -11,6 +11,7 @@ import sys
 
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
+from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.hook_event import PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir, environment
 
@@ -61,6 +62,8 @@ def _other() -> str | None:
 HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
+REMINDER_HOOK_MODULE = f"{HOOK_MODULE}_reminder"
+_MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE, REMINDER_HOOK_MODULE)
 OUTPUT_EVENT = "PostToolUse"
 LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # outputs of other tools are never shortened
 # Garbage collection never pays off in a hook, which ends first. A prompt is 5 % faster without it.
@@ -87,6 +90,17 @@ def tool_hook_group(data_dir: str, interpreter: str | None = None, root: str = P
     """Return the entry of the hook before tool calls. It is installed only while a constraint is enforced."""
     code = _code(root, TOOL_HOOK_MODULE)
     return {"hooks": [_handler(interpreter or hook_interpreter(), code, [], data_dir, TOOL_TIMEOUT)]}
+
+
+def reminder_hook_group(
+    matcher: str, data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT
+) -> dict[str, Any]:
+    """Return the entry of the hook that reminds before the calls of some tools. It is installed only if there is
+    something to tell.
+    """
+    code = _code(root, REMINDER_HOOK_MODULE)
+    handler = _handler(interpreter or hook_interpreter(), code, [], data_dir, TOOL_TIMEOUT)
+    return {"matcher": matcher, "hooks": [handler]}
 
 
 def output_hook_group(
@@ -157,8 +171,22 @@ def lean_level(settings: Any) -> str | None:
 
 
 def is_tool_handler(handler: Any) -> bool:
-    """Return whether a handler of ours is the hook before tool calls."""
-    return is_our_handler(handler, TOOL_HOOK_MODULE)
+    """Return whether a handler of ours is a hook before tool calls: that of constraints, or that of reminders."""
+    return is_our_handler(handler, TOOL_HOOK_MODULE) or is_our_handler(handler, REMINDER_HOOK_MODULE)
+
+
+def calls_only(group: Any, module: str) -> bool:
+    """Return whether an entry of a client's settings has handlers, and each calls the given module of ours."""
+    handlers = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(handlers, list) and bool(handlers) and all(is_our_handler(one, module) for one in handlers)
+
+
+def reminder_matcher(settings: Any) -> str:
+    """Return the matcher of the tools before which these settings remind, or "" if they do not."""
+    hooks = settings.get("hooks") if isinstance(settings, dict) else None
+    groups = hooks.get(TOOL_EVENT) if isinstance(hooks, dict) else None
+    found = [group for group in groups if calls_only(group, REMINDER_HOOK_MODULE)] if isinstance(groups, list) else []
+    return str(found[0].get("matcher") or "") if found else ""
 
 
 def is_output_handler(handler: Any) -> bool:
@@ -178,7 +206,7 @@ def called_root(handler: Any) -> str | None:
         root = str(literal_eval(code.removeprefix(_FIND).partition(");from ")[0]))
     except (ValueError, SyntaxError):
         return None
-    written = [[*_ISOLATED, _code(root, module)] for module in (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE)]
+    written = [[*_ISOLATED, _code(root, module)] for module in _MODULES]
     return root if arguments[: len(_ISOLATED) + 1] in written else None
 
 

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 from unified_state.agents.install.claude_settings import config_folder
 from unified_state.agents.install.hook_table import (
+    HOOK_MODULE,
     OUTPUT_EVENT,
+    REMINDER_HOOK_MODULE,
+    TOOL_HOOK_MODULE,
+    calls_only,
     hook_groups,
-    is_our_handler,
     lean_level,
     output_hook_group,
+    reminder_hook_group,
+    reminder_matcher,
     tool_hook_group,
 )
 from unified_state.agents.install.settings_edit import (
@@ -91,13 +97,16 @@ def install(
     before = read_text(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
     settings = parsed(text)
-    enforces = any(map(_is_our_group, settings.get("hooks", {}).get(TOOL_EVENT, [])))
+    enforces = any(calls_only(group, TOOL_HOOK_MODULE) for group in settings.get("hooks", {}).get(TOOL_EVENT, []))
+    reminds = reminder_matcher(settings)
     chosen = lean_level(settings) if lean is None else lean
     level = None if chosen == LEAN_OFF else chosen
     text = _without_our_hooks(text)
     groups = hook_groups(data_dir)
-    if enforces:
-        groups[TOOL_EVENT] = [tool_hook_group(data_dir)]
+    before_tools = [tool_hook_group(data_dir)] if enforces else []
+    before_tools += [reminder_hook_group(reminds, data_dir)] if reminds else []
+    if before_tools:
+        groups[TOOL_EVENT] = before_tools
     if level is not None:
         groups[OUTPUT_EVENT] = [output_hook_group(level, data_dir)]
     for event, entries in groups.items():
@@ -122,13 +131,28 @@ def uninstall(place: Target, data_dir: str) -> Installed:
 
 
 def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
-    """Add the hook before tool calls to these settings, or remove it. Return whether the file was created for it."""
+    """Add the hook of constraints to these settings, or remove it. Return whether the file was created for it."""
+    return _put_group(path, data_dir, TOOL_HOOK_MODULE, tool_hook_group(data_dir) if wanted else None)
+
+
+def put_reminder_hook(path: str, data_dir: str, matcher: str) -> bool:
+    """Add the hook of reminders for the tools of a matcher to these settings, or remove it ("").
+
+    Return whether the file was created for it.
+    """
+    group = reminder_hook_group(matcher, data_dir) if matcher else None
+    return _put_group(path, data_dir, REMINDER_HOOK_MODULE, group)
+
+
+def _put_group(path: str, data_dir: str, module: str, group: dict[str, Any] | None) -> bool:
+    """Replace the entries before tool calls that call a module of ours by one entry, or by none."""
     before = read_text(path)
-    if before is None and not wanted:
+    if before is None and group is None:
         return False
-    text = "{}\n" if before is None else remove_entries(before, ("hooks", TOOL_EVENT), _is_our_group)
-    if wanted:
-        text = append_entries(text, ("hooks", TOOL_EVENT), [tool_hook_group(data_dir)])
+    is_replaced = partial(calls_only, module=module)
+    text = "{}\n" if before is None else remove_entries(before, ("hooks", TOOL_EVENT), is_replaced)
+    if group is not None:
+        text = append_entries(text, ("hooks", TOOL_EVENT), [group])
     write_text(path, before, text, data_dir, is_empty=parsed(text) == {})
     return before is None
 
@@ -141,13 +165,8 @@ def read_settings(path: str) -> Any:
     return None if text is None else parsed(text)
 
 
-def _is_our_group(group: Any) -> bool:
-    handlers = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(handlers, list) and bool(handlers) and all(map(is_our_handler, handlers))
-
-
 def _without_our_hooks(text: str) -> str:
-    text = without_entries(text, _is_our_group)
+    text = without_entries(text, partial(calls_only, module=HOOK_MODULE))
     return remove_entries(text, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
 
 
