@@ -340,3 +340,25 @@ def test_the_hook_before_tool_calls_loads_neither_sqlite_nor_anything_that_costs
     assert ("permissionDecision" in done.stdout) == (command != "ls")
     loaded = {name.split(".")[0] for name in done.stderr.split(",")}
     assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [("Edit", {"file_path": "src/a.py"}), ("Edit", {"file_path": "b.py"}), ("Bash", {"command": "ls"})],
+)
+def test_the_hook_that_reminds_loads_neither_sqlite_nor_anything_that_costs_milliseconds(
+    repository: Path, tool: str, given: dict[str, str]
+) -> None:
+    install = [sys.executable, "-m", "unified_state.interfaces.cli.main", "install", "--reminders", "on"]
+    subprocess.run(install, cwd=repository, check=True, capture_output=True)
+    UnifiedStateManager(repository).add_decision("Keep the lock in src/a.py", "because")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", TOOL_HOOK.replace("hook_tool_use", "hook_reminder"), str(ROOT)],
+        input=json.dumps({"session_id": "s", "cwd": str(repository), "tool_name": tool, "tool_input": given}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("Keep the lock" in done.stdout) == (given == {"file_path": "src/a.py"})
+    loaded = {name.split(".")[0] for name in done.stderr.split(",")}
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()

@@ -27,6 +27,7 @@ NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
 _JSON = "json"  # the folder of journals
 KEY_FILE = "mask.key"
+REMINDERS_ON = "reminders-on"  # the worktrees in which the user turned reminders on, one on each line
 EXCLUDED = (
     NAME,
     "unified-session-state.lock",
@@ -168,6 +169,11 @@ def journal_folder(place: Place) -> str:
 def may_have_journals(place: Place) -> bool:
     """Return whether journals may exist. They exist only after a failure, or if the tier is or was json."""
     return os.path.isdir(os.path.join(place.folder, _JSON)) or os.path.isdir(beside_state_file(place))
+
+
+def has_reminders(place: Place) -> bool:
+    """Return whether the user turned reminders on in a worktree. Every hook asks."""
+    return os.path.exists(os.path.join(place.folder, REMINDERS_ON))
 
 
 def beside_state_file(place: Place) -> str:

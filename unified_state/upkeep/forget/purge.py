@@ -10,6 +10,7 @@ from unified_state.constraints.constraint_table import settings_path
 from unified_state.memory.journal.journal_places import remove_journals
 from unified_state.memory.repository.checkouts import forget_checkouts
 from unified_state.memory.repository.find_repository import ID_FILE
+from unified_state.reminders.switch_reminders import turn_off_everywhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
 
 def purge(place: Place, settings: Settings) -> str:
-    """Delete archive, journals, state file, identity and the enforcing hook. Return one line that names the deleted
-    files.
+    """Delete archive, journals, state file, identity and the hooks before tool calls. Return one line that names the
+    deleted files.
     """
     put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
+    turn_off_everywhere(place, settings.data_dir)
     remove_journals(place)
     shutil.rmtree(place.folder, ignore_errors=True)
     if place.id is not None:

@@ -1,12 +1,14 @@
-"""Steps around each use of an archive: merge waiting journals before, enforce changed constraints after.
+"""Steps around each use of an archive: merge waiting journals before, enforce changed constraints after, and compile
+the reminders where the user turned them on.
 
 The entry points (commands, hooks, servers, programs) pass `merge_and_settle` to their workspaces, so lower layers do
-not depend on merging or enforcement.
+not depend on merging, enforcement or reminders.
 """
 
 from __future__ import annotations
 
 from unified_state.memory.archive.archive import read_enforcement
+from unified_state.memory.repository.place import has_reminders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ _PATIENCE = 1_000  # milliseconds for which a merge waits for another writer; th
 
 
 def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[Archive], T]) -> T:
-    """Return action(archive). Waiting journals are merged before it, and constraints that it changed are enforced after
-    it.
+    """Return action(archive). Waiting journals are merged before it. Constraints that it changed are enforced after it,
+    and reminders compiled.
     """
     problem = None
     if workspace.merge_seconds and workspace.waiting:
@@ -38,6 +40,10 @@ def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[A
         from unified_state.constraints.compile_constraints import settle  # only after a change
 
         settle(archive, workspace)
+    if workspace.merge_seconds and has_reminders(workspace.place):  # a prompt derives nothing and does not wait
+        from unified_state.reminders.compile_reminders import settle_reminders
+
+        settle_reminders(archive, workspace)
     if problem is not None:  # a failing action reports itself
         workspace.report(problem)
     return result

@@ -30,6 +30,8 @@ from unified_state.lib.times import current_time
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.link import candidates, note_about
+from unified_state.reminders.reminder_table import worktrees_on
+from unified_state.reminders.switch_reminders import turn_off, turn_on
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, is_moved, load_settings, user_file
 from unified_state.upkeep.doctor.diagnose import network_file_system
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 _CLAUDE, _LOCAL = "claude", "local"
+_ON, _OFF = "on", "off"
 
 
 def _install(context: Context, arguments: Namespace) -> None:
@@ -64,17 +67,28 @@ def _install(context: Context, arguments: Namespace) -> None:
         exclude_from_git(place, ["settings.local.json", f"commands/{COMMAND_FILE}"])
     compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
     channels = _open_channels(arguments, context)
+    reminds = _switch_reminders(arguments.reminders, context, place, settings)
     lines = [
         f"hooks {'installed in' if done.changed else 'are in place in'} {done.settings_path}",
         f"/context-compact is {done.command_path or 'left alone: a command of that name exists'}",
         f"everything is archived in {place.folder}",
         *([f"long tool outputs are shortened: {done.lean}"] if done.lean else []),
+        *(["reminders before tool calls are on"] if reminds else []),
         *(f"{path} {purpose}" for path, purpose in channels.items()),
     ]
-    context.show({**done.as_dict(), "channels": list(channels)}, "\n".join(lines))
+    context.show({**done.as_dict(), "reminders": reminds, "channels": list(channels)}, "\n".join(lines))
     for line in _advice(done, arguments, place, settings):
         context.say(line)
     return None
+
+
+def _switch_reminders(chosen: str | None, context: Context, place: Place, settings: Settings) -> bool:
+    """Turn reminders on or off if the user chose that, and return whether they are on in this worktree."""
+    if chosen == _ON:
+        turn_on(context.workspace(create=True))
+    elif chosen == _OFF:
+        turn_off(place, settings.data_dir)
+    return place.repository.worktree in worktrees_on(place.folder)
 
 
 def _advice(done: Installed, arguments: Namespace, place: Place, settings: Settings) -> list[str]:
@@ -105,8 +119,9 @@ def _advice(done: Installed, arguments: Namespace, place: Place, settings: Setti
 def _install_into_host(context: Context, arguments: Namespace, place: Place, settings: Settings) -> None:
     """Add the hooks to another agent's file."""
     host = HOSTS[arguments.host]
-    if arguments.lean is not None:
-        message = f"--lean works in Claude Code, not in {arguments.host}"
+    option = "--lean" if arguments.lean is not None else "--reminders" if arguments.reminders is not None else None
+    if option is not None:
+        message = f"{option} works in Claude Code, not in {arguments.host}"
         raise UsageError(message, "leave it out; nothing was installed")
     path = host_file(host, arguments.scope, place.repository.worktree, environment())
     done = install_host(host, path, settings.data_dir)
@@ -188,6 +203,7 @@ def _uninstall_from_claude(
     done = uninstall(target(scope, worktree, environment()), settings.data_dir)
     if scope != _LOCAL:  # the hook before tool calls is in the worktree's own settings
         put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
+    turn_off(place, settings.data_dir)
     table = read_table(place.folder)
     if table is not None and table.constraints:
         refs = ", ".join(entry.ref for entry in table.constraints)
@@ -228,6 +244,11 @@ COMMANDS = {
             "--lean",
             choices=(LEAN_OFF, *NAMES),
             help="also shorten long tool outputs before the model reads them; the whole stays in the archive",
+        ),
+        argument(
+            "--reminders",
+            choices=(_ON, _OFF),
+            help="also remind the agent, once, before an edit or a command that a recorded fact is about",
         ),
     ),
     "uninstall": Command(

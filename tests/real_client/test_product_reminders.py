@@ -1,0 +1,91 @@
+"""Reminders in the real client: the model reads the line of the hook before a tool, once, and the call is made."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .hooks import additional_context
+from .installed import assert_healthy, installed, restores
+from .messages import Json, Request, bash, reply, tool
+from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+
+MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+FAILING = "echo 'want 4, got 3'; exit 3"
+
+
+def reminders(request: Request) -> list[str]:
+    """The lines of reminders in a request."""
+    return [text.split("\n")[1] for text in restores(request) if "[BEFORE THIS CALL]" in text]
+
+
+def tool_hook(scenario: Scenario) -> list[Json]:
+    """The entries before tool calls in the project's settings."""
+    path = scenario.project / ".claude" / "settings.local.json"
+    found: list[Json] = json.loads(path.read_text(encoding="utf-8"))["hooks"].get("PreToolUse", [])
+    return found
+
+
+@MODELS
+def test_the_model_reads_what_a_hook_before_a_tool_adds_with_the_result_of_the_call(scenario: Scenario) -> None:
+    scenario.hooks.record("PreToolUse", stdout=additional_context("PreToolUse", "added-before-the-call"))
+    scenario.script(reply(bash("echo ran-it")), "done")
+    scenario.prompt("go", *ALLOW_BASH)
+    first, second = scenario.api.of("main")[-2:]
+    assert not first.find("added-before-the-call")  # the call was made already
+    assert second.find("added-before-the-call")
+    assert second.find("ran-it")
+
+
+@MODELS
+def test_the_model_is_reminded_once_of_a_decision_on_a_file_and_the_edit_is_made(scenario: Scenario) -> None:
+    product = installed(scenario, "--reminders", "on")
+    product.run("decision", "add", "Keep the lock in pool.py", "--rationale", "a test hung without it")
+    path = str(scenario.project / "pool.py")
+    scenario.script(
+        reply(tool("Write", file_path=path, content="a = 1\n")),
+        reply(tool("Edit", file_path=path, old_string="a = 1", new_string="a = 2")),
+        "done",
+    )
+    scenario.prompt("go", "--permission-mode", "acceptEdits")
+    *_, last = scenario.api.of("main")
+    (told,) = reminders(last)
+    assert "D1 (the user said): Keep the lock in pool.py. Why: a test hung without it" in told
+    assert (scenario.project / "pool.py").read_text(encoding="utf-8") == "a = 2\n"
+    assert_healthy(product)
+
+
+@MODELS
+def test_the_model_is_reminded_of_a_failure_in_a_later_session_and_the_command_is_run(scenario: Scenario) -> None:
+    product = installed(scenario, "--reminders", "on")
+    scenario.script(reply(bash(FAILING)), "it failed")
+    scenario.prompt("first", *ALLOW_BASH)
+    assert tool_hook(scenario) == []  # the session knows
+    scenario.prompt("a session that archives the rest", *ALLOW_BASH)
+    assert [group["matcher"] for group in tool_hook(scenario)] == ["Bash"]
+    scenario.script(reply(bash(FAILING)), reply(bash(FAILING)), "it failed again")
+    run = scenario.prompt("again", *ALLOW_BASH)
+    (told,) = reminders(scenario.api.of("main")[-1])
+    assert "This command failed when it was last run: E1 (error, observed): " in told
+    assert "want 4, got 3" in told
+    assert results_of(run) == 2
+    assert_healthy(product)
+
+
+def results_of(run: Any) -> int:
+    """The number of tool results in the events of a run."""
+    return sum("tool_result" in json.dumps(event) for event in run.events if event.get("type") == "user")
+
+
+def test_a_subagent_is_reminded_too(scenario: Scenario) -> None:
+    product = installed(scenario, "--reminders", "on")
+    product.run("decision", "add", "Keep the lock in pool.py", "--rationale", "a test hung without it")
+    path = str(scenario.project / "pool.py")
+    scenario.api.script("subagent", reply(tool("Write", file_path=path, content="a = 1\n")), "sub done")
+    task = tool("Agent", description="go", prompt="write it", subagent_type="general-purpose", run_in_background=False)
+    scenario.script(reply(task), "done", "done")
+    scenario.prompt("go", "--permission-mode", "acceptEdits")
+    assert len(reminders(scenario.api.of("subagent")[-1])) == 1
+    assert reminders(scenario.api.of("main")[-1]) == []
