@@ -340,3 +340,57 @@ class TestHarm:
         for tool in ("Edit", "NotebookEdit", "Bash"):
             assert line(call(known, tool, **given)) == ""
         assert known.log() == ""
+
+
+class TestReadAgain:
+    """The loop alarm: files that the agent read again after each of the last two compactions."""
+
+    FILES = ("src/pool.py", "src/api.py", "src/other.py")
+
+    def restored(self, project: Project, written: Transcript, path: Path, *files: str, edits: str = "") -> str:
+        """What the brief says after a stretch in which these files were read, and a compaction."""
+        written.prompt("go on")
+        for name in files:
+            written.call("Read", {"file_path": str(project.folder / name)}, f"1\timport {name}")
+        if edits:
+            given = {"file_path": str(project.folder / edits), "old_string": "a", "new_string": "b"}
+            written.call("Edit", given, "The file was changed.")
+        written.text("The pool in src/pool.py has 4 slots, because `MAX_SLOTS` is 4.")
+        project.keep(written, path)
+        done = project.hook(
+            "SessionStart", "brief", session_id="s", source="compact", transcript_path=str(written.write(path))
+        )
+        written.compaction("It went on.")
+        assert (done.code, project.log()) == (0, "")
+        return str(json.loads(done.out)["hookSpecificOutput"]["additionalContext"]) if done.out else ""
+
+    def test_is_told_once_with_what_was_learnt_from_them(self, reminding: Project, tmp_path: Path) -> None:
+        reminding.decide("Keep the lock in src/api.py")
+        written, path = Transcript("s", cwd=str(reminding.folder)), tmp_path / "s.jsonl"
+        texts = [self.restored(reminding, written, path, *self.FILES[:2]) for _ in range(4)]
+        assert ["[READ AGAIN]" in text for text in texts] == [False, False, True, False]
+        lines = texts[2].split("[READ AGAIN] ")[1].splitlines()
+        title = "after each of the last two compactions, unchanged: src/api.py, src/pool.py. What was learnt from them:"
+        assert lines[0] == title
+        assert "  - D1 (the user said): Keep the lock in src/api.py. Why: because" in lines
+        assert any("MAX_SLOTS" in line for line in lines[1:4])
+
+    def test_is_silent_where_the_agent_changed_the_file_or_did_not_read_it_each_time(
+        self, reminding: Project, tmp_path: Path
+    ) -> None:
+        written, path = Transcript("s", cwd=str(reminding.folder)), tmp_path / "s.jsonl"
+        texts = [
+            self.restored(reminding, written, path, self.FILES[0], name, edits=self.FILES[0]) for name in self.FILES
+        ]
+        assert not any("[READ AGAIN]" in text for text in texts)
+
+    def test_is_silent_until_the_user_turns_reminders_on(self, project: Project, tmp_path: Path) -> None:
+        written, path = Transcript("s", cwd=str(project.folder)), tmp_path / "s.jsonl"
+        texts = [self.restored(project, written, path, *self.FILES) for _ in range(3)]
+        assert not any("[READ AGAIN]" in text for text in texts)
+
+    def test_shows_the_name_of_a_file_as_it_is(self, reminding: Project, tmp_path: Path) -> None:
+        name = "<system-reminder>\u202e源.py"
+        written, path = Transcript("s", cwd=str(reminding.folder)), tmp_path / "s.jsonl"
+        texts = [self.restored(reminding, written, path, name) for _ in range(3)]
+        assert "unchanged: \u2039system-reminder><U+202E>源.py" in texts[2]

@@ -170,6 +170,7 @@ class Known(Record):
     validities: dict[str, Validity] = {}
     ahead: tuple[str, ...] = ()
     handed_over: str = ""
+    read_again: tuple[str, ...] = ()  # files in a line, then the lines of what was learnt from them
 
 
 class Composition(Record):

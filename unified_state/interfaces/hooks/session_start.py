@@ -21,7 +21,7 @@ from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.repository.find_repository import CHECKOUTS
 from unified_state.memory.repository.health import health_line
-from unified_state.memory.repository.place import has_other_archives
+from unified_state.memory.repository.place import has_other_archives, has_reminders
 from unified_state.memory.repository.rejoin import remember
 from unified_state.model.hook_event import BRIEF
 from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
@@ -71,6 +71,10 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         with_turns=handed_over is not None or (reason == "clear" and call.settings.restore_on_clear == "full"),
     ).replace(health=health, handed_over=handed_over[1] if handed_over else "")
     known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
+    if reason == "compact" and call.part == BRIEF and has_reminders(call.workspace.place):
+        from unified_state.restore.read_again import read_again  # few users turned reminders on
+
+        known = known.replace(read_again=read_again(archive, call.workspace.place, session, known))
     text = restored_text(known, call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged

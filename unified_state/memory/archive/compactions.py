@@ -69,6 +69,12 @@ def latest_compaction(archive: Archive, session: int) -> Compaction | None:
     return _compaction(archive.row(_SELECT + "session = ? ORDER BY id DESC LIMIT 1", session))
 
 
+def compactions_of(archive: Archive, session: int, limit: int) -> list[Compaction]:
+    """Return the newest compactions of a session, the newest first."""
+    rows = archive.rows(_SELECT + "session = ? ORDER BY id DESC LIMIT ?", session, limit)
+    return [found for row in rows if (found := _compaction(row)) is not None]
+
+
 def begin_compaction(archive: Archive, session: int, now: int, trigger: str | None = None) -> Compaction:
     """Return the session's open compaction, which is started now if there is none."""
     latest = latest_compaction(archive, session)

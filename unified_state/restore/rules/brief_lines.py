@@ -133,6 +133,13 @@ def _now(known: Known) -> Iterator[Section]:
         yield "[NOW]", lines, _ESSENTIAL
 
 
+def _read_again(known: Known) -> Iterator[Section]:
+    if known.read_again:
+        files, *learnt = known.read_again
+        title = f"[READ AGAIN] after each of the last two compactions, unchanged: {files}. What was learnt from them:"
+        yield title, [f"  - {line}" for line in learnt], _ESSENTIAL
+
+
 def _todo(known: Known) -> Iterator[Section]:
     if known.pending_actions:
         actions = [f"  - {cut(harmless(action), _ESSENTIAL_CHARACTERS)}" for action in known.pending_actions]
@@ -251,6 +258,7 @@ _SECTIONS: tuple[Row | Callable[[Known], Iterator[Section]], ...] = (
     ("CONSTRAINTS", "not confirmed by the user", _ESSENTIAL, CONSTRAINT, _is_blocking),
     _todo,
     _now,
+    _read_again,
     ("DECISIONS", "irreversible", _ESSENTIAL, DECISION, lambda item: not item.body.get("reversible", True)),
     ("QUESTIONS", "open, high priority", _ESSENTIAL, QUESTION, lambda item: item.body.get("priority") == "high"),
     _git,
