@@ -34,8 +34,7 @@ class ReminderCheck:
 
     def answer(self) -> str:
         """Return the answer to the client; "" where there is nothing to tell."""
-        event = self._event
-        found = [one for one in self._about_call() if one.session != event.session_id]
+        event, found = self._event, self._about_call()
         if not found or not event.session_id or not self._is_enabled():
             return ""
         new = claim(self.place.folder, event.session_id, event.agent_id, [one.ref for one in found])
@@ -58,13 +57,13 @@ class ReminderCheck:
         from unified_state.reminders.rules.match_call import about_command
 
         roots = {self._folder, self.place.repository.worktree}
-        return about_command(read_reminders(self.place.folder, "commands"), command, roots, _digest)
+        return about_command(self._unknown("commands"), command, roots, _digest)
 
     def _about_file(self, path: str) -> Sequence[Reminder]:
         from unified_state.lib.identifiers import relative_path
         from unified_state.reminders.rules.match_call import about_file
 
-        reminders, root = read_reminders(self.place.folder, "files"), self.place.repository.worktree
+        reminders, root = self._unknown("files"), self.place.repository.worktree
         if not reminders:
             return ()
         written = os.path.join(self._event.cwd or self._folder, path)
@@ -72,6 +71,11 @@ class ReminderCheck:
         roots = (root, os.path.realpath(root))
         inside = {inner for one in absolute for top in roots if (inner := relative_path(one, top)) != one}
         return about_file(reminders, inside, absolute, lambda named: os.path.lexists(os.path.join(root, named)))
+
+    def _unknown(self, kind: str) -> list[Reminder]:
+        """Return the reminders of a kind that this session's conversation does not contain."""
+        own = self._event.session_id
+        return [one for one in read_reminders(self.place.folder, kind) if one.session != own]
 
     def _is_enabled(self) -> bool:
         cache = os.path.join(self.place.folder, "settings.json")
