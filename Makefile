@@ -46,6 +46,7 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.search
 	$(RUN)/python -m benchmarks.mcp_server
 	$(RUN)/python -m benchmarks.tool_calls
+	$(RUN)/python -m benchmarks.reminders
 	$(RUN)/python -m benchmarks.tool_outputs
 	$(RUN)/python -m benchmarks.lean_cost
 
