@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from unified_state.agents.transcripts.rules.call_effects import read_call
-from unified_state.lib.identifiers import relative_path, stands_in
+from unified_state.lib.identifiers import stands_in
 from unified_state.lib.text import cut
 from unified_state.memory.archive.compactions import compactions_of
 from unified_state.memory.archive.sessions import session_id_of
@@ -16,6 +15,7 @@ from unified_state.memory.archive.steps import tool_calls_between
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.reminders.reminder_table import claim
 from unified_state.restore.rules.passages import chosen, passages
+from unified_state.restore.rules.repeated_reads import repeated_reads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from unified_state.model.known import Known
 
 _STRETCHES = 3  # of the session, between compactions: it read a file in the first, and again in the two after it
-_READS = "Read"
 _FILES, _ITEMS, _PASSAGES = 5, 4, 3
 _CHARACTERS = 240
 _TEXTS = 60  # newest texts that are searched for passages
@@ -52,19 +51,8 @@ def _read_in_each(archive: Archive, session: int) -> list[str]:
     if len(ends) < _STRETCHES:
         return []
     begins = [*ends[1:], 0][:_STRETCHES]
-    root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
-    changed: set[str] = set()
-    stretches: list[dict[str, None]] = []
-    for begin, end in zip(begins, ends, strict=False):
-        reads: dict[str, None] = {}
-        for step in reversed(tool_calls_between(archive, session, begin, end)):
-            call = read_call(step)
-            changed.update(relative_path(change.path, root) for change in call.changes)
-            if call.tool == _READS and call.path:
-                reads[relative_path(call.path, root)] = None
-        stretches.append(reads)
-    newest, *earlier = stretches
-    return [path for path in newest if path not in changed and all(path in reads for reads in earlier)]
+    stretches = [tool_calls_between(archive, session, begin, end) for begin, end in zip(begins, ends, strict=False)]
+    return repeated_reads(stretches, archive.value("SELECT root FROM session WHERE id = ?", session) or "")
 
 
 def _lines(files: Sequence[str], known: Known) -> Iterator[str]:

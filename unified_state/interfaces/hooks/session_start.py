@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.known import Reason
+    from unified_state.model.known import Known, Reason
 
 _FIRST_SESSIONS = 3  # of an archive: they are shown other archives that may be meant
 _ANSWER_SLACK = 3_000  # tolerance in milliseconds for a late hook
@@ -71,16 +71,21 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         with_turns=handed_over is not None or (reason == "clear" and call.settings.restore_on_clear == "full"),
     ).replace(health=health, handed_over=handed_over[1] if handed_over else "")
     known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
-    if reason == "compact" and call.part == BRIEF and has_reminders(call.workspace.place):
-        from unified_state.restore.read_again import read_again  # few users turned reminders on
-
-        known = known.replace(read_again=read_again(archive, call.workspace.place, session, known))
-    text = restored_text(known, call.settings).as_dict()[call.part]
+    text = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
 
         call.message = note_restored(archive, known, text)
     return fence_and_remember(archive, session, known, call.part, text) if text else ""
+
+
+def _with_loop(call: HookCall, archive: Archive, session: int, known: Known) -> Known:
+    """Return what is known with the files that are read again and again, where the user turned reminders on."""
+    if known.reason != "compact" or call.part != BRIEF or not has_reminders(call.workspace.place):
+        return known
+    from unified_state.restore.read_again import read_again  # few users turned them on
+
+    return known.replace(read_again=read_again(archive, call.workspace.place, session, known))
 
 
 def _reset_pressure(call: HookCall) -> None:
