@@ -85,7 +85,7 @@ def test_what_nobody_said_is_not_found(archive: Archive, keep: Keep, query: str)
 
 
 def test_of_stop_words_alone_all_are_looked_for(archive: Archive, keep: Keep) -> None:
-    keep(prompt(1, "what is it to be or is it not"))
+    keep(prompt(1, "to be or not to be"))
     assert refs(search(archive, "to be", 10)) == ["S1"]
 
 

@@ -53,7 +53,7 @@ def _says_must(clause: str, said: str, words: list[str]) -> bool:
     if not subject or len(subject) > _MOST_OF_SUBJECT or "but" in words:
         return False
     if mark == " must " or clause.startswith(WHOLE) or words[0] == "you":
-        return subject[0] not in ACTS and not _has_happened(said)
+        return subject[0] not in ACTS and not has_happened(said)
     if clause.startswith(("a ", "an ")) and len(subject) > 1:
         return True
     is_plural = subject[-1].endswith("s") and subject[-1] not in NO_PLURALS and not clause.startswith(_DETERMINED)
@@ -63,8 +63,8 @@ def _says_must(clause: str, said: str, words: list[str]) -> bool:
 _NO_SUBJECTS = {"we", "i", "they", "what", "which", "who", "where", "so", "and", "then", "claude"}
 
 
-def _has_happened(said: str) -> bool:
-    """Return whether a text guesses at what happened: "The cache must have changed it"."""
+def has_happened(said: str) -> bool:
+    """Return whether a text guesses at what happened: "The customer must have changed it"."""
     after = said.partition(" must have ")[2].split()
     return bool(after) and (after[0].endswith("ed") or after[0] in {"been", "gone", "done", "lost", "broken"})
 

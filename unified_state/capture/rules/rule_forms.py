@@ -6,7 +6,7 @@ to this moment ("yet", "for now") outweigh all forms.
 
 from __future__ import annotations
 
-from unified_state.capture.rules.general_forms import states_generally
+from unified_state.capture.rules.general_forms import has_happened, states_generally
 from unified_state.capture.rules.rule_words import (
     ACTS,
     ANSWERING,
@@ -183,22 +183,16 @@ def _keeps(clause: str, kept: str) -> bool:
 
 
 def _says_inside(clause: str) -> bool:
-    said = f" {clause} "
+    said = f" {clause} ".replace(" or not ", " or ")  # a choice, not a rule
     if clause.startswith(PEOPLE) and not any(mark in said for mark in (" without ", " from now on", " you must ")):
         return any(mark in said for mark in (" forbidden ", " not allowed ")) or _wishes(clause)
-    if any(mark in said for mark in INSIDE) and not _has_happened(said):
+    if any(mark in said for mark in INSIDE) and not has_happened(said):
         return True
     if clause.startswith(("let's ", "lets ", "we'll ")):
         return False
     return clause.endswith(ENDS) or (
         (" lines" in said or " characters" in said or " kb" in said) and any(mark in said for mark in LIMITS)
     )
-
-
-def _has_happened(said: str) -> bool:
-    """Return whether a text guesses at what happened: "The customer must have changed it"."""
-    after = said.partition(" must have ")[2].split()
-    return bool(after) and (after[0].endswith("ed") or after[0] in {"been", "gone", "done", "lost", "broken"})
 
 
 def _wishes(clause: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unified_state.capture.rules.read_statement import NAME, read
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +41,7 @@ _LEAST = 0.5  # of the words of the sentence that the rule must share
 def takes_back(sentence: str) -> bool:
     """Return whether a sentence takes some rule back."""
     said = f"{sentence.lower().replace(chr(0x2019), chr(39)).strip(' .!。！')} "
-    said = next(
-        (said[len(word) :] for word in ("ok ", "okay ", "ok, ", "please ", "also ", "and ") if said.startswith(word)),
-        said,
-    )
+    said = next((said[len(word) :] for word in _OPENERS if said.startswith(word)), said)
     if said.rstrip().endswith("?"):
         return False
     if any(mark in said for mark in _RULES) and (said.startswith(_ENDING) or any(mark in said for mark in _ENDED)):
@@ -59,6 +54,8 @@ def taken_back(sentence: str, rules: Sequence[str]) -> int | None:
     """Return the position of the rule that a sentence takes back: the one with most of its words. None if there is no
     such rule.
     """
+    from unified_state.capture.rules.read_statement import NAME  # its tables of meanings, which few prompts need
+
     words = _words(sentence)
     total = sum(term.weight for term in words.values())
     names_rule = any(mark in f" {sentence.lower()} " for mark in _RULES)
@@ -73,5 +70,7 @@ def taken_back(sentence: str, rules: Sequence[str]) -> int | None:
 
 
 def _words(text: str) -> dict[str, Term]:
+    from unified_state.capture.rules.read_statement import read
+
     telling = " ".join(word for word in text.lower().split() if word.strip(".,;:!") not in _EMPTY)
     return read(telling).terms
