@@ -74,6 +74,7 @@ def test_an_earlier_version_s_hooks_restore_archive_on_and_deny(left: LeftBehind
     told = "".join(done.out for done in left.hooks("SessionStart", source="compact"))
     assert "Keep limits in SQLite" in told
     assert "Never push by force" in told
+    assert "limiter.py" in told
     assert "The rate limit is in place" in told
     entry = path.read_text(encoding="utf-8").splitlines()[-1]
     with path.open("a", encoding="utf-8") as file:

@@ -34,15 +34,17 @@ _QUOTES = ('"{}"', "\u201c{}\u201d", "'{}'", "`{}`")
 def story(known: Known) -> Iterator[tuple[str, float]]:
     """Yield the texts of the turns, the newest first, each with its worth: the newest turn, and the prompts of others.
 
-    The commands, files and passages tell what came of them.
+    The commands, files and passages tell what came of them. A history of an early version has no files, so each of its
+    turns tells that itself.
     """
     summary = one_line(known.summary or "")
     newest, worth = True, _WORTH
+    is_early = known.working_set is not None and not known.working_set.files
     for turn in known.turns:
         prompt = one_line(turn.prompt)
         if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer) or _is_own(prompt)):
             continue  # the summary covers it, nothing followed it, or it asked for the compaction
-        shown = turn if newest or not prompt else turn.replace(tool_calls=0, answer="")
+        shown = turn if newest or not prompt or is_early else turn.replace(tool_calls=0, answer="")
         limit = _NEWEST_CHARACTERS if newest else _CHARACTERS
         yield "\n".join(turn_lines(shown, known.now, limit)), _NEWEST_WORTH if newest else worth
         newest, worth = False, worth * _FADING
