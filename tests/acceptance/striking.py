@@ -1,7 +1,8 @@
 """Processes that are killed, or held still, at a chosen point of their work.
 
-Python tells an audit hook (PEP 578) before it opens, renames, links or removes a file; the n-th of those calls that
-touches the project or the data of a test is a point that can be named, so that every one of them can be tried.
+Python tells an audit hook (PEP 578) before it opens, renames, links or removes a file, and before and after it connects
+to a database; the n-th of those calls that touches the project or the data of a test is a point that can be named, so
+that every one of them can be tried.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 _STRIKE = """
 import os, sys
 def strike(event, arguments, left=[{point}]):
-    if event.split(".")[0] in ("open", "os", "sqlite3") and any({root!r} in str(argument) for argument in arguments):
+    touches = event.split(".")[0] in ("open", "os", "sqlite3") and any({root!r} in str(one) for one in arguments)
+    if touches or event == "sqlite3.connect/handle":
         left[0] -= 1
         if not left[0]:
             os.kill(os.getpid(), {signal})

@@ -21,7 +21,7 @@ from .striking import hook_struck_at
 
 TESTS = "".join(f"test_a.py::test_{n} PASSED\n" for n in range(300)) + "\n==== 300 passed in 1.2s ====\n"
 KILLS = amount(1_000, 30)
-FEWEST_POINTS = 4
+FEWEST_POINTS = 5
 
 
 @pytest.fixture

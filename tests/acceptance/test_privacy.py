@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from random import Random
 from time import sleep
 
 import pytest
@@ -92,8 +91,7 @@ def test_no_file_of_ours_is_ever_readable_by_others_from_its_birth_on(project: P
 
 
 def test_the_journal_is_the_user_s_alone_while_it_is_written(project: Project, tmp_path: Path) -> None:
-    written, path, chance = Transcript("s"), tmp_path / "s.jsonl", Random(20_261_121)
-    full = False
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
     for number in range(100):
         for turn in range(10):
             written.turn(10 * number + turn, size=20_000)
@@ -103,13 +101,14 @@ def test_the_journal_is_the_user_s_alone_while_it_is_written(project: Project, t
             assert process.stdin is not None
             process.stdin.write(event)
             process.stdin.close()
-            sleep(chance.uniform(0.03, 0.15))
-            process.send_signal(signal.SIGSTOP)
-            assert readable_by_others(project) == []
-            full = any(journal.stat().st_size for journal in project.data.glob("repositories/*/*-journal"))
-            process.kill()
-        if full:
-            return
+            while process.poll() is None:
+                sleep(0.002)
+                process.send_signal(signal.SIGSTOP)
+                assert readable_by_others(project) == []
+                if any(journal.stat().st_size for journal in project.data.glob("repositories/*/*-journal")):
+                    process.kill()
+                    return
+                process.send_signal(signal.SIGCONT)
     pytest.fail("no journal was ever seen while it was written")
 
 
