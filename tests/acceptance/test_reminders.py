@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -237,6 +238,24 @@ class TestOptIn:
         assert len(settings(reminding.folder)["hooks"]["PreToolUse"]) == 1
         reminding.decide("And the index in src/pool.py")
         assert matcher(reminding) == ""
+
+    def test_a_hook_that_is_left_from_another_archive_goes_with_the_next_install(self, reminding: Project) -> None:
+        reminding.decide("Keep the lock in src/pool.py")
+        reminding.archive.with_name("reminders-on").unlink()
+        assert edit(reminding)  # until then the table tells what it held
+        assert "reminders" not in reminding.run("install").out
+        assert matcher(reminding) == ""
+
+    def test_every_worktree_has_a_choice_of_its_own(self, reminding: Project, tmp_path: Path) -> None:
+        other = Project(tmp_path / "other", reminding.home)
+        subprocess.run(["git", "worktree", "add", "--quiet", str(other.folder)], cwd=reminding.folder, check=True)
+        assert other.run("install").code == 0
+        other.decide("Keep the lock in src/pool.py")
+        assert (matcher(reminding), matcher(other)) == (EDITING, "")
+        assert other.run("install", "--reminders", "on").code == 0
+        assert reminding.run("install", "--reminders", "off").code == 0
+        assert (matcher(reminding), matcher(other)) == ("", EDITING)
+        assert edit(other)
 
     @pytest.mark.parametrize("options", [(), ("--purge",)])
     def test_uninstall_leaves_nothing_of_it(self, reminding: Project, options: tuple[str, ...]) -> None:

@@ -86,9 +86,10 @@ def _switch_reminders(chosen: str | None, context: Context, place: Place, settin
     """Turn reminders on or off if the user chose that, and return whether they are on in this worktree."""
     if chosen == _ON:
         turn_on(context.workspace(create=True))
-    elif chosen == _OFF:
+    is_on = chosen != _OFF and place.repository.worktree in worktrees_on(place.folder)
+    if not is_on:  # a hook may be left from before this checkout joined another archive
         turn_off(place, settings.data_dir)
-    return place.repository.worktree in worktrees_on(place.folder)
+    return is_on
 
 
 def _advice(done: Installed, arguments: Namespace, place: Place, settings: Settings) -> list[str]:
