@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -279,6 +280,20 @@ class TestOptIn:
         reminding.decide("Keep the lock in src/pool.py")
         (reminding.folder / ".claude" / "unified-state.toml").write_text("enabled = false\n", encoding="utf-8")
         assert edit(reminding) == ""
+
+
+def test_it_works_where_the_history_is_a_journal(
+    project: Project, tmp_path: Path, write_settings: Callable[[str], None]
+) -> None:
+    write_settings('tier = "json"\n')
+    assert project.run("install", "--reminders", "on").code == 0
+    tried(project, tmp_path, (FAILURE, True))
+    ref = project.decide("Keep the lock in src/pool.py")
+    ended(project)
+    assert "E1 (error" in run(project)
+    assert "D1 (" in edit(project)
+    assert project.at_terminal("forget", ref).code == 0
+    assert edit(project, session="another") == ""
 
 
 class TestPrivacy:
