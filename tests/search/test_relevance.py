@@ -16,6 +16,7 @@ from unified_state.search.rules.relevance import (
     MOST_RAISED,
     Looked,
     Raising,
+    best_passage,
     coverage,
     fused,
     inverse_frequency,
@@ -99,6 +100,45 @@ def test_the_session_that_speaks_of_it_more_is_better() -> None:
     steps = looked((1, 1, {"parser": 1.0}), (5, 1, {"cache": 1.0}), (11, 2, {"parser": 1.0}))
     scores = relevance(steps, WEIGHTS)
     assert scores[1] > scores[11]
+
+
+def test_words_beside_a_long_step_hardly_count_for_it() -> None:
+    cache, parser = {"cache": 1.0}, {"parser": 1.0}
+    short = looked((1, 1, parser), (2, 1, cache), (9, 2, cache), (30, 2, parser), length=40)
+    long = {number: step.replace(length=2_000) for number, step in short.items()}
+    beside, alone = (relevance(steps, WEIGHTS) for steps in (short, long))
+    assert beside[2] > 1.5 * beside[9]
+    assert alone[2] < 1.1 * alone[9]
+
+
+def test_a_long_step_hardly_counts_for_a_short_one_beside_it() -> None:
+    steps = looked((1, 1, {"parser": 2.0}), (2, 1, {"cache": 1.0}), (9, 2, {"parser": 2.0}), (10, 2, {"cache": 1.0}))
+    scores = relevance({**steps, 1: steps[1].replace(length=2_000)}, WEIGHTS)
+    assert scores[10] > 1.2 * scores[2]
+
+
+def test_a_long_step_counts_by_its_best_passage() -> None:
+    together, apart = ({"parser": 1.0, "cache": 1.0}, {"parser": 1.0})
+    steps = looked((1, 1, together), (9, 2, together), length=2_000)
+    scores = relevance({1: steps[1].replace(passage=apart), 9: steps[9].replace(passage=together)}, WEIGHTS)
+    assert scores[9] > scores[1]
+
+
+def test_the_best_passage_has_the_heaviest_words_together() -> None:
+    places = {"parser": [10, 5_000], "cache": [4_900, 9_000, 9_001]}
+    assert best_passage(places, WEIGHTS) == {"parser": 1, "cache": 1}
+    assert best_passage({}, WEIGHTS) == {}
+
+
+@given(st.dictionaries(st.sampled_from(sorted(WEIGHTS)), st.lists(st.integers(0, 2_000), min_size=1)))
+def test_a_passage_has_no_word_more_often_than_the_text(places: dict[str, list[int]]) -> None:
+    assert all(0 < count <= len(places[word]) for word, count in best_passage(places, WEIGHTS).items())
+
+
+def test_a_prompt_stands_above_the_long_answer_that_repeats_it() -> None:
+    steps = looked((1, 1, {"parser": 1.0, "cache": 1.0}), (2, 1, {"parser": 2.0, "cache": 1.0}))
+    scores = relevance({1: steps[1].replace(is_prompt=True), 2: steps[2].replace(length=600)}, WEIGHTS)
+    assert scores[1] > scores[2]
 
 
 counts = st.dictionaries(st.sampled_from(sorted(WEIGHTS)), st.floats(1, 1000), max_size=2)

@@ -208,6 +208,19 @@ def test_of_a_long_text_the_part_with_the_rarest_word_is_shown(archive: Archive,
     assert "**parse**_**config** failed" in hit.snippet
 
 
+def test_of_long_steps_the_one_with_the_words_together_is_first(archive: Archive, keep: Keep) -> None:
+    filling = "something else altogether " * 200
+    keep(*apart(f"{filling}the cache of the parser {filling}", f"parser {filling} cache {filling}"))
+    assert refs(search(archive, "parser cache", 10))[0] == "S1"
+
+
+def test_of_a_long_text_the_passage_with_most_of_the_words_is_shown(archive: Archive, keep: Keep) -> None:
+    filling = "nothing at all " * 2_000
+    keep(prompt(1, f"zebra {filling} the zebra of the lion and tiger {filling} zebra"))
+    (hit,) = search(archive, "lion tiger zebra", 10)
+    assert "**zebra** of the **lion** and **tiger**" in hit.snippet
+
+
 def test_a_tool_call_is_found_by_its_name_and_its_input(archive: Archive, keep: Keep) -> None:
     keep(answer(1, call("t1", "WebFetch", url="https://example.com/parser", options={"depth": ["shallow"]})))
     for query in ("webfetch", "example.com/parser", "shallow"):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _MOST_WORDS = 64
 _LONGEST_PATH, _MOST_FILES = 200, 16
 _MOST = 30  # occurrences of one word that are compared for the best part of a text
+_MOST_COMPARED = 8  # words by which the best part of a text is chosen
 MARK = "**"
 _FIRST_ACCENT, _LAST_ACCENT = "\u0300", "\u036f"  # combining accents, which the index treats as part of a word
 _ACCENTS = "".join(map(chr, range(ord(_FIRST_ACCENT), ord(_LAST_ACCENT) + 1)))
@@ -94,11 +95,10 @@ def is_single_cjk(word: str) -> bool:
 
 
 def region(text: str, words: Sequence[str], size: int) -> str:
-    """Return the text, or the part of a long text around the first of the words in it."""
+    """Return the text, or the part of a long text with the best of the words. Earlier words have more weight."""
     if len(text) <= size:
         return text
-    folded = _folded(text)
-    place = next((place for word in words for place in _places(folded, word)), 0)
+    place = _best_place(_folded(text), words[:_MOST_COMPARED], size * 5 // 6)
     begin = max(0, place - size // 6)
     return text[begin : begin + size]
 

@@ -12,18 +12,27 @@ from unified_state.lib.query import has_any, names_file, query_words, region, sn
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text, one_line
 from unified_state.lib.times import to_milliseconds, to_text
-from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
+from unified_state.memory.archive.full_text import (
+    Filters,
+    best_matches,
+    count_having,
+    count_steps,
+    count_words,
+    find_words,
+)
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.model.step import Hit
+from unified_state.model.step import PROMPT, Hit
 from unified_state.search.rules.relevance import (
     MOST,
     MOST_FUSED,
     MOST_RAISED,
+    PASSAGE,
     Looked,
     Raising,
+    best_passage,
     coverage,
     fused,
     inverse_frequency,
@@ -147,7 +156,7 @@ def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list
     placed = _with_neighbours(archive, matches)
     texts = {number: readable(found.step) for number, found in placed.items()}
     regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
-    looked = _looked(placed, regions, asked.words)
+    looked = _looked(placed, regions, asked.weights)
     scores = relevance(looked, asked.weights)
     cosines = meant.cosines(looked) if meant is not None else {}
     if meant is not None and cosines:
@@ -209,23 +218,26 @@ def _as_written(texts: Iterable[str], words: list[str]) -> list[str]:
     return [form for word in words for form in (word, *(other for other, counts in found if word in counts))]
 
 
-def _looked(placed: dict[int, Placed], regions: dict[int, str], words: list[str]) -> dict[int, Looked]:
+def _looked(placed: dict[int, Placed], regions: dict[int, str], weights: dict[str, float]) -> dict[int, Looked]:
     texts = [index_text(region) for region in regions.values()]
 
     def beside(number: int, near: int) -> int | None:
         return near if near in placed and placed[near].session == placed[number].session else None
 
-    return {
-        number: Looked(
+    looked = {}
+    for number, text, places in zip(regions, texts, find_words(texts, list(weights)), strict=True):
+        length = len(text.split())
+        looked[number] = Looked(
             number=number,
             session=placed[number].session,
             before=beside(number, number - 1),
             after=beside(number, number + 1),
-            counts=counts,
-            length=len(text.split()),
+            counts={word: len(at) for word, at in places.items()},
+            length=length,
+            passage=best_passage(places, weights) if length > PASSAGE else None,
+            is_prompt=placed[number].step.kind == PROMPT,
         )
-        for number, text, counts in zip(regions, texts, count_words(texts, words), strict=True)
-    }
+    return looked
 
 
 def _items(archive: Archive, asked: _Query) -> list[Hit]:

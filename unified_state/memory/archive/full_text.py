@@ -120,22 +120,28 @@ def _names(archive: Archive, number: int, file: str) -> bool:
 
 def count_words(texts: Sequence[str], words: Sequence[str]) -> list[dict[str, float]]:
     """Return the number of occurrences of each word in each text, by the tokenizer of the index."""
+    return [{word: len(at) for word, at in found.items()} for found in find_words(texts, words)]
+
+
+def find_words(texts: Sequence[str], words: Sequence[str]) -> list[dict[str, list[int]]]:
+    """Return the places of each word in each text, counted in words, by the tokenizer of the index."""
     connection = connect(":memory:")
     try:
         for name, rows in (("words", words), ("texts", texts)):
             connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (text, content='', tokenize='{_TOKENIZER}')")
             connection.execute(f"CREATE VIRTUAL TABLE terms_of_{name} USING fts5vocab ({name}, 'instance')")
             connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", list(enumerate(rows)))
-        counts: list[dict[str, float]] = [{} for _ in texts]
+        places: list[dict[str, list[int]]] = [{} for _ in texts]
         for term, number in connection.execute("SELECT term, doc FROM terms_of_words WHERE offset = 0").fetchall():
             word = words[number]
             last = term + _LAST_CHARACTER if is_single_cjk(word) else term
             found = connection.execute(
-                "SELECT doc, count(*) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc", (term, last)
+                "SELECT doc, group_concat(offset) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc",
+                (term, last),
             )
-            for text, count in found:
-                counts[text][word] = count
-        return counts
+            for text, at in found:
+                places[text][word] = list(map(int, at.split(",")))
+        return places
     finally:
         connection.close()
 

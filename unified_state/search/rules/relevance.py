@@ -1,10 +1,11 @@
 """Scores of a search: how well steps match a query by words, by meaning, and by the times, speakers and files in it.
 
-Words count by BM25 (Robertson and Zaragoza, Foundations and Trends in Information Retrieval 3(4), 2009) with its usual
-constants. It is applied to the step, to the step with its neighbours, and to its session. The answer to a question is
-often next to the words that match, so the neighbours count most. On LoCoMo they beat the step alone by ten points of
-recall at 10, and all three together are best. Meaning counts over the same three. Its weights were chosen on LoCoMo by
-cross-validation over the conversations.
+Words count by BM25 (Robertson and Zaragoza, Foundations and Trends in Information Retrieval 3(4), 2009). It is applied
+to the step, to the step with its neighbours, and to its session. The answer to a question is often next to the words
+that match, so the neighbours of a short step count most: on LoCoMo they beat the step alone by ten points of recall at
+10. A long step holds the answer itself, and its neighbours only dilute it. So their weight fades with the length of the
+step and with their own length, and of a long step the best passage counts. Meaning counts over step, neighbours and
+session too. Its weights were chosen on LoCoMo by cross-validation over the conversations.
 """
 
 from __future__ import annotations
@@ -27,12 +28,19 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     Text = tuple[str, Collection[str]]  # text of a step, and the query's words in it
 
-_SATURATION, _LENGTH = 1.2, 0.75  # k1 and b of BM25
+_SATURATION, _LENGTH = 1.2, 0.9  # k1 and b of BM25
 _LEAST_IDF = 0.05  # of a word in nearly every step
-_STEP, _WINDOW, _SESSION = 0.25, 1.0, 0.35
-MOST = _STEP + _WINDOW + _SESSION
-_BEFORE, _AFTER = 1.0, 0.5  # weights of the two neighbours in a window
-_WINDOW_LENGTH = 2.5  # relative to the usual step
+_STEP, _WINDOW, _SESSION = 0.15, 1.1, 0.35
+_ANSWERED = 0.2  # for a prompt: the long answer after it repeats its words, and would often stand above it
+MOST = _STEP + _WINDOW + _SESSION + _ANSWERED
+PASSAGE = 250  # words of a longer step that count
+_SHORT = 60  # words of a step whose neighbours count in full
+_BEFORE, _AFTER, _EARLIER = (
+    1.0,
+    0.5,
+    0.3,
+)  # weights of the neighbours in a window, and of the step before the one before
+_WINDOW_LENGTH = 3.0  # relative to the usual step
 
 _STEP_MEANT, _WINDOW_MEANT, _SESSION_MEANT = 0.8, 1.0, 0.3
 MOST_MEANT = _STEP_MEANT + _WINDOW_MEANT + _SESSION_MEANT
@@ -47,7 +55,10 @@ _LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 
 
 class Looked(Record):
-    """A candidate step: its session, its neighbours, the counts of the query's words, and its length in words."""
+    """A candidate step: its session, its neighbours, the counts of the query's words, and its length in words.
+
+    `passage` are the counts in the best passage of a step that is longer than `PASSAGE`.
+    """
 
     number: int
     session: int
@@ -55,6 +66,18 @@ class Looked(Record):
     after: int | None
     counts: Mapping[str, float]
     length: int
+    passage: Mapping[str, float] | None = None
+    is_prompt: bool = False
+
+    @property
+    def best(self) -> Mapping[str, float]:
+        """The counts in its best passage."""
+        return self.counts if self.passage is None else self.passage
+
+    @property
+    def share(self) -> float:
+        """The weight of neighbours, and its weight as a neighbour: less for a longer step."""
+        return min(1.0, _SHORT / (self.length or 1))
 
     @property
     def neighbours(self) -> tuple[tuple[int, float], ...]:
@@ -71,26 +94,49 @@ def inverse_frequency(steps: int, having: int) -> float:
 
 def relevance(looked: Mapping[int, Looked], weights: Mapping[str, float]) -> dict[int, float]:
     """Return the score of each step by its words, from 0 to `MOST`. `weights` are those of the query's words."""
-    usual = sum(step.length for step in looked.values()) / (len(looked) or 1) or 1.0
-    steps = {number: _bm25(step.counts, step.length / usual, weights) for number, step in looked.items()}
+    usual = sum(min(step.length, PASSAGE) for step in looked.values()) / (len(looked) or 1) or 1.0
+    steps = {number: _bm25(step.best, min(step.length, PASSAGE) / usual, weights) for number, step in looked.items()}
     windows = {}
     for number, step in looked.items():
         counts, length = _window(step, looked)
         windows[number] = _bm25(counts, length / (usual * _WINDOW_LENGTH), weights)
     sessions = _sessions(looked.values(), weights)
     best = [max(scores.values(), default=0.0) or 1.0 for scores in (steps, windows, sessions)]
-    return {
-        number: _STEP * steps[number] / best[0]
-        + _WINDOW * windows[number] / best[1]
-        + _SESSION * sessions[step.session] / best[2]
-        for number, step in looked.items()
-    }
+    scores = {}
+    for number, step in looked.items():
+        beside = _WINDOW * step.share
+        scores[number] = (
+            (_STEP + _WINDOW - beside) * steps[number] / best[0]
+            + beside * windows[number] / best[1]
+            + _SESSION * sessions[step.session] / best[2]
+            + _answered(step, looked)
+        )
+    return scores
 
 
 def coverage(step: Looked, looked: Mapping[int, Looked], weights: Mapping[str, float]) -> float:
     """Return the share of the query's weight that a step and its neighbours have, from 0 to 1."""
-    counts, _ = _window(step, looked)
-    return sum(weights[word] for word in counts) / (sum(weights.values()) or 1.0)
+    found = set(step.counts).union(*(looked[number].counts for number, _ in step.neighbours if number in looked))
+    return sum(weights[word] for word in weights if word in found) / (sum(weights.values()) or 1.0)
+
+
+def best_passage(places: Mapping[str, Iterable[int]], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return how often each word stands in the best `PASSAGE` words of a text. `places` has the places of each word."""
+    found = sorted((place, word) for word, at in places.items() for place in at)
+    counts: dict[str, float] = {}
+    best, most, first = counts, 0.0, 0
+    for place, word in found:
+        counts[word] = counts.get(word, 0.0) + 1
+        while found[first][0] <= place - PASSAGE:
+            gone = found[first][1]
+            counts[gone] -= 1
+            if not counts[gone]:
+                del counts[gone]
+            first += 1
+        worth = _bm25(counts, 1.0, weights)
+        if worth > most:
+            best, most = dict(counts), worth
+    return best
 
 
 def _bm25(counts: Mapping[str, float], length: float, weights: Mapping[str, float]) -> float:
@@ -99,14 +145,28 @@ def _bm25(counts: Mapping[str, float], length: float, weights: Mapping[str, floa
     return sum(weights[word] * count * (_SATURATION + 1) / (count + norm) for word, count in counts.items())
 
 
-def _window(step: Looked, looked: Mapping[int, Looked]) -> tuple[dict[str, float], int]:
-    counts, length = dict(step.counts), step.length
-    for neighbour, weight in step.neighbours:
-        if neighbour in looked:
-            length += looked[neighbour].length
-            for word, count in looked[neighbour].counts.items():
-                counts[word] = counts.get(word, 0.0) + weight * count
+def _window(step: Looked, looked: Mapping[int, Looked]) -> tuple[dict[str, float], float]:
+    """Return the counts of a step with those beside it, each by its weight, and their length."""
+    counts, length = dict(step.best), float(min(step.length, PASSAGE))
+    for neighbour, weight in (*step.neighbours, *_earlier(step, looked)):
+        other = looked.get(neighbour)
+        if other is not None:
+            share = other.share
+            length += min(other.length, PASSAGE) * share
+            for word, count in other.best.items():
+                counts[word] = counts.get(word, 0.0) + weight * share * count
     return counts, length
+
+
+def _earlier(step: Looked, looked: Mapping[int, Looked]) -> tuple[tuple[int, float], ...]:
+    before = None if step.before is None else looked.get(step.before)
+    return () if before is None or before.before is None else ((before.before, _EARLIER),)
+
+
+def _answered(step: Looked, looked: Mapping[int, Looked]) -> float:
+    """Return by how much to raise a prompt with a long answer."""
+    answer = looked.get(step.after) if step.is_prompt and step.counts and step.after is not None else None
+    return 0.0 if answer is None else _ANSWERED * (1 - answer.share)
 
 
 def _sessions(looked: Iterable[Looked], weights: Mapping[str, float]) -> dict[int, float]:
