@@ -114,7 +114,7 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
     """Return the versions of the files that an item names. A bare file name counts if sessions worked with only one
     file of that name.
     """
-    if author.worktree is None:
+    if author.worktree is None or not item.files:
         return {}
     versions = file_versions(author.worktree, item.files, now)
     named = [path for path in item.files if path not in versions and "/" not in path]
