@@ -9,6 +9,9 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
 WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plugin real_client contracts team
 
+# Without it pytest would compile all tests anew in each of its processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo check test lint structure real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate clean
 
 demo: $(VENV)/product
