@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.context.lean.rules.cut_marks import repeat_handle, with_handle
+from unified_state.context.lean.rules.cut_marks import with_handle
 from unified_state.context.lean.rules.levels import LEVELS, MIDDLE
 from unified_state.context.lean.rules.shorten import shorten
 from unified_state.model.step import Shortened
@@ -63,10 +63,6 @@ def test_of_one_long_line_the_handle_proposes_no_lines() -> None:
     short = short_of("./run.sh", "word " * 20_000)
     assert (short.lines, short.shown, short.parts) == (1, (), (1,))
     assert with_handle(short, "S9").startswith("[S9: 1 line, shown 0 and parts of 1; recall S9 --grep REGEX]\n")
-
-
-def test_a_repeat_is_told_in_one_line() -> None:
-    assert repeat_handle("S7", 1_200) == "[S7: 1,200 lines, the same as before, which stands above; recall S7]"
 
 
 @pytest.mark.parametrize(

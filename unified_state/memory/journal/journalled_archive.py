@@ -89,9 +89,7 @@ class JournalledArchive(Archive):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if (
-                error is None and self._is_writable and self.row(_LAST_CHANGE) > (self._last_change,)
-            ):  # changed by statements without a transaction
+            if error is None and self._is_writable and self._has_more():
                 with self.transaction():
                     pass
         finally:

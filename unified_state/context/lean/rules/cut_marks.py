@@ -48,11 +48,6 @@ def with_handle(short: Shortened, ref: str) -> str:
     return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; recall {ref}{ways} --grep REGEX]\n{about}{short.text}"
 
 
-def repeat_handle(ref: str, lines: int) -> str:
-    """Return the text that replaces an output which the context already contains unchanged."""
-    return f"[{ref}: {_counted(lines, 'line')}, the same as before, which stands above; recall {ref}]"
-
-
 def _worth_a_look(short: Shortened) -> str:
     """Return the range of lines at the beginning of the longest cut."""
     ends = [0, *(last for _, last in short.shown)]
