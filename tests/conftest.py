@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.amount import amount
+from tests.amount import QUICK, amount
 from tests.groups import mark
+from tests.memory_disk import memory_disk
 from tests.passwd import need_own_passwd, set_home
 from tests.postgres_kinds import programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
 # A machine that is busy makes any example late, and no test asserts a time: benchmarks measure.
 settings.register_profile("untimed", deadline=None, max_examples=amount(100, 30))
-settings.register_profile("quick", deadline=None, max_examples=20)  # for `make check`
+settings.register_profile("quick", deadline=None, max_examples=QUICK)  # for `make check`
 settings.load_profile("untimed")
 
 pytest_plugins = ["tests.fixtures.workspaces"]
@@ -36,8 +37,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell all workers of this run where its PostgreSQL server lies, should one be started."""
+    """Tell all workers of this run where its files lie, and its PostgreSQL server, should one be started."""
     if not hasattr(config, "workerinput"):
+        if disk := memory_disk():
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", disk)
         note_folder()
 
 

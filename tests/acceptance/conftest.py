@@ -9,21 +9,17 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.memory_disk import memory_disk
 from tests.passwd import need_own_passwd, set_home
 
 from .product import Project
 from .transcripts import Transcript
 
-MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30  # bytes
-
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """A folder in memory where the machine has room there: processes are killed here, machines are not, so waiting for
-    a disk proves nothing.
-    """
-    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH
-    with TemporaryDirectory(prefix="unified-state-test-", dir=MEMORY if roomy else None) as folder:
+    """A folder that is gone when the test has ended: these tests fill it."""
+    with TemporaryDirectory(prefix="unified-state-test-", dir=memory_disk()) as folder:
         yield Path(folder)
 
 

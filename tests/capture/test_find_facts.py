@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
 from tests.terminal import call_at_terminal
 from unified_state.capture.capture_transcript import Capture
@@ -482,7 +483,7 @@ tools = st.sampled_from(
 calls = st.tuples(tools, st.dictionaries(names, values, max_size=4) | values, texts, st.booleans(), texts)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(calls, max_size=6))
 def test_whatever_a_session_holds_is_archived_and_every_quote_stands_in_its_step(
     tmp_path: Path, masker: Masker, made: list[tuple[str, Any, str, bool, str]]

@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from tests.builders import item
 from unified_state.capture.rules.judge_summary import claim_of, judge, named_in, says
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
@@ -142,7 +143,7 @@ def test_a_hostile_summary_keeps_and_distorts_nothing(summary: str) -> None:
     assert set(survival.refs(MISSING)) == {"D1", "C1", "Q1", "E1"}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.text(max_size=200), st.text(max_size=400))
 def test_any_item_can_be_judged_by_any_summary(claim: str, summary: str) -> None:
     (judged,) = judge([item(1, rationale="", decision=claim)], summary).items
@@ -156,7 +157,7 @@ def test_a_name_that_looks_like_a_ref_does_not_end_a_statement(claim: str) -> No
     assert judged.verdict == KEPT
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.text("abcDEF 0123.,:;()-`*不没Dv%", max_size=60))
 def test_what_is_said_word_for_word_under_its_ref_is_never_told_otherwise(claim: str) -> None:
     (judged,) = judge([item(1, rationale="", decision=claim)], f"D1: {' '.join(claim.split())}\n").items

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from unified_state.errors import UsageError
 from unified_state.lib.excerpts import (
     PAGE_TOKENS,
@@ -105,7 +106,7 @@ def test_a_value_of_very_many_short_parts_is_shown_as_text() -> None:
     assert all(size(shown) <= PAGE_TOKENS + 1_000 for shown, _ in pages)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.dictionaries(st.sampled_from(["ref", "body", "quote", "links"]), JSON, min_size=1))
 def test_a_short_value_is_shown_as_it_is(value: dict[str, Any]) -> None:
     shown, page = page_of_texts(value, 0)

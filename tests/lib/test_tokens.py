@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 import tiktoken
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import unified_state
-from tests.amount import amount
+from tests.amount import amount, examples
 from unified_state.errors import DamagedFileError
 from unified_state.lib import tokens as rules
 from unified_state.lib.tokens import (
@@ -104,13 +104,13 @@ def test_the_bounds_hold(name: str, official: tiktoken.Encoding) -> None:
     assert len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(texts=st.lists(critical_text, max_size=4))
 def test_counts_any_texts_as_the_whole_encoding_does(texts: list[str], official: tiktoken.Encoding) -> None:
     assert TokenCounter(RANKS).count(texts) == [len(official.encode_ordinary(text)) for text in texts]
 
 
-@settings(max_examples=amount(1_000, 100))
+@examples(amount(1_000, 100))
 @given(text=critical_text)
 def test_the_bounds_hold_for_any_text(text: str, official: tiktoken.Encoding) -> None:
     assert len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from tests.builders import HOUR, MINUTE, NOW, item
 from unified_state.lib.fence import TAG, fenced, nonces_in
 from unified_state.lib.text import estimate_tokens, utf16_units
@@ -112,14 +113,14 @@ def known(**fields: Any) -> Known:
     return Known(**{"reason": "startup", "now": NOW, **fields})
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(knowns, st.integers(150, 4000))
 def test_both_parts_together_stay_within_the_tokens(state: Known, tokens: int) -> None:
     texts = compose(state, tokens)
     assert estimate_tokens(texts.brief) + estimate_tokens(texts.working_set) <= tokens + 1  # each is rounded up
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(knowns, st.integers(500, MOST_UNITS))
 def test_each_part_stays_within_the_units(state: Known, units: int) -> None:
     texts = compose(state, 100_000, units)
@@ -127,7 +128,7 @@ def test_each_part_stays_within_the_units(state: Known, units: int) -> None:
     assert utf16_units(texts.working_set) <= MOST_UNITS
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(knowns)
 def test_no_line_of_the_banner_can_be_forged(state: Known) -> None:
     texts = compose(state, 100_000, 1_000_000)
@@ -135,7 +136,7 @@ def test_no_line_of_the_banner_can_be_forged(state: Known) -> None:
     assert [line for line in lines if line.lstrip().startswith(FORGED)] == []
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(knowns)
 def test_the_fence_round_it_cannot_be_closed_from_inside(state: Known) -> None:
     texts = compose(state, 100_000, 1_000_000)
@@ -166,7 +167,7 @@ def test_the_essentials_stand_in_the_first_2000_units() -> None:
     assert "[TODO] Pending actions: 1" in first
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(knowns.filter(lambda state: state.reason != "clear"))
 def test_what_is_essential_stands_before_all_else(state: Known) -> None:
     brief = compose(state, 100_000, 1_000_000).brief

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from tests.builders import HOUR, NOW, answer, call, item, prompt, result
 from unified_state.lib.fence import fenced
 from unified_state.lib.text import utf16_units
@@ -159,7 +160,7 @@ def test_what_is_told_cannot_be_taken_for_anything_else(archive: Archive, keep: 
 wide = st.sampled_from(["🚀", "語", "a", " ", "\n", "<", "flux", "capacitor", "é"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(wide, min_size=200, max_size=400).map("".join), min_size=6, max_size=6))
 def test_all_that_is_told_is_within_2000_utf_16_units_with_its_fence(
     archive: Archive, keep: Keep, texts: list[str]

@@ -9,9 +9,10 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from tests.context.messages.messages_api import Message, conversations, problems
 from unified_state import prune_messages
 from unified_state.context.messages.prune_messages import CutText, message_tokens
@@ -25,7 +26,7 @@ OPTIONS = st.fixed_dictionaries(
     }
 )
 STEPS = st.sampled_from((1, 50, 500, 3_000))
-PATIENT = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = examples(60, suppress_health_check=[HealthCheck.too_slow])
 REF = re.compile(r"\n\[earlier context pruned: [\d,]+ characters, recall (S\d+)]$")
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from tests.contracts.contract import decision, session, step, turn, uuid
 from unified_state.errors import ForeignFileError, NewerVersionError, StorageError, UnifiedStateError
 from unified_state.memory.history.history_file import VERSION, Header, read_history, write_history
@@ -94,7 +95,7 @@ def test_every_kind_of_record_goes_round(tmp_path: Path) -> None:
     assert read(written(tmp_path)) == [Header("project"), *whole()]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(records=st.lists(STEPS | SESSIONS | COMPACTIONS, max_size=6))
 def test_whatever_a_record_holds_goes_round(
     tmp_path_factory: pytest.TempPathFactory, records: list[HistoryRecord]
@@ -193,7 +194,7 @@ def test_a_record_that_cannot_be_used_is_refused_with_its_line(
     assert "\n" not in str(raised.value)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(content=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: (text * 3).encode("utf-8", "replace")))
 def test_no_bytes_break_the_reader(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("history") / "history.jsonl"

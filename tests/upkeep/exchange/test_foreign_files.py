@@ -15,9 +15,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.amount import examples
 from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
 from unified_state.upkeep.exchange import claude_flow, claude_mem
@@ -307,7 +308,7 @@ SECTION = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100, deadline=None)
 @given(decisions=SECTION, constraints=SECTION, evidence=SECTION)
 def test_no_state_file_breaks_the_reader(
     tmp_path_factory: pytest.TempPathFactory, decisions: object, constraints: object, evidence: object
