@@ -31,6 +31,13 @@ def expect_none(offenders: Iterable[object]) -> None:
     assert not lines, "\n" + "\n".join(lines)
 
 
+def dotted(node: ast.expr) -> str:
+    """The name of what is called, as `os.path.join`; of a method of anything else `.join`."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 @cache
 def modules() -> dict[str, Module]:
     """All modules by their place; that of the package itself is `__init__`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.structure.package import Module, expect_none, modules
+from tests.structure.package import Module, dotted, expect_none, modules
 
 OF_THE_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 ALL = {"Exception", "BaseException", "BaseExceptionGroup", "ExceptionGroup"}
@@ -23,7 +23,7 @@ EDGES = {
 def uses_of_the_environment(module: Module) -> Iterator[int]:
     """The lines that read or change the environment of the process."""
     for node in ast.walk(module.tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os" and node.attr in OF_THE_ENVIRONMENT:
+        if isinstance(node, ast.Attribute) and node.attr in OF_THE_ENVIRONMENT and dotted(node.value) == "os":
             yield node.lineno
         if isinstance(node, ast.ImportFrom) and node.module == "os":
             yield from (node.lineno for alias in node.names if alias.name in OF_THE_ENVIRONMENT)

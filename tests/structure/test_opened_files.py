@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.structure.package import expect_none, modules
+from tests.structure.package import dotted, expect_none, modules
 
 # What is opened elsewhere: none of it may be a file that somebody else put there.
 ALLOWED = {
@@ -25,7 +25,7 @@ def opened(tree: ast.AST) -> Iterator[int]:
     """The lines in which a file is opened, unless it is opened to be written."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            name = ast.unparse(node.func)
+            name = dotted(node.func)
             is_method = isinstance(node.func, ast.Attribute) and node.func.attr in METHODS
             if (name in FUNCTIONS or is_method or name.startswith("shutil.copy")) and not _writes(node):
                 yield node.lineno
@@ -34,7 +34,7 @@ def opened(tree: ast.AST) -> Iterator[int]:
 def _writes(call: ast.Call) -> bool:
     values = {one.value for one in call.args if isinstance(one, ast.Constant)}
     names = {getattr(one, "attr", "") for argument in call.args for one in ast.walk(argument)}
-    return bool(values & WRITING or names & WRITING_FLAGS) or ast.unparse(call.func) == "shutil.copyfileobj"
+    return bool(values & WRITING or names & WRITING_FLAGS) or dotted(call.func) == "shutil.copyfileobj"
 
 
 def test_one_function_opens_all_files_that_are_read() -> None:
