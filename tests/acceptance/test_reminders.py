@@ -247,6 +247,19 @@ class TestOptIn:
         assert "reminders" not in reminding.run("install").out
         assert matcher(reminding) == ""
 
+    def test_hooks_that_are_put_at_once_do_not_remove_each_other(self, reminding: Project) -> None:
+        def put(number: int) -> Done:
+            if number % 2:
+                return reminding.run(
+                    "constraint", "add", f"No make {number}", "--source", "me", "--scope", "command:make"
+                )
+            return reminding.run("decision", "add", f"Keep src/a{number}.py", "--rationale", "because")
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            assert {done.code for done in pool.map(put, range(AT_ONCE))} == {0}
+        assert len(settings(reminding.folder)["hooks"]["PreToolUse"]) == 2
+        assert matcher(reminding) == EDITING
+
     def test_every_worktree_has_a_choice_of_its_own(self, reminding: Project, tmp_path: Path) -> None:
         other = Project(tmp_path / "other", reminding.home)
         subprocess.run(["git", "worktree", "add", "--quiet", str(other.folder)], cwd=reminding.folder, check=True)

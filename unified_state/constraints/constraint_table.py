@@ -16,6 +16,7 @@ from unified_state.model.constraint import MODES, Enforced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from unified_state.lib.files import FileLock
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
 
@@ -81,6 +82,7 @@ def _checksum(content: bytes) -> bytes:
 
 
 _SETTINGS = os.path.join(".claude", "settings.local.json")
+_LOCK_SECONDS = 4.0
 
 
 def settings_path(worktree: str) -> str:
@@ -104,5 +106,16 @@ def set_hook(worktree: str, place: Place, data_dir: str, *, wanted: bool) -> Non
     from unified_state.agents.install.install_claude_code import put_tool_hook
     from unified_state.memory.repository.git_exclude import exclude_from_git
 
-    if put_tool_hook(settings_path(worktree), data_dir, wanted=wanted):
+    with settings_lock(place.folder):
+        is_new = put_tool_hook(settings_path(worktree), data_dir, wanted=wanted)
+    if is_new:
         exclude_from_git(place, [os.path.basename(_SETTINGS)])
+
+
+def settings_lock(folder: str) -> FileLock:
+    """Return the lock of the settings of a repository's worktrees, so that of two processes that each put a hook there
+    none removes the other's.
+    """
+    from unified_state.lib.files import FileLock  # tool hooks change no settings
+
+    return FileLock(os.path.join(folder, "hooks.lock"), _LOCK_SECONDS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from unified_state.agents.install.hook_table import reminder_matcher
-from unified_state.constraints.constraint_table import settings_path
+from unified_state.constraints.constraint_table import settings_lock, settings_path
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.stdlib import LARGE_FILE, DatabaseError, parse_json, read_regular
@@ -151,7 +151,9 @@ def _put_hooks(workspace: Workspace, matcher: str) -> None:
             from unified_state.agents.install.install_claude_code import put_reminder_hook  # few uses change it
             from unified_state.memory.repository.git_exclude import exclude_from_git
 
-            if put_reminder_hook(path, workspace.settings.data_dir, matcher):
+            with settings_lock(workspace.place.folder):
+                is_new = put_reminder_hook(path, workspace.settings.data_dir, matcher)
+            if is_new:
                 exclude_from_git(workspace.place, [os.path.basename(path)])
 
 
