@@ -164,6 +164,11 @@ def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]
     return [handler for group in groups for handler in group["hooks"] if is_our_handler(handler)]
 
 
+def handles(settings: Any, event: str) -> bool:
+    """Return whether our handlers in a client's settings do our work at an event. One that only reminds does not."""
+    return not all(is_our_handler(handler, REMINDER_HOOK_MODULE) for handler in our_handlers(settings, event))
+
+
 def lean_level(settings: Any) -> str | None:
     """Return the level at which these settings shorten long outputs, or None if they do not."""
     handlers = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]

@@ -10,7 +10,7 @@ import os
 from dataclasses import replace
 
 from unified_state.agents.install.claude_settings import PLUGIN, enables, parsed_settings
-from unified_state.agents.install.hook_table import OUTPUT_EVENT, our_handlers
+from unified_state.agents.install.hook_table import OUTPUT_EVENT, handles
 from unified_state.agents.install.install_claude_code import SCOPES, read_settings, target
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import MissingExtraError, UnifiedStateError, UsageError
@@ -125,7 +125,7 @@ def run_as_commands(
     return {
         event
         for event in events
-        if (has_plugin and event in TIMEOUTS) or any(our_handlers(settings, event) for settings in loaded)
+        if (has_plugin and event in TIMEOUTS) or any(handles(settings, event) for settings in loaded)
     }
 
 
