@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Prepared
 from .product import Done, Project, all_bytes
 from .transcripts import Transcript
 
@@ -22,10 +23,9 @@ TEXTS = [f"Decision {number}: use port {8000 + number}" for number in range(8)]
 TURNS = 20
 
 
-@pytest.fixture
-def filled(project: Project, tmp_path: Path) -> Project:
-    """A project with items and a session whose transcript is gone."""
-    path = tmp_path / "s.jsonl"
+def fill(project: Project, folder: Path) -> None:
+    """Items and a session whose transcript is gone."""
+    path = folder / "s.jsonl"
     written = Transcript("s")
     for number in range(TURNS):
         written.turn(number, size=3000)
@@ -33,7 +33,12 @@ def filled(project: Project, tmp_path: Path) -> Project:
     path.unlink()
     for text in TEXTS:
         project.decide(text)
-    return project
+
+
+@pytest.fixture
+def filled(prepared: Prepared) -> Project:
+    """A project with items and a session whose transcript is gone."""
+    return prepared(fill)
 
 
 def other_project(folder: Path, home: Path) -> Project:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.amount import amount
 
+from .conftest import Prepared
 from .damage import damaged_state_files, is_readable
 from .product import Done, Project
 
@@ -21,8 +23,7 @@ WAYS: dict[str, Callable[[Project], Done]] = {
 }
 
 
-@pytest.fixture
-def project(project: Project) -> Project:
+def fill(project: Project, _folder: Path) -> None:
     """Items of every kind, of those that never leave the file."""
     for text in ("Use SQLite for Zoë's café", "Use JSON"):
         project.ask("decision", "add", text, "--rationale", "because", "--irreversible")
@@ -30,7 +31,12 @@ def project(project: Project) -> Project:
     project.ask("question", "add", "Which port?", "--context", "8080 is taken", "--priority", "high")
     project.ask("evidence", "add", "error", "E: no such file", "--source", "make")
     assert project.run("save", "--highlight", "half way").code == 0
-    return project
+
+
+@pytest.fixture
+def project(prepared: Prepared) -> Project:
+    """A project with items of every kind, of those that never leave the file."""
+    return prepared(fill)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -16,6 +16,7 @@ import pytest
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 
+from .conftest import Prepared
 from .product import PROGRAM, Done, Project, restored, well_printed
 from .transcripts import Json
 
@@ -24,11 +25,15 @@ FORCE_PUSH = ("constraint", "add", "Never force-push", "--source", "the team", "
 WRITERS = 8
 
 
-@pytest.fixture
-def forbidden(project: Project) -> Project:
-    """A project in which the user forbade a forced push."""
+def fill_forbidden(project: Project, _folder: Path) -> None:
+    """A rule of the user's that forbids a forced push."""
     assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
-    return project
+
+
+@pytest.fixture
+def forbidden(prepared: Prepared) -> Project:
+    """A project in which the user forbade a forced push."""
+    return prepared(fill_forbidden)
 
 
 def settings(folder: Path) -> Json:
@@ -112,10 +117,8 @@ def test_the_agent_of_another_host_does_not_speak_as_the_user(forbidden: Project
     assert decision(call(forbidden, command="make")) == "ask"
 
 
-def test_the_agent_does_not_take_a_constraint_away_by_using_another_archive(
-    forbidden: Project, home: Path, tmp_path: Path
-) -> None:
-    other = Project(tmp_path / "other", home)
+def test_the_agent_does_not_take_a_constraint_away_by_using_another_archive(forbidden: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "other", forbidden.home)
     other.folder.mkdir()
     other.decide("Something else")
     (wanted,) = {path.parent.name for path in forbidden.archives} - {forbidden.ask("status")["repository"]}
@@ -268,7 +271,7 @@ def test_an_archive_that_comes_back_from_a_copy_is_enforced_as_it_is(forbidden: 
 
 def test_a_new_worktree_enforces_from_its_first_session_on(forbidden: Project, git: Callable[..., str]) -> None:
     other = Project(forbidden.folder.parent / "other", forbidden.home)
-    git("worktree", "add", "--quiet", str(other.folder), "-b", "other")
+    git("worktree", "add", "--quiet", str(other.folder), "-b", "other", cwd=forbidden.folder)
     restored(other, forbidden.folder / "t.jsonl", source="startup")
     assert decision(call(other, command="git push --force")) == "deny"
     forbidden.at_terminal("constraint", "lift", "C1")

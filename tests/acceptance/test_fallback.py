@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Prepared
 from .product import Done, Project, all_bytes, archive_is_whole, replays
 from .reading import kept, said
 from .striking import command_struck_at, run_struck
@@ -36,12 +37,16 @@ sys.stdin.read()
 _VERSION = 99
 
 
-@pytest.fixture
-def known(project: Project, tmp_path: Path) -> Project:
-    """A project with decisions D1 to D3 and an archived session."""
+def fill_known(project: Project, _folder: Path) -> None:
+    """The decisions D1 to D3."""
     for text in ("one", "two", "three"):
         project.decide(text)
-    return project
+
+
+@pytest.fixture
+def known(prepared: Prepared) -> Project:
+    """A project with the decisions D1 to D3."""
+    return prepared(fill_known)
 
 
 @contextmanager

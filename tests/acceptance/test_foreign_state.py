@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from .conftest import Prepared
 from .product import Project
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
@@ -16,15 +17,19 @@ OF_THIS_MACHINE = ("repository", "updatedAt", "tokenMetrics", "sessions")
 Edit = Callable[[dict[str, Any]], object]
 
 
-@pytest.fixture
-def known(project: Project) -> Project:
-    """A project with an item of every kind."""
+def fill_known(project: Project, _folder: Path) -> None:
+    """An item of every kind."""
     project.ask("decision", "add", "Use SQLite", "--rationale", "one file")
     project.ask("constraint", "add", "API v1 stays", "--source", "user")
     project.ask("question", "add", "Which port?", "--context", "8080 is taken")
     project.ask("evidence", "add", "error", "E: no such file", "--source", "make")
     assert project.run("save").code == 0
-    return project
+
+
+@pytest.fixture
+def known(prepared: Prepared) -> Project:
+    """A project with an item of every kind."""
+    return prepared(fill_known)
 
 
 def edit(project: Project, change: Edit) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.processes import ROOT
 from tests.terminal import run_at_terminal
 
+from .conftest import Prepared
 from .mcp_client import McpClient
 from .product import PROGRAM, Done, Project
 from .test_enforced_constraints import FORCE_PUSH, call, decision
@@ -67,9 +68,8 @@ def below_an_agent(project: Project, command: tuple[str, ...]) -> Done:
 WAYS = [in_a_pipe, without_the_variable, at_a_terminal, by_its_session, below_an_agent]
 
 
-@pytest.fixture
-def ruled(project: Project) -> Iterator[Project]:
-    """A project with a rule that is in force, and proposals to change it; at the end all of it is as it was."""
+def fill_ruled(project: Project, _folder: Path) -> None:
+    """A rule that is in force, and proposals to change it."""
     assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
     path = project.state_path
     state = json.loads(path.read_text(encoding="utf-8"))
@@ -82,6 +82,12 @@ def ruled(project: Project) -> Iterator[Project]:
     state["decisions"] = [{"id": "C1", "decision": "Force-push", "rationale": "r", "timestamp": rule["timestamp"]}]
     path.write_text(json.dumps(state), encoding="utf-8")
     project.ask("load")
+
+
+@pytest.fixture
+def ruled(prepared: Prepared) -> Iterator[Project]:
+    """A project with a rule that is in force, and proposals to change it; at the end all of it is as it was."""
+    project = prepared(fill_ruled)
     before = kept(project)
     assert {ref: status for ref, (_, status) in before.items()} == {
         "C1": "active", "C2": "proposed", "C3": "proposed", "D1": "proposed"

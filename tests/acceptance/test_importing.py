@@ -23,6 +23,7 @@ from unified_state.memory.history.history_file import Header, read_history, writ
 from unified_state.memory.history.record_fields import to_record
 from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep
 
+from .conftest import Prepared
 from .mcp_client import McpClient
 from .product import PROGRAM, Project, hook_command, restored
 from .secrets import secret_texts
@@ -46,12 +47,10 @@ def make_project(tmp_path: Path, git: Callable[..., str]) -> Callable[[str], Pro
     return make
 
 
-@pytest.fixture
-def theirs(make_project: Callable[[str], Project], tmp_path: Path) -> Project:
-    """Somebody else's project with everything that a history can hold."""
-    project = make_project("theirs")
+def fill_theirs(project: Project, folder: Path) -> None:
+    """Everything that a history can hold."""
     path = write_transcript(
-        tmp_path / "theirs" / "s.jsonl",
+        folder / "s.jsonl",
         prompt(1, f"{RULE}. Add the 登录 page 😀"),
         answer(2, call("t1", "Bash", command="pytest -q")),
         result(3, "t1", "E   AssertionError: 1 != 2\n1 failed in 0.1s", is_error=True),
@@ -68,6 +67,14 @@ def theirs(make_project: Callable[[str], Project], tmp_path: Path) -> Project:
         "constraint", "add", "Never push", "--source", "me", "--scope", "command:git push --force", "--mode", "deny"
     )
     assert project.run("forget", "S5").code in {0, 1}
+
+
+@pytest.fixture
+def theirs(prepared: Prepared, home: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Somebody else's project with everything that a history can hold."""
+    project = prepared(fill_theirs)
+    monkeypatch.setenv("HOME", str(home))  # we are the user of `project`
+    set_home(home)
     return project
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Prepared
 from .product import Project
 from .transcripts import Transcript
 
@@ -16,15 +17,19 @@ Git = Callable[..., str]
 SECRET_PLAN = "Paint the bikeshed mauve"
 
 
-@pytest.fixture
-def known(project: Project, tmp_path: Path) -> Project:
-    """A project with a decision and an archived session."""
+def fill_known(project: Project, folder: Path) -> None:
+    """A decision and an archived session."""
     project.decide(SECRET_PLAN)
     written = Transcript("s")
     written.prompt("where is the mauve paint?")
     written.text("In the shed.")
-    assert project.hook("Stop", transcript_path=str(written.write(tmp_path / "s.jsonl"))).code == 0
-    return project
+    assert project.hook("Stop", transcript_path=str(written.write(folder / "s.jsonl"))).code == 0
+
+
+@pytest.fixture
+def known(prepared: Prepared) -> Project:
+    """A project with a decision and an archived session."""
+    return prepared(fill_known)
 
 
 def tells(project: Project) -> list[str]:
@@ -129,17 +134,17 @@ def test_a_moved_folder_of_no_repository_keeps_its_memory(project: Project) -> N
 
 def test_worktrees_share_one_memory_and_removing_one_loses_nothing(known: Project, git: Git) -> None:
     other = another(known, "worktree")
-    git("worktree", "add", "--quiet", str(other.folder), "-b", "other")
+    git("worktree", "add", "--quiet", str(other.folder), "-b", "other", cwd=known.folder)
     assert knows_all(other)
     assert other.decide("green") == "D2"
-    git("worktree", "remove", "--force", str(other.folder))
+    git("worktree", "remove", "--force", str(other.folder), cwd=known.folder)
     assert [item["id"] for item in known.ask("decision", "list")] == ["D1", "D2"]
     assert len(known.archives) == 1
 
 
 def test_git_clean_and_a_hard_reset_take_nothing_with_them(known: Project, git: Git) -> None:
-    git("clean", "-xdff")
-    git("reset", "--hard", "--quiet")
+    git("clean", "-xdff", cwd=known.folder)
+    git("reset", "--hard", "--quiet", cwd=known.folder)
     assert not known.state_path.exists()
     assert knows_all(known)
     assert known.run("load").code == 0
@@ -149,9 +154,9 @@ def test_git_clean_and_a_hard_reset_take_nothing_with_them(known: Project, git: 
 def test_git_never_sees_what_we_keep(known: Project, git: Git) -> None:
     assert known.run("install").code == 0
     assert known.run("save").code == 0
-    assert git("status", "--short", "--untracked-files=all") == ""
+    assert git("status", "--short", "--untracked-files=all", cwd=known.folder) == ""
     worktree = another(known, "worktree")
-    git("worktree", "add", "--quiet", str(worktree.folder), "-b", "other")
+    git("worktree", "add", "--quiet", str(worktree.folder), "-b", "other", cwd=known.folder)
     assert worktree.run("save").code == 0
     assert git("status", "--short", "--untracked-files=all", cwd=worktree.folder) == ""
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.amount import amount
 
+from .conftest import Prepared
 from .lean import LINES, LONG, LeanSession, output_hook, ref_of, replaced
 from .product import Done, Project
 from .secrets import secret_texts
@@ -24,11 +25,15 @@ KILLS = amount(1_000, 30)
 FEWEST_POINTS = 5
 
 
-@pytest.fixture
-def session(project: Project, tmp_path: Path) -> LeanSession:
-    """A session of a project in which lean context is installed."""
+def fill_lean(project: Project, _folder: Path) -> None:
+    """Lean context."""
     assert project.run("install", "--lean", "middle").code == 0
-    return LeanSession(project, tmp_path / "s.jsonl")
+
+
+@pytest.fixture
+def session(prepared: Prepared, tmp_path: Path) -> LeanSession:
+    """A session of a project in which lean context is installed."""
+    return LeanSession(prepared(fill_lean), tmp_path / "s.jsonl")
 
 
 class TestWhole:
@@ -248,15 +253,16 @@ class TestKilled:
     the whole.
     """
 
-    def test_however_often_no_output_is_lost(self, session: LeanSession, tmp_path: Path) -> None:
+    def test_however_often_no_output_is_lost(self, session: LeanSession) -> None:
         session.shell(LONG)
+        folder = session.project.folder.parent
         outputs: dict[str, str] = {}
         point = kills = shortened = 0
         while kills < KILLS:
             point += 1
             output = LONG.replace("long way", f"way {len(outputs)}")
             answer = {"stdout": output, "stderr": ""}
-            command = hook_struck_at(point, tmp_path, output_hook())
+            command = hook_struck_at(point, folder, output_hook())
             use, done = session.hook("Bash", {"command": "./walk.sh"}, answer, command)
             outputs[use] = output
             session.result(use, replaced(done, answer)["stdout"])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Prepared
 from .product import Project, all_bytes, archive_is_whole
 from .secrets import planted, readable_in, secret_texts
 
@@ -24,13 +25,17 @@ time.sleep(60)
 """
 
 
-@pytest.fixture
-def sessions(project: Project) -> Project:
-    """A project in which the sessions `one` and `other` have begun, and know D1."""
+def fill_sessions(project: Project, _folder: Path) -> None:
+    """The sessions `one` and `other`, which have begun, and know D1."""
     project.decide("Use SQLite")
     for session in ("one", "other"):
         begin(project, session)
-    return project
+
+
+@pytest.fixture
+def sessions(prepared: Prepared) -> Project:
+    """A project in which the sessions `one` and `other` have begun, and know D1."""
+    return prepared(fill_sessions)
 
 
 def begin(project: Project, session: str, source: str = "startup") -> str:
@@ -196,10 +201,10 @@ def test_sessions_that_decide_and_ask_at_once_are_told_everything(sessions: Proj
     assert archive_is_whole(sessions.archive)
 
 
-def test_a_session_in_another_worktree_is_told(sessions: Project, git: Callable[..., str], home: Path) -> None:
+def test_a_session_in_another_worktree_is_told(sessions: Project, git: Callable[..., str]) -> None:
     second = sessions.folder.parent / "second"
     git("worktree", "add", "--quiet", "-b", "feature", str(second), cwd=sessions.folder)
-    there = Project(second, home)
+    there = Project(second, sessions.home)
     assert "Use SQLite" in begin(there, "third")
     decide(there, "third", "Port 9090")
     assert "Port 9090. Why: because [on another branch: feature]" in told(sessions, "one")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Prepared
 from .disks import read_only
 from .product import Done, Project, all_bytes, well_printed
 from .test_enforced_constraints import FORCE_PUSH, settings
@@ -25,11 +26,15 @@ FAILURE = "FAIL: TestPool\npool_test.go:12: got 3, want 4\nExit code 1"
 SECRET = "sk-ant-api03-" + "AbCdEf0123456789" * 5 + "AAAA"
 
 
-@pytest.fixture
-def reminding(project: Project) -> Project:
-    """A project in which the user turned reminders on."""
+def fill_reminding(project: Project, _folder: Path) -> None:
+    """Reminders."""
     assert "reminders before tool calls are on" in project.run("install", "--reminders", "on").out
-    return project
+
+
+@pytest.fixture
+def reminding(prepared: Prepared) -> Project:
+    """A project in which the user turned reminders on."""
+    return prepared(fill_reminding)
 
 
 def groups(project: Project) -> list[Json]:

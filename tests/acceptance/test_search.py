@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Prepared
 from .namespaces import in_folder, mounted
 from .product import PATIENCE, PROGRAM, Project, told_in_one_line
 from .transcripts import Transcript
@@ -27,8 +28,7 @@ SYNTAX = (
 )
 
 
-@pytest.fixture
-def written() -> Transcript:
+def about_the_parser() -> Transcript:
     """A session: S1 a prompt, S2 a call of Bash, S3 its result, S4 a text; then other matters."""
     session = Transcript("s")
     session.prompt("Fix the parser in src/app.py", timestamp="2026-03-14T09:30:00.000Z")
@@ -40,13 +40,17 @@ def written() -> Transcript:
     return session
 
 
-@pytest.fixture
-def known(project: Project, written: Transcript, tmp_path: Path) -> Project:
-    """A project with that session, and with a decision and a question about the parser."""
-    project.keep(written, tmp_path / "s.jsonl")
+def fill_known(project: Project, folder: Path) -> None:
+    """That session, and a decision and a question about the parser."""
+    project.keep(about_the_parser(), folder / "s.jsonl")
     project.decide("Write the parser by hand")
     project.ask("question", "add", "Which parser?", "--context", "there are two")
-    return project
+
+
+@pytest.fixture
+def known(prepared: Prepared) -> Project:
+    """A project with that session, and with a decision and a question about the parser."""
+    return prepared(fill_known)
 
 
 def refs(project: Project, *arguments: str) -> list[str]:
