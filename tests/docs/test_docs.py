@@ -6,6 +6,7 @@ Where a page is out of date, `make generate` mends it; the difference shows what
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -144,6 +145,14 @@ def test_nothing_is_missing_from_a_reference_page(page: str, names: list[str]) -
 def test_every_public_name_of_the_manager_has_words() -> None:
     public = [member for name, member in vars(UnifiedStateManager).items() if not name.startswith("_")]
     assert [member for member in public if not inspect.getdoc(member)] == []
+
+
+@pytest.mark.parametrize("name", ["add-the-mcp-server", "use-the-plugin"])
+def test_the_names_of_the_plugins_tools_are_told(name: str) -> None:
+    """Claude Code names a plugin's tools by the plugin and by its server."""
+    plugin = json.loads(read(ROOT / ".claude-plugin" / "plugin.json"))["name"]
+    (server,) = json.loads(read(ROOT / ".mcp.json"))["mcpServers"]
+    assert f"`mcp__plugin_{plugin}_{server}__" in read(ROOT / "docs" / "how-to" / f"{name}.md")
 
 
 def test_a_newcomer_needs_two_commands() -> None:

@@ -15,7 +15,7 @@ from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
 from unified_state.interfaces.mcp.server_project import Project
 
 # Described once above the tools, since most of them take these.
-_SHARED = {"quote", "offset"}
+_SHARED = {"quote", "offset", "reversible"}
 
 
 def tools() -> str:
@@ -38,8 +38,6 @@ async def _reference() -> str:
 
 def _tool(tool: Tool) -> str:
     """A tool: the first sentence of its description, and its own arguments."""
-    annotations = tool.annotations
-    reads = annotations is not None and annotations.read_only_hint
     about, _, _ = (tool.description or "").partition(". ")
     properties = tool.input_schema["properties"]
     shared = " and ".join(f"`{name}`" for name in properties if name in _SHARED)
@@ -50,7 +48,7 @@ def _tool(tool: Tool) -> str:
         for name, shape in properties.items()
         if name not in _SHARED
     ]
-    parts = [f"### {tool.name}", f"{'Reads' if reads else 'Records'}. {about.rstrip('.')}.{also}"]
+    parts = [f"### {tool.name}", f"{about.rstrip('.')}.{also}"]
     return "\n\n".join([*parts, table(("argument", "meaning"), rows)] if rows else parts)
 
 

@@ -14,6 +14,7 @@ from mcp_types import CallToolResult
 
 from tests.campaign.kind import Kind, expect
 from tests.campaign.world import SECONDS, World
+from tests.interfaces.mcp.asking import whole_schema
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project
 
@@ -78,12 +79,12 @@ def _ask_inside(world: World, calls: list[tuple[str, dict[str, Any]]]) -> None:
 
 
 def _check_answer(world: World, name: str, answer: dict[str, Any]) -> None:
-    """The answer has the published form, and an item that it says was recorded is there."""
+    """The answer has its form, as published and as a whole, and an item that it says was recorded is there."""
     server = Server(Project(str(world.repository)))
     (tool,) = (tool for tool in server._tool_manager.list_tools() if tool.name == name)
-    schema = tool.fn_metadata.output_schema or {}
-    problems = [problem.message for problem in Draft202012Validator(schema).iter_errors(answer)]
-    expect(not problems, f"{name} answers with what is not of its schema: {problems[:2]}")
+    for schema in (tool.fn_metadata.output_schema or {}, whole_schema(name)):
+        problems = [problem.message for problem in Draft202012Validator(schema).iter_errors(answer)]
+        expect(not problems, f"{name} answers with what is not of its schema: {problems[:2]}")
     if name.startswith(("add_", "supersede_")) and isinstance(answer.get("id"), str):
         done = world.run("recall", answer["id"])
         expect(done.code == 0, f"{name} recorded {answer['id']}, and it is not there: {done}")

@@ -10,8 +10,10 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
+from unified_state.interfaces.mcp.answer_schemas import schema_of
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project
+from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools
 from unified_state.lib.stdlib import parse_json
 
 
@@ -26,16 +28,23 @@ def tools(folder: Path) -> dict[str, Tool]:
 
 
 def answer(folder: Path, name: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers, which must not be an error."""
+    """What a tool answers, which must not be an error, and fits the whole schema and the short one that is listed."""
     result = call(folder, name, **arguments)
     assert not result.is_error, text_of(result)
     found = result.structured_content
     assert isinstance(found, dict)
     assert parse_json(text_of(result)) == found
-    schema = tools(folder)[name].output_schema
-    assert schema
-    assert list(Draft202012Validator(schema).iter_errors(found)) == []
+    listed = tools(folder)[name].output_schema
+    for schema in (listed, whole_schema(name)):
+        assert schema
+        assert list(Draft202012Validator(schema).iter_errors(found)) == []
     return found
+
+
+def whole_schema(name: str) -> dict[str, Any]:
+    """The whole schema of a tool's answer, of which the server lists the first level."""
+    method = vars(ReadingTools).get(name) or vars(RecordingTools)[name]
+    return schema_of(method.shape)
 
 
 def refused(folder: Path, name: str, **arguments: Any) -> str:

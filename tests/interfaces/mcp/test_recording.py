@@ -50,6 +50,18 @@ def test_evidence_is_kept_whole_and_shown_short(repository: Path) -> None:
     assert answer(repository, "recall", ref="E1")["body"]["content"] == "x" * 2_000
 
 
+def test_a_failed_attempt_is_recorded_with_its_outcome(repository: Path) -> None:
+    added = answer(repository, "add_attempt", attempt="Pin numpy 2 in setup.py", outcome="setup.py breaks on 3.11")
+    assert {name: added[name] for name in ("id", "attempt", "outcome", "files", "origin")} == {
+        "id": "A1",
+        "attempt": "Pin numpy 2 in setup.py",
+        "outcome": "setup.py breaks on 3.11",
+        "files": ["setup.py"],
+        "origin": "inferred",
+    }
+    assert answer(repository, "state_get")["failedAttempts"][0]["id"] == "A1"
+
+
 def test_of_the_work_item_what_is_not_given_stays(repository: Path) -> None:
     answer(repository, "set_work_item", id="SD-1", title="The archive")
     assert answer(repository, "set_work_item", progress=0.5) == {

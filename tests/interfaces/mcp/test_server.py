@@ -21,7 +21,7 @@ DESCRIPTION_LIMIT = 2_048  # bytes that the client shows of a description, or of
 READS = {"state_get", "archive_search", "archive_get_turn", "recall", "why"}
 RECORDS = {
     *("add_decision", "supersede_decision", "add_constraint", "add_question", "resolve_question"),
-    *("add_evidence", "set_work_item"),
+    *("add_evidence", "add_attempt", "set_work_item"),
 }
 
 
@@ -56,6 +56,17 @@ def test_every_argument_is_described_and_every_answer_has_a_schema(repository: P
 def test_the_tools_cost_a_conversation_little(repository: Path) -> None:
     shown = [[tool.name, tool.description, tool.input_schema] for tool in tools(repository).values()]
     assert len(json.dumps(shown)) < 12_000
+
+
+def test_the_list_of_tools_costs_a_client_at_most_16500_characters(repository: Path) -> None:
+    listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools(repository).values()]
+    assert len(json.dumps({"tools": listed})) <= 16_500
+
+
+def test_an_optional_argument_may_also_be_null(repository: Path) -> None:
+    call(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    assert tools(repository)["archive_search"].input_schema["properties"]["session"]["type"] == "string"
+    assert not call(repository, "archive_search", query="SQLite", session=None, since=None).is_error
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

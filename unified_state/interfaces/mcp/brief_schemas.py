@@ -23,7 +23,7 @@ def brief_arguments(schema: Schema) -> Schema:
 
 def _argument(shape: Schema) -> Schema:
     """Return the shape of one argument. An optional one is left out instead of given as null."""
-    chosen = next((choice for choice in shape.get("anyOf", ()) if choice["type"] != "null"), {})
+    chosen: Schema = next((choice for choice in shape.get("anyOf", ()) if choice["type"] != "null"), {})
     whole = {**chosen, **shape}
     told = {name: whole[name] for name in _TOLD if name in whole}
     if told.get("default", "") is None:

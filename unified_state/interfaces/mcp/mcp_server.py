@@ -19,6 +19,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from pydantic import ValidationError
 
 from unified_state.interfaces.mcp.answer_schemas import schema_of
+from unified_state.interfaces.mcp.brief_schemas import brief_answer, brief_arguments
 from unified_state.interfaces.mcp.server_project import answering, giving, refusal
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools, Texts
 from unified_state.lib.package import __version__
@@ -106,8 +107,8 @@ def _tools(project: Project) -> Iterator[Tool]:
             tool = Tool.from_function(
                 answering(method), description=_about(method), annotations=method.hints, structured_output=False
             )
-            tool.parameters["additionalProperties"] = False
-            tool.fn_metadata.output_schema = schema_of(method.shape)
+            tool.parameters = brief_arguments(tool.parameters)
+            tool.fn_metadata.output_schema = brief_answer(schema_of(method.shape))
             yield tool
 
 

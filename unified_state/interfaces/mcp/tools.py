@@ -23,11 +23,13 @@ from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.writer.record_state import add_item, resolve_question
 from unified_state.model.item import (
     ALIAS_LETTERS,
+    ATTEMPT,
     CONSTRAINT,
     DECISION,
     EVIDENCE,
     QUESTION,
     STATE_SECTIONS,
+    Attempt,
     Constraint,
     Decision,
     Evidence,
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 Offset = Annotated[int, Field(ge=0, description="where the page begins: next_offset of the page before")]
 # The sections of the state in the order of their pages: rules first, verbatim text last.
@@ -209,8 +211,8 @@ Ref = Annotated[str, Field(description="its id, such as D7 or Q1")]
 Quote = Annotated[
     str | None,
     Field(
-        description="a whole sentence of one of the user's prompts that says this, verbatim. It is checked against the "
-        "archive. Without it the item does not count as the user's"
+        description="a whole sentence of the user's prompts that says this, verbatim; it is checked. Without it the "
+        "item does not count as the user's"
     ),
 ]
 Reversible = Annotated[bool, Field(description="false if it cannot be changed later; the state then keeps it longest")]
@@ -295,6 +297,16 @@ class RecordingTools:
         archive keeps the whole text; the state shows its beginning.
         """
         return self._add(EVIDENCE, {"type": type, "content": content, "source": source}, quote)
+
+    @tool(shapes.recorded(Attempt), ADDS)
+    def add_attempt(
+        self,
+        attempt: Annotated[str, Field(description="what was tried, in one sentence")],
+        outcome: Annotated[str, Field(description="how it failed")],
+        quote: Quote = None,
+    ) -> dict[str, Any]:
+        """Record what was tried and failed, so that nobody tries it again."""
+        return self._add(ATTEMPT, {"attempt": attempt, "outcome": outcome}, quote)
 
     @tool(shapes.recorded(WorkItem), SETS)
     def set_work_item(
