@@ -72,44 +72,37 @@ _ISOLATED = ("-I", "-S", "-c")
 _FIND = f"{BEGIN}sys.path.append("
 
 
-def hook_groups(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> HookGroups:
-    """Return the entries by event that `install` adds, for the package in the folder `root`.
+def hook_groups(data_dir: str) -> HookGroups:
+    """Return the entries by event that `install` adds.
 
     SessionStart has two handlers because the client limits the output of each one.
     """
     parts = {event: PARTS if event == "SessionStart" else ("",) for event in TIMEOUTS}
-    command = interpreter or hook_interpreter()
-    code = _code(root, HOOK_MODULE)
+    command = command_words(HOOK_MODULE)
     return {
-        event: [{"hooks": [_handler(command, code, [event, part], data_dir, TIMEOUTS[event]) for part in parts[event]]}]
+        event: [{"hooks": [_handler(command, [event, part], data_dir, TIMEOUTS[event]) for part in parts[event]]}]
         for event in TIMEOUTS
     }
 
 
-def tool_hook_group(data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT) -> dict[str, Any]:
+def tool_hook_group(data_dir: str) -> dict[str, Any]:
     """Return the entry of the hook before tool calls. It is installed only while a constraint is enforced."""
-    code = _code(root, TOOL_HOOK_MODULE)
-    return {"hooks": [_handler(interpreter or hook_interpreter(), code, [], data_dir, TOOL_TIMEOUT)]}
+    return {"hooks": [_handler(command_words(TOOL_HOOK_MODULE), [], data_dir, TOOL_TIMEOUT)]}
 
 
-def reminder_hook_group(
-    matcher: str, data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT
-) -> dict[str, Any]:
+def reminder_hook_group(matcher: str, data_dir: str) -> dict[str, Any]:
     """Return the entry of the hook that reminds before the calls of some tools. It is installed only if there is
     something to tell.
     """
-    code = _code(root, REMINDER_HOOK_MODULE)
-    handler = _handler(interpreter or hook_interpreter(), code, [], data_dir, TOOL_TIMEOUT)
-    return {"matcher": matcher, "hooks": [handler]}
+    return {"matcher": matcher, "hooks": [_handler(command_words(REMINDER_HOOK_MODULE), [], data_dir, TOOL_TIMEOUT)]}
 
 
-def output_hook_group(
-    level: str, data_dir: str, interpreter: str | None = None, root: str = PACKAGE_ROOT
-) -> dict[str, Any]:
+def output_hook_group(level: str, data_dir: str) -> dict[str, Any]:
     """Return the entry of the hook after tool calls. It is installed only if long outputs are shortened."""
-    code = _code(root, OUTPUT_HOOK_MODULE)
-    handler = _handler(interpreter or hook_interpreter(), code, [level], data_dir, TOOL_TIMEOUT)
-    return {"matcher": LONG_OUTPUTS, "hooks": [handler]}
+    return {
+        "matcher": LONG_OUTPUTS,
+        "hooks": [_handler(command_words(OUTPUT_HOOK_MODULE), [level], data_dir, TOOL_TIMEOUT)],
+    }
 
 
 def plugin_hooks() -> dict[str, Any]:
@@ -125,16 +118,17 @@ def plugin_hooks() -> dict[str, Any]:
     return {"description": "The working memory of a coding agent that survives compaction", "hooks": groups}
 
 
-def _handler(command: str, code: str, words: list[str], data_dir: str, timeout: int) -> dict[str, Any]:
-    """Return a handler that calls our code with these arguments, without empty ones at the end."""
+def _handler(command: list[str], words: list[str], data_dir: str, timeout: int) -> dict[str, Any]:
+    """Return a handler that runs a command of ours with these arguments, without empty ones at the end."""
     words = [*words, "" if data_dir == default_data_dir() else data_dir]
     while words and not words[-1]:
         words.pop()
-    return {"type": "command", "command": command, "args": [*_ISOLATED, code, *words], "timeout": timeout}
+    program, *arguments = command
+    return {"type": "command", "command": program, "args": [*arguments, *words], "timeout": timeout}
 
 
 def command_words(module: str) -> list[str]:
-    """Return the arguments of a command line that calls one of our modules."""
+    """Return the command line that calls one of our modules."""
     return [hook_interpreter(), *_ISOLATED, _code(PACKAGE_ROOT, module)]
 
 
