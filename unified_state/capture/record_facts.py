@@ -13,6 +13,7 @@ from unified_state.capture.settle_said import is_captured, replace_earlier
 from unified_state.lib.identifiers import mentioned_files, relative_path
 from unified_state.lib.text import escape_surrogates, text_hash
 from unified_state.lib.times import to_text
+from unified_state.lib.uuids import new_uuid
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     PROPOSED,
@@ -25,7 +26,6 @@ from unified_state.memory.ledger.item_table import (
     next_alias,
     update_item,
 )
-from unified_state.memory.ledger.record_item import new_uuid
 from unified_state.model.item import CONSTRAINT, CORRECTION, DECISION, EVIDENCE, MAIN_FIELDS, SAID_RULES, LedgerItem
 
 TYPE_CHECKING = False

@@ -13,6 +13,7 @@ from unified_state.capture.survival_table import keep_survival
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
+from unified_state.lib.uuids import new_uuid
 from unified_state.memory.archive.session_notes import replace_next_steps
 from unified_state.memory.archive.sessions import read_work
 from unified_state.memory.ledger.item_table import (
@@ -26,7 +27,6 @@ from unified_state.memory.ledger.item_table import (
     stated_items,
     update_item,
 )
-from unified_state.memory.ledger.record_item import new_uuid
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, SAID_RULES, LedgerItem

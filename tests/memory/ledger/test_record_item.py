@@ -11,6 +11,7 @@ import pytest
 from tests.builders import BODIES, NOW, SESSION, item, prompt
 from tests.terminal import call_at_terminal
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.uuids import new_uuid
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import find_item, insert_item, link_items, list_items
@@ -19,7 +20,6 @@ from unified_state.memory.ledger.record_item import (
     Author,
     accept,
     dismiss,
-    new_uuid,
     record_item,
     resolve,
     supersede,

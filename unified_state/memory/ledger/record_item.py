@@ -6,13 +6,12 @@ again.
 
 from __future__ import annotations
 
-import os
-
 from unified_state.errors import UsageError
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
+from unified_state.lib.uuids import new_uuid
 from unified_state.memory.ledger.gate import NotAtGateError, pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
@@ -224,13 +223,6 @@ def checked(name: str, value: Any, masker: Masker) -> Any:
         message = f"{name} has {len(value):,} characters"
         raise UsageError(message, f"at most {LONGEST_TEXT:,}; long output is in the archive already")
     return masker.text(value)
-
-
-def new_uuid(now: int) -> str:
-    """Return a UUID of version 7 (RFC 9562): 48 bits of milliseconds, then random bits, so that UUIDs sort by age."""
-    digits = (now.to_bytes(6, "big") + os.urandom(10)).hex()
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-7{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:

@@ -14,6 +14,7 @@ from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
+from unified_state.lib.uuids import new_uuid
 from unified_state.memory.archive.session_notes import add_notes
 from unified_state.memory.ledger.item_table import (
     PROPOSED,
@@ -24,7 +25,6 @@ from unified_state.memory.ledger.item_table import (
     next_alias,
     raise_counter,
 )
-from unified_state.memory.ledger.record_item import new_uuid
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.repository.place import digest_path_of, may_have_journals
 from unified_state.memory.state_file.read_state import (
