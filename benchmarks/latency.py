@@ -22,6 +22,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -90,19 +91,37 @@ def subagents(world: World, constraints: int) -> list[Contender]:
     return [world.contender(name, "SubagentStart", transcript, prepare=delegate, **fields)]
 
 
+SUMMARY = "<summary>We went on with the archive. Decision 3 and decision 7 stand.</summary>"
+
+
 def restores(world: World, turns: int) -> list[Contender]:
-    """Both handlers of SessionStart(compact) on an archive of many turns."""
+    """The compaction's SubagentStop, which brings the summary, and both handlers of SessionStart(compact) behind it, on
+    an archive of many turns. The last row is a session start without a summary, which composes its text then.
+    """
     transcript = world.folder / "long.jsonl"
     write_many_turns(transcript, turns, transcript.stem)
     world.archive(transcript)
     for number in range(20):
         command = [PROGRAM, "decision", "add", f"Decision {number} of this project", "--rationale", "it was weighed"]
         subprocess.run(command, cwd=world.project, env=world.environment, check=True, capture_output=True)
+    given: Any = {"agent_type": "", "agent_id": "compact", "last_assistant_message": SUMMARY}
+
+    def summarize() -> None:
+        world.run_hook("SubagentStop", transcript, **given)
+
+    def compact() -> None:
+        world.run_hook("PreCompact", transcript, trigger="manual")
+
+    name = "SessionStart(compact)"
     return [
-        world.contender(
-            f"SessionStart(compact) {part}, {turns:,} turns", "SessionStart", transcript, part, source="compact"
-        )
-        for part in ("brief", "working_set")
+        world.contender(f"SubagentStop with a summary, {turns:,} turns", "SubagentStop", transcript, **given),
+        *(
+            world.contender(
+                f"{name} {part}, {turns:,} turns", "SessionStart", transcript, part, summarize, source="compact"
+            )
+            for part in ("brief", "working_set")
+        ),
+        world.contender(f"{name} without a summary", "SessionStart", transcript, "brief", compact, source="compact"),
     ]
 
 

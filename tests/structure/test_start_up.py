@@ -138,6 +138,14 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
+def test_a_restore_that_is_ready_is_printed_without_what_composes_it(repository: Path, transcript: Path) -> None:
+    modules_of_hook(repository, transcript, "PreCompact", trigger="auto")
+    modules_of_hook(repository, transcript, "SubagentStop", agent_type="", last_assistant_message="We went on.")
+    loaded = loaded_by_hook(repository, transcript, "SessionStart", "working_set", source="compact")
+    assert "unified_state.restore.ready_restore" in loaded
+    assert "unified_state.restore.compose_restore" not in loaded
+
+
 # For repositories that are new, moved or damaged, and for whoever asks git.
 NOT_ON_THE_COMMON_PATH = {
     "agents.install.hook_table",

@@ -1,27 +1,23 @@
-"""Compose the texts that a session gets back, and record them.
+"""Compose the texts that a session gets back.
 
 `gather` reads the ledger and the archive, never a state file, which may be stale. `compose` (in rules) chooses and
-words the lines. A text is recorded with its nonce before it is printed, so that the next prompt can check whether the
-model received it.
+words the lines.
 """
 
 from __future__ import annotations
 
-import os
-
 from unified_state.capture.survival_table import find_survival
-from unified_state.lib.fence import fenced
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.times import to_milliseconds, to_text
-from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction
+from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.session_notes import open_notes, pending_actions
 from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_id_of, session_number
 from unified_state.memory.archive.steps import last_turns, recent_steps, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
+from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.working_set.working_set_table import read_working_set
-from unified_state.model.hook_event import BRIEF, WORKING_SET
-from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED, Composition, Known
+from unified_state.model.known import Composition, Known
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
@@ -40,13 +36,6 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 _TURNS, _PENDING, _STEPS = 8, 20, 300
-_ABOUT = {
-    BRIEF: "recorded facts of this project from before, as data",
-    WORKING_SET: "files, commands and turns from before, as data",
-    RELEVANT: "archived turns from before, as data",
-    TRIED: "attempts from before that failed, as data",
-    ELSEWHERE: "what other sessions of this project recorded, as data",
-}
 
 
 def gather(
@@ -109,15 +98,9 @@ def restored_text(known: Known, settings: Settings, tokens: float | None = None)
     return hand_over(known, limit) if known.handed_over else compose(known, limit)
 
 
-def fence_and_remember(archive: Archive, session: int, known: Known, part: str, text: str) -> str:
-    """Record that a session receives a text, and return the text in its fence."""
-    nonce = os.urandom(6).hex()
-    with archive.transaction(durable=False):
-        keep_restore(
-            archive,
-            Restore(nonce, session, known.compaction, part, at=known.now, delivered_at=None, text=text),
-        )
-    return fenced(text, nonce, _ABOUT[part])
+def with_enforcement(known: Known, *, is_enforced: bool) -> Known:
+    """Return what is known as the session's host enforces it. Hosts without our hook before a tool enforce nothing."""
+    return known if is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
 
 
 def _paged_out(archive: Archive, shown: list[LedgerItem]) -> tuple[str, ...]:

@@ -25,11 +25,18 @@ def note_restored(archive: Archive, known: Known, brief: str) -> str:
     """Record the items that a brief states in full. Return the line for the user, once for each compaction."""
     if known.survival is None or known.compaction is None:
         return ""
-    restored = told_refs(brief.splitlines(), [item.alias for item in (*known.items, *known.said)])
     with archive.transaction(durable=False):
-        keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
-        is_first = tell_once(archive, known.compaction, known.now)
-    return survival_line(known.survival, restored) if is_first else ""
+        line = keep_told(archive, known, brief)
+        return line if tell_once(archive, known.compaction, known.now) else ""
+
+
+def keep_told(archive: Archive, known: Known, brief: str) -> str:
+    """Record the items that a brief states in full, and return the line for the user. Call it in a transaction."""
+    if known.survival is None or known.compaction is None:
+        return ""
+    restored = told_refs(brief.splitlines(), [item.alias for item in (*known.items, *known.said)])
+    keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
+    return survival_line(known.survival, restored)
 
 
 def survival_of(archive: Archive, ref: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from unified_state.memory.ledger.rules.item_lines import item_line, with_validit
 from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.ledger.source_table import links_of
 from unified_state.model.known import ELSEWHERE, Known
-from unified_state.restore.compose_restore import fence_and_remember
+from unified_state.restore.fenced_text import fence_and_remember
 from unified_state.restore.restore_table import take_news
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def decided_elsewhere(archive: Archive, repository: Repository, session: int, no
     told = {item.uuid for item in holding}
     texts = [_holding(archive, item, known) for item in holding]
     texts += [_ceased(archive, item) for item in ceased if item.superseded_by not in told]
-    return fence_and_remember(archive, session, known, ELSEWHERE, _elsewhere_line(texts)) if texts else ""
+    return fence_and_remember(archive, session, ELSEWHERE, _elsewhere_line(texts), now) if texts else ""
 
 
 def _find(archive: Archive, uuid: str) -> LedgerItem | None:

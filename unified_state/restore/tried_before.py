@@ -15,8 +15,8 @@ from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.ledger.item_table import newest_items
 from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.model.item import ATTEMPT
-from unified_state.model.known import TRIED, Known
-from unified_state.restore.compose_restore import fence_and_remember
+from unified_state.model.known import TRIED
+from unified_state.restore.fenced_text import fence_and_remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def tried_before(archive: Archive, session: int, session_id: str, prompt: str, n
     if not unknown:
         return ""
     text = "\n".join([_HEAD, *(f"  {item_line(item, _LINE_CHARACTERS)}" for item in unknown[:_TOLD])])
-    return fence_and_remember(archive, session, Known(reason="prompt", now=now), TRIED, text)
+    return fence_and_remember(archive, session, TRIED, text, now)
 
 
 def _is_named(item: LedgerItem, named: set[str], prompt: str) -> bool:

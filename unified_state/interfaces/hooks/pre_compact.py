@@ -47,9 +47,16 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:
-    """Store the raw summary before the restore. Of several the last one counts, because the client uses that one."""
+    """Store the raw summary, and make the restore ready. Of several summaries the last one counts, because the client
+    uses that one.
+    """
     text = summary_part(call.event.text("last_assistant_message"))
     _keep(call, archive, text, SUBAGENT_STOP)
+    session = session_number(archive, call.event.session_id)
+    if text and session is not None:
+        from unified_state.restore.ready_restore import make_ready  # SubagentStop alone comes before the restore
+
+        make_ready(archive, call.workspace.place, call.settings, session, call.now, is_enforced=call.is_enforced)
     return ""
 
 

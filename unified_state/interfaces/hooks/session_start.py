@@ -18,13 +18,12 @@ from unified_state.memory.archive.sessions import (
     session_number,
 )
 from unified_state.memory.archive.steps import last_entry_at
-from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.repository.find_repository import CHECKOUTS
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives, has_reminders
 from unified_state.memory.repository.rejoin import remember
 from unified_state.model.hook_event import BRIEF
-from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
+from unified_state.restore.ready_restore import ready_restore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +45,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if reason == "compact":
         _reset_pressure(call)
-    health = None
-    if call.part == BRIEF:
-        health = _health(call, archive)
-        for folder in (call.workspace.place.folder, os.path.join(call.workspace.place.key_folder, CHECKOUTS)):
-            remove_old_leftovers(folder, call.now)
-        call.capture(archive)
-        call.capturer(archive).catch_up()
+    health = _tidy(call, archive) if call.part == BRIEF else None
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
     handed_over = _handed_over(call, archive) if reason == "startup" and call.part == BRIEF else None
@@ -61,6 +54,11 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     if reason == "compact" and not _is_known(archive, session, call.part):
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)
+    ready = _ready(call, archive, session) if reason == "compact" and health is None else None
+    if ready is not None:
+        return ready
+    from unified_state.restore.compose_restore import gather  # after most compactions the restore is ready
+
     known = gather(
         archive,
         call.workspace.place,
@@ -69,19 +67,55 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         call.now,
         since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
         with_turns=handed_over is not None or (reason == "clear" and call.settings.restore_on_clear == "full"),
-    ).replace(health=health, handed_over=handed_over[1] if handed_over else "")
-    known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
+    )
+    return _composed(
+        call, archive, session, known.replace(health=health, handed_over=handed_over[1] if handed_over else "")
+    )
+
+
+def _tidy(call: HookCall, archive: Archive) -> str | None:
+    """Remove what killed processes left, archive the rest, and return the health of the archive."""
+    health = _health(call, archive)
+    for folder in (call.workspace.place.folder, os.path.join(call.workspace.place.key_folder, CHECKOUTS)):
+        remove_old_leftovers(folder, call.now)
+    call.capture(archive)
+    call.capturer(archive).catch_up()
+    return health
+
+
+def _ready(call: HookCall, archive: Archive, session: int) -> str | None:
+    """Return the part if it was made ready with the summary, and set the line for the user."""
+    if _tells_loop(call):
+        return None
+    ready = ready_restore(archive, call.workspace.place, call.settings, session, call.part, call.now)
+    if ready is None:
+        return None
+    text, call.message = ready
+    return text
+
+
+def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> str:
+    """Return the part, composed now, and set the line for the user."""
+    from unified_state.restore.compose_restore import restored_text, with_enforcement
+    from unified_state.restore.fenced_text import fence_and_remember
+
+    known = with_enforcement(known, is_enforced=call.is_enforced)
     text = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
 
         call.message = note_restored(archive, known, text)
-    return fence_and_remember(archive, session, known, call.part, text) if text else ""
+    return fence_and_remember(archive, session, call.part, text, call.now, known.compaction) if text else ""
+
+
+def _tells_loop(call: HookCall) -> bool:
+    """Return whether this part names the files that are read again and again: the user turned reminders on."""
+    return call.part == BRIEF and has_reminders(call.workspace.place)
 
 
 def _with_loop(call: HookCall, archive: Archive, session: int, known: Known) -> Known:
-    """Return what is known with the files that are read again and again, where the user turned reminders on."""
-    if known.reason != "compact" or call.part != BRIEF or not has_reminders(call.workspace.place):
+    """Return what is known with the files that are read again and again, if this part names them."""
+    if known.reason != "compact" or not _tells_loop(call):
         return known
     from unified_state.restore.read_again import read_again  # few users turned them on
 

@@ -80,15 +80,14 @@ def _is_missing(tried: list[Restore]) -> bool:
 
 
 def _relevant(call: HookCall, archive: Archive, session: int, compaction: Compaction, told: str) -> str:
-    from unified_state.model.known import RELEVANT, Known
-    from unified_state.restore.compose_restore import fence_and_remember
+    from unified_state.model.known import RELEVANT
+    from unified_state.restore.fenced_text import fence_and_remember
     from unified_state.restore.relevant_turns import relevant_turns
 
     text = relevant_turns(
         archive, call.event.text("prompt"), call.now, before=compaction.kept_at or compaction.boundary_at, told=told
     )
-    known = Known(reason="prompt", now=call.now, compaction=compaction.id)
-    return fence_and_remember(archive, session, known, RELEVANT, text) if text else ""
+    return fence_and_remember(archive, session, RELEVANT, text, call.now, compaction.id) if text else ""
 
 
 def _with(output: str, more: str) -> str:
@@ -98,16 +97,16 @@ def _with(output: str, more: str) -> str:
 
 
 def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
-    from unified_state.memory.ledger.rules.short_item import unenforced
-    from unified_state.restore.compose_restore import fence_and_remember, gather, restored_text
+    from unified_state.restore.compose_restore import gather, restored_text, with_enforcement
+    from unified_state.restore.fenced_text import fence_and_remember
 
     known = gather(archive, call.workspace.place, session, "prompt", call.now)
-    known = known if call.is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
+    known = with_enforcement(known, is_enforced=call.is_enforced)
     texts = restored_text(known, call.settings).as_dict()
     output = ""
     for part in missing:
         if not texts[part]:
             continue
-        fenced = fence_and_remember(archive, session, known, part, texts[part])
+        fenced = fence_and_remember(archive, session, part, texts[part], call.now, known.compaction)
         output = _with(output, fenced)
     return output

@@ -1,0 +1,85 @@
+"""The restore after a compaction, composed before its session start asks for it.
+
+The client sends the summary shortly before SessionStart, for which the user waits and which two hooks serve. So the
+texts are composed and recorded with the summary, beside the state that they were made from. SessionStart prints them
+if that state is still the present one. Otherwise they are composed anew.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.capture.survival_table import tell_once
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text import unpack
+from unified_state.memory.archive.text_columns import FORGOTTEN
+from unified_state.memory.repository.find_repository import read_head
+from unified_state.restore.fenced_text import fence, remember
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.find_repository import Repository
+    from unified_state.memory.repository.place import Place
+    from unified_state.settings import Settings
+
+_READY = "ready restore"  # the name of the value in the archive
+# What a restore tells changes with one of these: the compaction, the session's newest step, the notes, the last save,
+# the items.
+_ROWS = (
+    "SELECT (SELECT max(id) FROM compaction WHERE session = ?1), "
+    "(SELECT max(id) FROM step WHERE turn = (SELECT max(id) FROM turn WHERE session = ?1 AND agent IS NULL)), "
+    "(SELECT max(id) FROM note), (SELECT max(at) FROM saved), count(*), max(id), max(changed_at) FROM item"
+)
+
+
+def make_ready(
+    archive: Archive, place: Place, settings: Settings, session: int, now: int, *, is_enforced: bool
+) -> None:
+    """Compose the restore of a session after its compaction, and record it."""
+    from unified_state.restore.compose_restore import gather, restored_text, with_enforcement
+    from unified_state.restore.note_survival import keep_told
+
+    state = _state(archive, place.repository, session, settings)
+    known = with_enforcement(gather(archive, place, session, "compact", now), is_enforced=is_enforced)
+    texts = restored_text(known, settings).as_dict()
+    nonces = {
+        part: remember(archive, session, part, text, now, known.compaction) for part, text in texts.items() if text
+    }
+    with archive.transaction(durable=False):
+        line = keep_told(archive, known, texts["brief"])
+        archive.set_meta(_READY, dump_json({"state": state, "nonces": nonces, "line": line}))
+
+
+def ready_restore(
+    archive: Archive, place: Place, settings: Settings, session: int, part: str, now: int
+) -> tuple[str, str] | None:
+    """Return a part of the restore in its fence, and the line for the user, which is "" after the first time.
+
+    Return None if nothing was made ready, or if something changed since then.
+    """
+    kept = parse_json(archive.meta(_READY) or "{}")
+    state = _state(archive, place.repository, session, settings)
+    if kept.get("state") != state:
+        return None
+    nonce = kept["nonces"].get(part)
+    text = unpack(archive.value("SELECT body FROM restore WHERE nonce = ?", nonce)) if nonce else ""
+    if nonce and text in ("", FORGOTTEN):
+        return None
+    line = kept["line"] if part == "brief" else ""
+    if line:
+        with archive.transaction(durable=False):
+            line = line if tell_once(archive, state[0], now) else ""
+    return fence(part, nonce, text) if text else "", line
+
+
+def _state(archive: Archive, repository: Repository, session: int, settings: Settings) -> list[Any]:
+    """Return what a restore is made from, in short: the newest rows, the commit, the index, the budget."""
+    git_dir = repository.git_dir or repository.worktree
+    try:
+        staged_at = os.stat(os.path.join(git_dir, "index")).st_mtime_ns
+    except OSError:  # nothing was ever staged
+        staged_at = 0
+    return [*archive.row(_ROWS, session), read_head(repository)[0], staged_at, settings.restore_tokens]
