@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pydoc
 from typing import Any
 
 import pytest
@@ -54,6 +55,23 @@ def test_a_field_too_many_is_refused_with_the_names_there_are(values: tuple[Any,
 def test_a_missing_field_is_named() -> None:
     with pytest.raises(TypeError, match="Point needs the field 'x'"):
         Point(y=2)  # type: ignore[call-arg]  # what is tested
+
+
+def test_a_record_gives_values_that_json_takes() -> None:
+    state = State(
+        STATE_VERSION, "2026-01-01T00:00:00Z", "manual", decisions=(Decision("D1", "x", "y", "2026-01-01T00:00:00Z"),)
+    )
+    given = json.loads(json.dumps(state.model_dump()))
+    assert given["decisions"][0]["decision"] == "x"
+    assert given["open_questions"] == []
+    assert given["work_item"] == {"id": None, "title": None, "phase": None, "progress": None}
+    assert Point(1, nick_name="a", unknown={"z": [1]}).model_dump() == {"x": 1, "y": 0, "nick_name": "a", "z": [1]}
+
+
+def test_help_shows_the_fields_of_a_record() -> None:
+    shown = pydoc.plain(pydoc.render_doc(Labelled))
+    assert "Labelled(x: 'int', y: 'int' = 0, nick_name: 'str | None' = None, " in shown
+    assert "labels: 'tuple[str, ...]' = ())" in shown
 
 
 def test_a_record_does_not_change() -> None:

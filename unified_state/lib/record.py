@@ -27,6 +27,26 @@ def camel_case(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
+class _Signature:
+    """The signature of a record class: its fields with types and defaults, as `help()` and editors show them."""
+
+    def __get__(self, _record: object, cls: type[Record]) -> Any:
+        from inspect import Parameter, Signature  # only where somebody asks
+
+        types = {name: kind for base in cls.__mro__ for name, kind in vars(base).get("__annotations__", {}).items()}
+        return Signature(
+            [
+                Parameter(
+                    name,
+                    Parameter.POSITIONAL_OR_KEYWORD,
+                    default=getattr(cls, name, Parameter.empty),
+                    annotation=types[name],
+                )
+                for name in cls.names
+            ]
+        )
+
+
 @dataclass_transform(frozen_default=True)
 class Record:
     """The base of all records: fields in the order of their annotations, defaults as class attributes, immutable."""
@@ -34,6 +54,7 @@ class Record:
     names: ClassVar[tuple[str, ...]] = ()
     disk_names: ClassVar[dict[str, str]] = {}
     required: ClassVar[frozenset[str]] = frozenset()
+    __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
         annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # importing inspect costs 10 ms
@@ -74,6 +95,11 @@ class Record:
         """Return the fields by their Python names, one level deep."""
         return {name: getattr(self, name) for name in self.names}
 
+    def model_dump(self) -> dict[str, Any]:
+        """Return the fields by their Python names, at every level, as values that `json.dumps` takes."""
+        shown = {name: _plain(getattr(self, name)) for name in self.names if name != "unknown"}
+        return {**shown, **(getattr(self, "unknown", None) or {})}
+
     @classmethod
     def from_disk(cls, fields: Mapping[str, Any]) -> Self:
         """Return the record of a JSON object that we wrote ourselves, without validation.
@@ -108,6 +134,17 @@ def disk_value(value: Any) -> Any:
         return [disk_value(entry) for entry in value]
     if isinstance(value, dict):
         return {name: disk_value(entry) for name, entry in value.items()}
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Return the value with records as dicts and tuples as lists."""
+    if isinstance(value, Record):
+        return value.model_dump()
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
     return value
 
 
