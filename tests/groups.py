@@ -32,6 +32,7 @@ SLOW = {
     "acceptance/test_killed_upkeep.py",
     "acceptance/test_long_lines.py",
     "acceptance/test_rules_come_back.py",
+    "acceptance/test_typed_api.py",
     "benchmarks/test_outbox.py",
     "benchmarks/test_scale.py",
     "restore/test_preview.py",

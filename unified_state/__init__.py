@@ -9,15 +9,38 @@ if TYPE_CHECKING:
     from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
     from unified_state.lib.package import __version__
     from unified_state.memory.manager import UnifiedStateManager
+    from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
+    from unified_state.model.session_state import State
+    from unified_state.model.step import Hit
 
 _MODULES = {
     "AgentMemory": "unified_state.interfaces.agent_sdk.agent_memory",
+    "Attempt": "unified_state.model.item",
+    "Constraint": "unified_state.model.item",
+    "Decision": "unified_state.model.item",
+    "Evidence": "unified_state.model.item",
+    "Hit": "unified_state.model.step",
     "MessageArchive": "unified_state.context.messages.message_archive",
+    "OpenQuestion": "unified_state.model.item",
+    "State": "unified_state.model.session_state",
     "UnifiedStateManager": "unified_state.memory.manager",
     "__version__": "unified_state.lib.package",
     "prune_messages": "unified_state.context.messages.prune_messages",
 }
-__all__ = ["AgentMemory", "MessageArchive", "UnifiedStateManager", "__version__", "prune_messages"]
+__all__ = [
+    "AgentMemory",
+    "Attempt",
+    "Constraint",
+    "Decision",
+    "Evidence",
+    "Hit",
+    "MessageArchive",
+    "OpenQuestion",
+    "State",
+    "UnifiedStateManager",
+    "__version__",
+    "prune_messages",
+]
 
 
 def __getattr__(name: str) -> object:

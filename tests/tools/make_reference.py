@@ -160,10 +160,13 @@ def python_api() -> str:
 def _class(public: type) -> Iterator[str]:
     yield f"## {public.__name__}"
     yield _text(public)
-    for name, function in vars(public).items():
-        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+    members: dict[str, Any] = {}
+    for owner in public.__mro__:
+        members |= {name: member for name, member in vars(owner).items() if name not in members}
+    for name, function in members.items():
+        is_made = name == "__init__" and not getattr(public, "_is_protocol", False)
+        if inspect.isfunction(function) and (is_made or not name.startswith("_")):
             shown = public.__name__ if name == "__init__" else name
-            yield "### Constructor" if name == "__init__" else f"### {shown}"
             yield _signature(shown, function)
             yield _text(function)
 
@@ -186,15 +189,15 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
         arguments.append(f"{parameter.name}: {parameter.annotation}{default}")
     gives = f" -> {signature.return_annotation}" if signature.return_annotation != "None" else ""
     line = f"{name}({', '.join(arguments)}){gives}"
-    if len(line) > _LINE:
-        line = f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + f"){gives}"
+    if len(line) <= _LINE:
+        return f"`{line}`"
+    line = f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + f"){gives}"
     return f"```text\n{line}\n```"
 
 
 def history_store() -> str:
     """The protocol of history stores."""
-    parts = list(_class(HistoryStore))
-    return "\n\n".join(parts[: parts.index("### Constructor")])  # a protocol is not made
+    return "\n\n".join(_class(HistoryStore))
 
 
 def history_records() -> str:

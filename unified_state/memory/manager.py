@@ -7,16 +7,21 @@ import os
 from unified_state.errors import UsageError
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_milliseconds
+from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, list_items
+from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.workspace.open_workspace import open_workspace
 from unified_state.memory.writer.record_state import add_item, change_work_item, refresh, resolve_question, save
 from unified_state.model.constraint import ASK, DENY
 from unified_state.model.item import (
+    ATTEMPT,
     CONSTRAINT,
     DECISION,
     EVIDENCE,
     EVIDENCE_TYPES,
     PRIORITIES,
     QUESTION,
+    STATUSES,
+    Attempt,
     Constraint,
     Decision,
     Evidence,
@@ -27,13 +32,19 @@ from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeVar
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Literal, Self, TypeVar
 
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.item import Entry
     from unified_state.model.session_state import State
+    from unified_state.model.step import Hit
 
-    Entry = TypeVar("Entry", Decision, Constraint, OpenQuestion, Evidence)
+    Listed = Literal["active", "proposed", "superseded", "resolved", "all"]
+    Kind = TypeVar("Kind", Decision, Constraint, OpenQuestion, Evidence, Attempt)
+
+
+_LISTED = (*(status for status in STATUSES if status != DISMISSED), "all")
 
 
 def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
@@ -46,13 +57,118 @@ def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: st
     return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=merge_and_settle)
 
 
-class UnifiedStateManager:
-    """Decisions, constraints, open questions, evidence and work item of a project, kept across sessions and
+class StateReader:
+    """The methods of `UnifiedStateManager` that read."""
+
+    _workspace: Workspace
+
+    def load_state(self) -> State | None:
+        """Return the current state, or None if nothing was ever recorded. Updates the state file."""
+        if self._workspace.is_empty and not os.path.exists(self._workspace.place.state_path):
+            return None
+        return refresh(self._workspace)
+
+    def state_age(self) -> float | None:
+        """Return the minutes since the state was last saved; None if it never was."""
+        state = self.load_state()
+        saved = to_milliseconds(state.timestamp) if state else None
+        return None if saved is None else max(0, current_time() - saved) / 60_000
+
+    def is_state_recent(self, max_age_minutes: float | None = None) -> bool:
+        """Return whether the state was saved recently (default: within the setting `recent_minutes`)."""
+        age = self.state_age()
+        most = self._workspace.settings.recent_minutes if max_age_minutes is None else max_age_minutes
+        return age is not None and age <= most
+
+    def list_decisions(self, status: Listed = "active") -> list[Decision]:
+        """Return the decisions in a status ("active", "proposed", "superseded", "resolved", "all"), oldest first."""
+        return self._list(DECISION, Decision, status)
+
+    def list_constraints(self, status: Listed = "active") -> list[Constraint]:
+        """Return the constraints in a status; a lifted one is "resolved"."""
+        return self._list(CONSTRAINT, Constraint, status)
+
+    def list_questions(self, status: Listed = "active") -> list[OpenQuestion]:
+        """Return the questions in a status; an open one is "active"."""
+        return self._list(QUESTION, OpenQuestion, status)
+
+    def list_evidence(self, status: Listed = "active") -> list[Evidence]:
+        """Return the evidence in a status; an error is "resolved" once the same call succeeds."""
+        return self._list(EVIDENCE, Evidence, status)
+
+    def list_attempts(self, status: Listed = "active") -> list[Attempt]:
+        """Return the failed attempts in a status."""
+        return self._list(ATTEMPT, Attempt, status)
+
+    def list_proposals(self) -> list[Entry]:
+        """Return all that waits for the user, who decides with `unified-state proposed accept` or `dismiss`."""
+        return self._entries(None, (PROPOSED,))
+
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        session_id: str | None = None,
+        since: str | None = None,
+        tool: str | None = None,
+        file: str | None = None,
+        kind: Literal[
+            "prompt",
+            "text",
+            "thinking",
+            "tool_call",
+            "tool_result",
+            "tool_file",
+            "attachment",
+            "notice",
+            "decision",
+            "constraint",
+            "question",
+            "evidence",
+            "attempt",
+        ]
+        | None = None,
+    ) -> list[Hit]:
+        """Search all that was said, done and recorded here, the best hit first. The filters are those of the command
+        `search`.
+        """
+        if limit < 1:
+            message = f"limit is {limit}"
+            raise UsageError(message, "it is at least 1")
+        from unified_state.search.find import Wanted, find  # not needed to record
+
+        if self._workspace.is_empty:
+            return []
+        return find(self._workspace, Wanted(query, limit, session_id, since, tool, file, kind), current_time())
+
+    def recall(self, ref: str) -> dict[str, Any]:
+        """Return what a ref names, whole: an item (`D7`), a turn (`T41`), a step (`S1234`), a compaction (`K2`)."""
+        from unified_state.search.find import recall_and_note
+
+        return recall_and_note(self._workspace, ref, current_time())
+
+    def _list(self, kind: str, entry: type[Kind], status: str) -> list[Kind]:
+        if status not in _LISTED:
+            message = f"status is {status!r}"
+            raise UsageError(message, f"it is one of {', '.join(_LISTED)}")
+        found = self._entries(kind, _LISTED[:-1] if status == "all" else (status,))
+        return [one for one in found if isinstance(one, entry)]
+
+    def _entries(self, kind: str | None, statuses: Iterable[str]) -> list[Entry]:
+        if self._workspace.is_empty:
+            return []
+        items = self._workspace.use(lambda archive: list_items(archive, kind, statuses))
+        return [short_form(item) for item in items]
+
+
+class UnifiedStateManager(StateReader):
+    """Decisions, constraints, questions, evidence, attempts and work item of a project, kept across sessions and
     compactions.
 
     Every method is durable when it returns, safe beside other processes, and returns the entry with its id (`D7`).
     Entries recorded by a program are `inferred`; only the user's own statements are binding. Raises `UnifiedStateError`
-    with the problem, its place and the remedy.
+    with the problem, its place and the remedy. Nothing has to be closed, also without `with`.
 
     >>> UnifiedStateManager().add_decision("Use SQLite", "one file, no server").id
     'D1'
@@ -67,9 +183,15 @@ class UnifiedStateManager:
     ) -> None:
         """Manage the state of the repository that contains `project_dir` (default: the current folder).
 
-        `session_id` defaults to the client session that started this process. `workspace` is for callers that have one.
+        `session_id` defaults to the client session that started this process. `workspace` is internal.
         """
         self._workspace = workspace or program_workspace(project_dir, session_id)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Close nothing: no file is open between two calls."""
 
     def add_decision(self, decision: str, rationale: str, reversible: bool = True) -> Decision:
         """Record a decision and its rationale. An irreversible decision stays in the state file longest."""
@@ -87,19 +209,20 @@ class UnifiedStateManager:
         blocking: bool = False,
         *,
         scope: Mapping[str, Sequence[str]] | None = None,
-        mode: str | None = None,
+        mode: Literal["warn", "ask", "deny"] | None = None,
     ) -> Constraint:
         """Record a constraint on the work. A blocking constraint never leaves the state file.
 
-        With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call. Its
-        `mode` is `warn`, `ask` (the default) or `deny`. `deny` needs the user's own statement: an inferred constraint
-        asks at most.
+        With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call, by
+        default with "ask". "deny" needs the user's own statement: an inferred constraint asks at most.
         """
         body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
         return _as(Constraint, add_item(self._workspace, CONSTRAINT, body | enforcement_of(scope, mode)))
 
-    def add_open_question(self, question: str, context: str, priority: str = "medium") -> OpenQuestion:
-        """Record an open question; `priority` is high, medium or low."""
+    def add_open_question(
+        self, question: str, context: str, priority: Literal["high", "medium", "low"] = "medium"
+    ) -> OpenQuestion:
+        """Record an open question."""
         body = {"question": question, "context": context, "priority": _one_of("priority", priority, PRIORITIES)}
         return _as(OpenQuestion, add_item(self._workspace, QUESTION, body))
 
@@ -107,10 +230,19 @@ class UnifiedStateManager:
         """Close an open question with its resolution."""
         return _as(OpenQuestion, resolve_question(self._workspace, question_id, resolution))
 
-    def add_evidence(self, type: str, content: str, source: str) -> Evidence:  # noqa: A002  # the name on disk
+    def add_evidence(
+        self,
+        type: Literal["error", "command", "output", "observation", "commit", "pull_request"],  # noqa: A002  # on disk
+        content: str,
+        source: str,
+    ) -> Evidence:
         """Record verbatim text: an error, a command, an output or an observation. The archive stores the full text."""
         body = {"type": _one_of("type", type, EVIDENCE_TYPES), "content": content, "source": source}
         return _as(Evidence, add_item(self._workspace, EVIDENCE, body))
+
+    def add_attempt(self, attempt: str, outcome: str) -> Attempt:
+        """Record what was tried and how it failed, so that it is not tried again."""
+        return _as(Attempt, add_item(self._workspace, ATTEMPT, {"attempt": attempt, "outcome": outcome}))
 
     def set_work_item(
         self,
@@ -132,30 +264,16 @@ class UnifiedStateManager:
         return self.set_work_item(phase=phase)
 
     def save_state(
-        self, trigger: str = "manual", *, highlights: Sequence[str] = (), actions: Sequence[str] | None = None
+        self,
+        trigger: Literal["precompact", "manual", "checkpoint", "threshold"] = "manual",
+        *,
+        highlights: Sequence[str] = (),
+        actions: Sequence[str] | None = None,
     ) -> State:
         """Save the state with the current git state. `highlights` are added; `actions`, if given, replace the open
         actions.
         """
         return save(self._workspace, _one_of("trigger", trigger, TRIGGERS), highlights, actions)
-
-    def load_state(self) -> State | None:
-        """Return the current state, or None if nothing was ever recorded. Updates the state file."""
-        if self._workspace.is_empty and not os.path.exists(self._workspace.place.state_path):
-            return None
-        return refresh(self._workspace)
-
-    def state_age(self) -> float | None:
-        """Return the minutes since the state was last saved; None if it never was."""
-        state = self.load_state()
-        saved = to_milliseconds(state.timestamp) if state else None
-        return None if saved is None else max(0, current_time() - saved) / 60_000
-
-    def is_state_recent(self, max_age_minutes: float | None = None) -> bool:
-        """Return whether the state was saved recently (default: within the setting `recent_minutes`)."""
-        age = self.state_age()
-        most = self._workspace.settings.recent_minutes if max_age_minutes is None else max_age_minutes
-        return age is not None and age <= most
 
 
 def enforcement_of(scope: Mapping[str, Sequence[str]] | None, mode: str | None) -> dict[str, object]:
@@ -186,6 +304,6 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     return value
 
 
-def _as(kind: type[Entry], entry: object) -> Entry:
+def _as(kind: type[Kind], entry: object) -> Kind:
     assert isinstance(entry, kind)  # noqa: S101  # the kind of the item gives its class
     return entry

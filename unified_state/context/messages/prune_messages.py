@@ -134,9 +134,8 @@ def prune_messages(
     `MessageArchive.keep` archives them, so that `recall` returns them. A text with an empty ref stays whole. Pass None
     if you store the messages yourself. The refs are then the first 16 digits of each text's SHA-256.
 
-    Without `step_tokens` the cut moves with every turn, and the prompt cache misses everything after it. With
-    `step_tokens` the cut moves only when that saves this many tokens, and text that was sent stays unchanged until
-    then. Call it with the whole list, or with its last result and the new messages, each time with the same options.
+    Without `step_tokens` the cut moves with every turn, with it only when that saves this many tokens. Call it with the
+    whole list, or with its last result and the new messages, each time with the same options.
     """
     _check(keep_turns, start_tokens, characters, marker, step_tokens)
     form = _Form(characters, marker)
