@@ -101,6 +101,7 @@ def test_another_commit_or_index_has_it_composed_anew(session: Session, git: Cal
     git("add", "new.py")
     session.restored()
     assert len(session.nonces() - ready) == 2
+    assert session.nonces().isdisjoint(ready)
     session.compact()
     ready = session.nonces()
     git("commit", "--quiet", "--message", "second")

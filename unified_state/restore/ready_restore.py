@@ -75,6 +75,13 @@ def ready_restore(
     return fence(part, nonce, text) if text else "", line
 
 
+def drop_ready(archive: Archive, session: int, part: str) -> None:
+    """Delete a part that was made ready for the newest compaction of a session: another text takes its place."""
+    kept = parse_json(archive.meta(_READY) or "{}")
+    if kept and kept["state"][0] == archive.value("SELECT max(id) FROM compaction WHERE session = ?", session):
+        archive.run("DELETE FROM restore WHERE nonce = ? AND delivered_at IS NULL", kept["nonces"].get(part))
+
+
 def _state(archive: Archive, repository: Repository, session: int, settings: Settings) -> list[Any]:
     """Return what a restore is made from, in short: the newest rows, the commit, the index, the budget."""
     git_dir = repository.git_dir or repository.worktree

@@ -23,7 +23,7 @@ from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives, has_reminders
 from unified_state.memory.repository.rejoin import remember
 from unified_state.model.hook_event import BRIEF
-from unified_state.restore.ready_restore import ready_restore
+from unified_state.restore.ready_restore import drop_ready, ready_restore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +100,9 @@ def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> s
     from unified_state.restore.fenced_text import fence_and_remember
 
     known = with_enforcement(known, is_enforced=call.is_enforced)
+    if known.reason == "compact":
+        with archive.transaction(durable=False):
+            drop_ready(archive, session, call.part)
     text = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
