@@ -9,7 +9,7 @@ from unified_state.lib.text import cut, index_text, is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _MOST_WORDS = 64
 _LONGEST_PATH, _MOST_FILES = 200, 16
@@ -81,12 +81,16 @@ def names_file(text: str, file: str) -> bool:
     return False
 
 
-def fts_query(words: list[str]) -> str:
-    """Return an FTS5 expression that matches any of the words.
+def fts_query(words: Sequence[str], forms: Mapping[str, tuple[str, ...]] | None = None) -> str:
+    """Return an FTS5 expression that matches any of the words, or any of their other forms.
 
     Words are quoted, so none is an operator. A single CJK character matches the pairs in the index that begin with it.
+    A form that ends with `*` is a prefix.
     """
-    return " OR ".join(f'"{word}"*' if is_single_cjk(word) else f'"{word}"' for word in words)
+    every = (form for word in words for form in (word, *(forms or {}).get(word, ())))
+    return " OR ".join(
+        f'"{form.removesuffix("*")}"*' if is_single_cjk(form) or form.endswith("*") else f'"{form}"' for form in every
+    )
 
 
 def is_single_cjk(word: str) -> bool:

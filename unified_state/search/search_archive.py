@@ -13,6 +13,8 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import index_text, one_line
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.full_text import (
+    MOST_MATCHES,
+    SAMPLE,
     Filters,
     best_matches,
     count_having,
@@ -22,6 +24,7 @@ from unified_state.memory.archive.full_text import (
 )
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
+from unified_state.memory.archive.word_forms import forms_of, names_with_parts, parts_of_names
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import PROMPT, Hit
@@ -46,26 +49,30 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.word_forms import Forms
     from unified_state.model.item import LedgerItem
     from unified_state.search.query_meaning import Meant, Reader
 
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
 MOST_HITS = 1_000
 _PATIENCE = 250  # milliseconds
-_CANDIDATES = 100
+_CANDIDATES = 60
 _LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
+# How far neighbours count where too many steps match to rank them all: a step is then rarely the only one with words.
+_CROWDED = 0.2
 _FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps steps scored by meaning below an item that has all words
 
 
 class _Query(Record):
-    """A query: its text, its words with their weights (the heaviest first), the filters, and the current time."""
+    """A query: its text, its words with their weights (the heaviest first) and forms, the filters, the current time."""
 
     text: str
     weights: dict[str, float]
     having: dict[str, int]
+    forms: Forms
     steps: int
     session_id: str | None
     filters: Filters
@@ -99,13 +106,17 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
         filters = filters.replace(session=_known_session(archive, session_id))
     words = query_words(query) if words is None else words
     steps = count_steps(archive)
-    having = count_having(archive, words, steps)
-    weights = {word: inverse_frequency(steps, having[word]) for word in sorted(words, key=having.__getitem__)}
+    forms = forms_of(query, words)
+    having = count_having(archive, words, steps, forms)
+    least = round(steps / SAMPLE / 2)
+    weights = {
+        word: inverse_frequency(steps, max(having[word], least)) for word in sorted(words, key=having.__getitem__)
+    }
     limit = min(limit, MOST_HITS)
     if not weights or limit < 1:
         return []
     meant = reader.read(archive, query, having, steps) if reader is not None else None
-    asked = _Query(query, weights, having, steps, session_id, filters, now, meant)
+    asked = _Query(query, weights, having, forms, steps, session_id, filters, now, meant)
     hits = _items(archive, asked)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, limit, max(candidates, limit))
@@ -150,14 +161,14 @@ def _hit(words: list[str], text: str, total: float, share: float, **source: Any)
 
 def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list[Hit]:
     filters, meant = asked.filters, asked.meant
-    matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates))
+    matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates, asked.forms))
     if meant is not None:
         matches.update(meant.nearest(filters, candidates))
     placed = _with_neighbours(archive, matches)
     texts = {number: readable(found.step) for number, found in placed.items()}
-    regions = {number: _region(text, asked.words, number in matches) for number, text in texts.items()}
-    looked = _looked(placed, regions, asked.weights)
-    scores = relevance(looked, asked.weights)
+    regions = {number: _region(text, asked, number in matches) for number, text in texts.items()}
+    looked = _looked(placed, regions, asked)
+    scores = relevance(looked, asked.weights, _CROWDED if sum(asked.having.values()) > MOST_MATCHES else 1.0)
     cosines = meant.cosines(looked) if meant is not None else {}
     if meant is not None and cosines:
         scores = fused(scores, looked, cosines, meant.trust)
@@ -171,7 +182,7 @@ def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list
         if number in matches or (filters == Filters() and scores[number] > 0 and not texts[number].startswith(DATA_URL))
     }
     chosen = _best(totals, placed)[:limit]
-    words = _as_written([regions[number] for number in chosen], asked.words)
+    words = _as_written([regions[number] for number in chosen], asked)
     scale = _FUSED if cosines else 1.0
     hits = []
     for number in chosen:
@@ -203,29 +214,41 @@ def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
     }
 
 
-def _region(text: str, words: list[str], is_match: bool) -> str:
-    """Return the text, or the part of a long text around the best word in any of its forms."""
+def _region(text: str, asked: _Query, is_match: bool) -> str:
+    """Return the text, or the part of a long text around the best words in any of their forms."""
+    words = asked.words
     if is_match and len(text) > _LOOKED_AT and not has_any(text, words):
-        words = _as_written([text], words)
+        words = _as_written([text], asked)
     return region(text, words, _LOOKED_AT)
 
 
-def _as_written(texts: Iterable[str], words: list[str]) -> list[str]:
+def _as_written(texts: Iterable[str], asked: _Query) -> list[str]:
     """Return the words, each followed by its other forms in the texts: `planted` after `planting`."""
-    starts = {word[:2] for word in words}
-    others = sorted({word for text in texts for word in words_of(text) if word[:2] in starts}.difference(words))
-    found = list(zip(others, count_words(others, words), strict=True))
-    return [form for word in words for form in (word, *(other for other, counts in found if word in counts))]
+    starts = {form[:2] for word in asked.words for form in (word, *asked.forms.get(word, ()))}
+    names: dict[str, str] = {}
+    others: set[str] = set()
+    for text in texts:
+        names.update((name.lower(), parts) for name, parts in names_with_parts(text))
+        others.update(word for word in words_of(text) if word[:2] in starts)
+    written = sorted(others.union(names).difference(asked.words))
+    found = count_words([f"{word} {names.get(word, '')}" for word in written], asked.words, asked.forms)
+    both = list(zip(written, found, strict=True))
+    return [form for word in asked.words for form in (word, *(other for other, counts in both if word in counts))]
 
 
-def _looked(placed: dict[int, Placed], regions: dict[int, str], weights: dict[str, float]) -> dict[int, Looked]:
-    texts = [index_text(region) for region in regions.values()]
+def _indexed(text: str) -> str:
+    """Return a text as the index has it: with the parts of the names in it."""
+    return f"{index_text(text)} {parts_of_names(text)}"
+
+
+def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: _Query) -> dict[int, Looked]:
+    texts = list(map(_indexed, regions.values()))
 
     def beside(number: int, near: int) -> int | None:
         return near if near in placed and placed[near].session == placed[number].session else None
 
     looked = {}
-    for number, text, places in zip(regions, texts, find_words(texts, list(weights)), strict=True):
+    for number, text, places in zip(regions, texts, find_words(texts, asked.words, asked.forms), strict=True):
         length = len(text.split())
         looked[number] = Looked(
             number=number,
@@ -234,7 +257,7 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], weights: dict[st
             after=beside(number, number + 1),
             counts={word: len(at) for word, at in places.items()},
             length=length,
-            passage=best_passage(places, weights) if length > PASSAGE else None,
+            passage=best_passage(places, asked.weights) if length > PASSAGE else None,
             is_prompt=placed[number].step.kind == PROMPT,
         )
     return looked
@@ -245,10 +268,10 @@ def _items(archive: Archive, asked: _Query) -> list[Hit]:
     kind = asked.filters.kind if asked.filters.kind in ALIAS_LETTERS else None
     items = [item for item in searched_items(archive, kind) if _passes(item, asked.session_id, asked.filters)]
     texts = list(map(_item_text, items))
-    counts = count_words(list(map(index_text, texts)), asked.words)
+    counts = count_words([_indexed(text) for text in texts], asked.words, asked.forms)
     shares = [len(found) / len(asked.words) for found in counts]
     matches = [match for match in zip(items, texts, shares, strict=True) if match[2] >= _HALF]
-    words = _as_written([text for _, text, _ in matches], asked.words)
+    words = _as_written([text for _, text, _ in matches], asked)
     hits = []
     for item, text, share in matches:
         uuids = (item.source_uuid,) if item.source_uuid else ()

@@ -78,6 +78,26 @@ def test_a_rare_word_of_long_ago_is_found_among_common_ones(archive: Archive) ->
     assert matches(archive, "rare common word", limit=3) == [1, 21_001, 21_000]
 
 
+def test_of_too_many_matches_those_with_all_words_come_first_however_old(archive: Archive) -> None:
+    fill(archive, "common word", *["common"] * 300, *["word"] * 300)
+    having = {"common": 30_000, "word": 30_000}
+    assert best_matches(archive, having, 1_000_000, Filters(), 2)[0] == 1
+
+
+def test_those_with_the_two_rarest_words_follow_those_with_all(archive: Archive) -> None:
+    fill(archive, "rare scarce", "rare scarce common", *["rare common"] * 3)
+    having = {"rare": 100, "scarce": 100, "common": 60_000}
+    assert best_matches(archive, having, 100_000, Filters(), 2) == [2, 1]
+
+
+def test_a_form_of_a_word_is_the_word(archive: Archive) -> None:
+    fill(archive, "we went home", "at a24b142f99 of main", "the get_user_profile call", "to go")
+    forms = {"go": ("went",), "a24b142": ("a24b142*",), "getuserprofile": ("get user profile",)}
+    assert count_having(archive, list(forms), 4, forms) == {"go": 2, "a24b142": 1, "getuserprofile": 1}
+    texts = ["we went home, go", "a24b142f99", "get_user_profile", "user get profile"]
+    assert count_words(texts, list(forms), forms) == [{"go": 2}, {"a24b142": 1}, {"getuserprofile": 1}, {}]
+
+
 def test_a_filter_finds_what_is_old_and_common(archive: Archive) -> None:
     first = fill(archive, "common a.py", session="old")
     fill(archive, *["common word"] * 6_000)

@@ -1,12 +1,13 @@
 """The full-text index: the steps that match a query, and how often texts have its words.
 
-BM25 over every match costs too much for a word that a third of a million steps have. So the rarest words of a query
-choose the candidates, and the newest steps give an estimate of how rare a word is.
+BM25 over every match costs too much for a word that a third of a million steps have. So the steps with all words of a
+query are candidates, then those that its rarest words choose. The newest steps give an estimate of how rare a word is.
 """
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, zip_longest
+from math import prod
 
 from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.word_forms import Forms
 
 
-_SAMPLE = 20_000  # newest steps, in which words are counted
-_MOST_MATCHES = 50_000  # maximum number of matches that are ranked
+SAMPLE = 20_000  # newest steps, in which words are counted
+MOST_MATCHES = 50_000  # maximum number of matches that are ranked
+_MOST_TOGETHER = 6  # words that a step must have all of
+_MOST_SHARE = 0.6  # of the matches that may be ranked: more often the two rarest words are too common
 _MOST_READ = 5_000  # of those, if file names must be compared
 _TOKENIZER = "porter unicode61"
 _LAST_CHARACTER = "\U0010ffff"
@@ -45,40 +49,79 @@ def count_steps(archive: Archive) -> int:
     return int(archive.row("SELECT coalesce(max(id), 0) FROM step")[0])
 
 
-def count_having(archive: Archive, words: Sequence[str], steps: int) -> dict[str, int]:
-    """Return how many steps have each word, extrapolated from the newest steps."""
-    first = max(0, steps - _SAMPLE)
-    scale = steps / min(steps, _SAMPLE) if steps else 1.0
+def count_having(archive: Archive, words: Sequence[str], steps: int, forms: Forms | None = None) -> dict[str, int]:
+    """Return how many steps have each word or a form of it, extrapolated from the newest steps."""
+    first = max(0, steps - SAMPLE)
+    scale = steps / min(steps, SAMPLE) if steps else 1.0
     counted = {}
     for word in words:
         (found,) = archive.row(
-            "SELECT count(*) FROM step_text WHERE step_text MATCH ? AND rowid > ?", fts_query([word]), first
+            "SELECT count(*) FROM step_text WHERE step_text MATCH ? AND rowid > ?", fts_query([word], forms), first
         )
         counted[word] = round(found * scale)
     return counted
 
 
-def best_matches(archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int) -> list[int]:
+def best_matches(  # the last has a default
+    archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int, forms: Forms | None = None
+) -> list[int]:
     """Return the best matches by BM25, the best first.
 
-    The rarest words select the candidates, and the other words fill the remaining places. A limit above the number of
-    ranked matches raises that number.
+    Where too many steps match to rank them all, those with all words and those with the two rarest come first. Then the
+    rarest words select, and the other words fill the remaining places. A limit above the number of ranked matches
+    raises that number.
     """
-    most = max(_MOST_MATCHES, limit)
+    most = max(MOST_MATCHES, limit)
     rarest = sorted(having, key=having.__getitem__)
+    found: list[int] = []
+    if sum(having.values()) > most:
+        found = _with_several(archive, having, steps, filters, limit, forms)
     total, count = 0, 0
     while count < len(rarest) and (count == 0 or total + having[rarest[count]] <= most):
         total += having[rarest[count]]
         count += 1
-    found: list[int] = []
     for words in (rarest[:count], rarest[count:]):
         if words and len(found) < limit:
-            matches = sum(having[word] for word in words)
-            # Of too many matches only the newest are ranked, except with a filter, which may select old ones.
-            is_all = matches <= most or filters != Filters()
-            newest = 0 if is_all else steps - round(steps * most / matches)
-            found += _ranked(archive, fts_query(words), newest, filters, limit)
+            newest = _newest(steps, sum(having[word] for word in words), most, filters)
+            found += _ranked(archive, fts_query(words, forms), newest, filters, limit)
     return list(dict.fromkeys(found))[:limit]
+
+
+def _with_several(  # as of best_matches
+    archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int, forms: Forms | None
+) -> list[int]:
+    """Return the best steps that have all words, and the best that have the two rarest, in turn."""
+    words = [word for word in sorted(having, key=having.__getitem__) if having[word] or _stands(archive, word, forms)]
+    words = words[:_MOST_TOGETHER]
+    found: list[list[int]] = []
+    for count in dict.fromkeys((len(words), 2)) if len(words) > 1 else ():
+        together, others = words[:count], words[count:]
+        # To compare the lists of places of two words costs less than to rank a match.
+        matches = steps * prod(having[word] / steps for word in together)
+        cost = round(having[words[0]] / 2 + matches * 2)
+        if others and cost > MOST_MATCHES * _MOST_SHARE:
+            continue
+        query = _all_of(together, forms) + (f" AND ({fts_query([words[0], *others], forms)})" if others else "")
+        newest = _newest(steps, cost, max(MOST_MATCHES, limit), filters)
+        found.append(_ranked(archive, query, newest, filters, limit))
+    return [number for pair in zip_longest(*found) for number in dict.fromkeys(pair) if number is not None]
+
+
+def _all_of(words: list[str], forms: Forms | None) -> str:
+    return " AND ".join(f"({fts_query([word], forms)})" for word in words)
+
+
+def _newest(steps: int, matches: int, most: int, filters: Filters) -> int:
+    """Return the step after which about `most` of the matches are: 0 for all.
+
+    Of too many matches only the newest are ranked, except with a filter, which may select old ones.
+    """
+    return 0 if matches <= most or filters != Filters() else steps - round(steps * most / matches)
+
+
+def _stands(archive: Archive, word: str, forms: Forms | None) -> bool:
+    """Return whether any step has a word."""
+    return archive.row("SELECT 1 FROM step_text WHERE step_text MATCH ? LIMIT 1", fts_query([word], forms)) is not None
 
 
 def _ranked(archive: Archive, query: str, newest: int, filters: Filters, limit: int) -> list[int]:
@@ -118,29 +161,34 @@ def _names(archive: Archive, number: int, file: str) -> bool:
     return step is not None and names_file(readable(step), file)
 
 
-def count_words(texts: Sequence[str], words: Sequence[str]) -> list[dict[str, float]]:
+def count_words(texts: Sequence[str], words: Sequence[str], forms: Forms | None = None) -> list[dict[str, float]]:
     """Return the number of occurrences of each word in each text, by the tokenizer of the index."""
-    return [{word: len(at) for word, at in found.items()} for found in find_words(texts, words)]
+    return [{word: len(at) for word, at in found.items()} for found in find_words(texts, words, forms)]
 
 
-def find_words(texts: Sequence[str], words: Sequence[str]) -> list[dict[str, list[int]]]:
-    """Return the places of each word in each text, counted in words, by the tokenizer of the index."""
+def find_words(texts: Sequence[str], words: Sequence[str], forms: Forms | None = None) -> list[dict[str, list[int]]]:
+    """Return the places of each word and its forms in each text, counted in words, by the tokenizer of the index."""
+    wanted = [(form, word) for word in words for form in (word, *(forms or {}).get(word, ()))]
     connection = connect(":memory:")
     try:
-        for name, rows in (("words", words), ("texts", texts)):
+        rows_of = {"words": [form for form, _ in wanted], "texts": texts}
+        for name, rows in rows_of.items():
             connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (text, content='', tokenize='{_TOKENIZER}')")
             connection.execute(f"CREATE VIRTUAL TABLE terms_of_{name} USING fts5vocab ({name}, 'instance')")
             connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", list(enumerate(rows)))
         places: list[dict[str, list[int]]] = [{} for _ in texts]
-        for term, number in connection.execute("SELECT term, doc FROM terms_of_words WHERE offset = 0").fetchall():
-            word = words[number]
-            last = term + _LAST_CHARACTER if is_single_cjk(word) else term
-            found = connection.execute(
-                "SELECT doc, group_concat(offset) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc",
-                (term, last),
-            )
+        terms = connection.execute("SELECT term, doc FROM terms_of_words WHERE offset = 0").fetchall()
+        for term, form, word in dict.fromkeys((term, *wanted[number]) for term, number in terms):
+            if " " in form:
+                found = connection.execute("SELECT rowid, '0' FROM texts WHERE texts MATCH ?", (f'"{form}"',))
+            else:
+                last = term + _LAST_CHARACTER if is_single_cjk(word) or form.endswith("*") else term
+                found = connection.execute(
+                    "SELECT doc, group_concat(offset) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc",
+                    (term, last),
+                )
             for text, at in found:
-                places[text][word] = list(map(int, at.split(",")))
+                places[text].setdefault(word, []).extend(map(int, at.split(",")))
         return places
     finally:
         connection.close()
