@@ -133,6 +133,28 @@ def test_moving_the_archives_needs_the_user(ruled: Project, tmp_path: Path) -> N
     assert (done.code, "only the user moves what is recorded" in done.err) == (2, True)
 
 
+PROGRAMS_CHANGES = """
+from unified_state import UnifiedStateManager
+with UnifiedStateManager() as state:
+    print(state.edit("C1", mode="ask").id, state.propose_lift("C1").id, state.propose_accept("C1").status)
+"""
+
+
+def test_a_program_only_proposes_even_at_the_users_terminal_and_the_user_accepts(project: Project) -> None:
+    assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
+    variables = {**os.environ, "HOME": str(project.home)}
+    done = run_at_terminal([sys.executable, "-c", PROGRAMS_CHANGES], project.folder, variables, answer="yes")
+    assert done.out.decode().split() == ["C2", "D1", "None"], done  # C1 is the user's word already
+    assert decision(call(project, command="git push --force")) == "deny"
+    assert project.run("proposed", "accept", "C2", **AGENT).code == 2
+    assert decision(call(project, command="git push --force")) == "deny"
+    assert project.at_terminal("proposed", "accept", "C2").code == 0
+    assert decision(call(project, command="git push --force")) == "ask"
+    assert kept(project)["C1"][1] == "superseded"
+    assert project.at_terminal("proposed", "accept", "D1").code == 0
+    assert kept(project)["C1"][1] == "superseded"
+
+
 def test_a_lift_that_an_agent_asks_for_is_proposed_once(ruled: Project) -> None:
     for _ in range(2):
         done = ruled.run("constraint", "lift", "C1", **AGENT)

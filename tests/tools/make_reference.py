@@ -173,7 +173,16 @@ def _class(public: type) -> Iterator[str]:
 
 def agent_example() -> str:
     """The example agent, which a test runs."""
-    return f"```py\n{(ROOT / 'docs/examples/agent_with_memory.py').read_text(encoding='utf-8').strip()}\n```"
+    return _program("agent_with_memory.py")
+
+
+def python_example() -> str:
+    """The example of the Python API, which a test runs."""
+    return _program("notes_with_memory.py")
+
+
+def _program(name: str) -> str:
+    return f"```py\n{(ROOT / 'docs' / 'examples' / name).read_text(encoding='utf-8').strip()}\n```"
 
 
 def _signature(name: str, function: Callable[..., Any]) -> str:
@@ -186,7 +195,8 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in arguments:
             arguments.append("*")
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        arguments.append(f"{parameter.name}: {parameter.annotation}{default}")
+        kind = parameter.annotation if parameter.default is not None else parameter.annotation.removesuffix(" | None")
+        arguments.append(f"{parameter.name}: {kind}{default}")
     gives = f" -> {signature.return_annotation}" if signature.return_annotation != "None" else ""
     line = f"{name}({', '.join(arguments)}){gives}"
     if len(line) <= _LINE:
@@ -234,6 +244,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "secret-kinds": secret_kinds,
     "python-api": python_api,
     "agent-example": agent_example,
+    "python-example": python_example,
     "history-store": history_store,
     "history-records": history_records,
     "exceptions": exceptions,

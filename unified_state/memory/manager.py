@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_milliseconds
+from unified_state.memory.item_editor import ItemEditor
 from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, list_items
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.workspace.open_workspace import open_workspace
 from unified_state.memory.writer.record_state import add_item, change_work_item, refresh, resolve_question, save
-from unified_state.model.constraint import ASK, DENY
 from unified_state.model.item import (
     ATTEMPT,
     CONSTRAINT,
@@ -162,7 +161,7 @@ class StateReader:
         return [short_form(item) for item in items]
 
 
-class UnifiedStateManager(StateReader):
+class UnifiedStateManager(StateReader, ItemEditor):
     """Decisions, constraints, questions, evidence, attempts and work item of a project, kept across sessions and
     compactions.
 
@@ -216,6 +215,8 @@ class UnifiedStateManager(StateReader):
         With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call, by
         default with "ask". "deny" needs the user's own statement: an inferred constraint asks at most.
         """
+        from unified_state.model.scope import enforcement_of
+
         body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
         return _as(Constraint, add_item(self._workspace, CONSTRAINT, body | enforcement_of(scope, mode)))
 
@@ -274,23 +275,6 @@ class UnifiedStateManager(StateReader):
         actions.
         """
         return save(self._workspace, _one_of("trigger", trigger, TRIGGERS), highlights, actions)
-
-
-def enforcement_of(scope: Mapping[str, Sequence[str]] | None, mode: str | None) -> dict[str, object]:
-    """Return the fields of a constraint's body for its enforcement. A constraint that denies a call is blocking.
-
-    Raises UsageError for a mode without a scope, and for an unknown mode or scope.
-    """
-    if scope is None:
-        if mode is not None:
-            message = f"mode {mode!r} has nothing to be applied to"
-            raise UsageError(message, "give it a scope: commands, paths or tools")
-        return {}
-    from unified_state.model.scope import checked_mode, checked_scope
-
-    mode = checked_mode(mode or ASK)
-    fields: dict[str, object] = {"scope": disk_value(checked_scope(scope)), "mode": mode}
-    return fields | ({"blocking": True} if mode == DENY else {})
 
 
 def _decision(decision: str, rationale: str, reversible: bool) -> dict[str, object]:

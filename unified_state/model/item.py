@@ -11,7 +11,28 @@ from unified_state.lib.record import Record, camel_case
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal, TypedDict
+
+    class Changes(TypedDict, total=False):
+        """The fields of an item that an edit may change, those of all kinds."""
+
+        decision: str
+        rationale: str
+        reversible: bool
+        constraint: str
+        source: str
+        blocking: bool
+        scope: Mapping[str, Sequence[str]] | None
+        mode: Literal["warn", "ask", "deny"] | None
+        question: str
+        context: str
+        priority: Literal["high", "medium", "low"]
+        type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
+        content: str
+        attempt: str
+        outcome: str
+
 
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
 ATTEMPT = "attempt"
@@ -69,7 +90,7 @@ class OpenQuestion(Record):
     timestamp: str
     priority: Literal["high", "medium", "low"] = "medium"
     origin: Literal["user_said", "observed", "inferred"] = "inferred"
-    status: Literal["active", "proposed", "resolved"] | None = None
+    status: Literal["active", "proposed", "superseded", "resolved"] | None = None
     resolved: bool = False
     resolution: str | None = None
     resolved_at: str | None = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from unified_state.errors import UsageError
+from unified_state.lib.record import disk_value
 from unified_state.lib.shell.shell_line import UnreadableError, read_commands
-from unified_state.model.constraint import MODES, SCOPE_KINDS
+from unified_state.model.constraint import ASK, DENY, MODES, SCOPE_KINDS
 from unified_state.model.item import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 MOST_PATTERNS, _LONGEST = 50, 300
@@ -49,6 +50,21 @@ def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
         message = f"a scope has {sum(map(len, found.values()))} patterns"
         raise UsageError(message, f"at most {MOST_PATTERNS}; make it two constraints")
     return Scope(found.get("commands"), found.get("paths"), found.get("tools"))
+
+
+def enforcement_of(scope: Mapping[str, Sequence[str]] | None, mode: str | None) -> dict[str, object]:
+    """Return the fields of a constraint's body for its enforcement. A constraint that denies a call is blocking.
+
+    Raises UsageError for a mode without a scope, and for an unknown mode or scope.
+    """
+    if scope is None:
+        if mode is not None:
+            message = f"mode {mode!r} has nothing to be applied to"
+            raise UsageError(message, "give it a scope: commands, paths or tools")
+        return {}
+    mode = checked_mode(mode or ASK)
+    fields: dict[str, object] = {"scope": disk_value(checked_scope(scope)), "mode": mode}
+    return fields | ({"blocking": True} if mode == DENY else {})
 
 
 def read_scope(value: Any) -> Scope | None:

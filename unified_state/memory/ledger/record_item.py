@@ -67,15 +67,17 @@ def record_item(
     masker: Masker,
     now: int,
     supersedes: str | None = None,
-    status: str = ACTIVE,
+    proposed_for: str | None = None,
 ) -> LedgerItem:
     """Insert a new item and return it, with its texts masked and linked to the items that it supersedes, repeats or
     contradicts. Raises NotAtGateError where it would replace a rule.
+
+    With `proposed_for` it is a proposal, which supersedes the item of that UUID once the user accepts it.
     """
     if supersedes is not None:
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
     body = {name: checked(name, value, masker) for name, value in body.items()}
-    item = unnamed_item(kind, body, author, now).replace(status=status)
+    item = unnamed_item(kind, body, author, now).replace(status=ACTIVE if proposed_for is None else PROPOSED)
     item = item.replace(file_hashes=_versions(archive, item, author, now))
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
@@ -83,6 +85,8 @@ def record_item(
         insert_item(archive, item)
         if older is not None:
             _replace(archive, older, item, now)
+        if proposed_for is not None:
+            link_items(archive, item, "changes", find_item(archive, proposed_for), to_text(now))
         relate(archive, item)
     return item
 
@@ -134,6 +138,8 @@ def supersede(archive: Archive, ref: str, by: str, *, now: int) -> LedgerItem:
 
 def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> None:
     change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now), "estimate": None}
+    if older.kind != DECISION:  # the state file tells only decisions that were changed
+        change["paged_out_at"] = to_text(now)
     update_item(archive, older.replace(**change))
     link_items(archive, newer, "supersedes", older, to_text(now))
 
@@ -168,15 +174,15 @@ def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
 
     If the author is not the user, record a proposal to lift it and raise NotAtGateError.
     """
-    constraint = _in_force(archive, ref)
+    constraint = in_force(archive, ref)
     try:
         pass_gate_for([constraint], author.origin, "lifts")
     except NotAtGateError as error:
-        proposal = _propose_lift(archive, constraint, author, masker=masker, now=now)
+        proposal = propose_lift(archive, constraint, author, masker=masker, now=now)
         error.hint += f" (`unified-state proposed accept {proposal.alias}` lifts it too)"
         raise
     with archive.transaction():
-        constraint = _in_force(archive, ref)
+        constraint = in_force(archive, ref)
         at = to_text(now)
         body = {**constraint.body, "resolution": "lifted by the user", "resolvedAt": at}
         changed = constraint.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
@@ -184,7 +190,8 @@ def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
     return changed
 
 
-def _in_force(archive: Archive, ref: str) -> LedgerItem:
+def in_force(archive: Archive, ref: str) -> LedgerItem:
+    """Return a constraint that holds or is proposed. Raises UsageError for another item."""
     constraint = _of_kind(find_item(archive, ref), CONSTRAINT)
     if constraint.status not in (ACTIVE, PROPOSED):
         message = f"{constraint.alias} is already {constraint.status}"
@@ -192,7 +199,7 @@ def _in_force(archive: Archive, ref: str) -> LedgerItem:
     return constraint
 
 
-def _propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+def propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
     """Return the proposal to lift a constraint: a decision that supersedes it once accepted. There is at most one."""
     text = masker.text(f"Lift {constraint.alias}: {main_text(constraint)}"[:LONGEST_TEXT])
     for (uuid,) in archive.rows(
@@ -202,10 +209,7 @@ def _propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, m
         if known.status == PROPOSED and main_text(known) == text:
             return known
     body = {"decision": text, "rationale": "the constraint was to be lifted, and not by the user", "reversible": True}
-    proposal = record_item(archive, DECISION, body, author, masker=masker, now=now, status=PROPOSED)
-    with archive.transaction():
-        link_items(archive, proposal, "changes", constraint, to_text(now))
-    return proposal
+    return record_item(archive, DECISION, body, author, masker=masker, now=now, proposed_for=constraint.uuid)
 
 
 def checked(name: str, value: Any, masker: Masker) -> Any:
@@ -239,7 +243,7 @@ def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
         set_source(archive, item)  # from now on it is the user's statement
         for one in changed:
             older = find_item(archive, one.uuid)
-            if older.status == ACTIVE:
+            if older.status in (ACTIVE, PROPOSED):
                 older = older.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at, estimate=None)
                 update_item(archive, older)
                 link_items(archive, item, "supersedes", older, at)

@@ -1,0 +1,161 @@
+"""What a program may correct by itself, and what it can only propose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from unified_state import UnifiedStateManager
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.writer.record_state import add_item
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import CONSTRAINT, DECISION
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "unified-session-state-3.schema.json"
+RULE = {"constraint": "Never push", "source": "the user", "blocking": True}
+
+
+@pytest.fixture
+def manager(repository: Path) -> UnifiedStateManager:
+    return UnifiedStateManager(repository)
+
+
+@pytest.fixture
+def users_words(repository: Path) -> UnifiedStateManager:
+    """A manager of a project where the user recorded a rule and a decision at a terminal."""
+    workspace = open_workspace(str(repository), None, report=print, origin=USER_SAID)
+    add_item(workspace, CONSTRAINT, RULE)
+    add_item(workspace, DECISION, {"decision": "Use SQLite", "rationale": "one file", "reversible": True})
+    return UnifiedStateManager(repository)
+
+
+def test_an_edit_takes_the_place_of_the_item_and_keeps_the_other_fields(manager: UnifiedStateManager) -> None:
+    manager.add_decision("Use SQLite", "one fiel", reversible=False)
+    edited = manager.edit("D1", rationale="one file")
+    assert edited.model_dump() | {"timestamp": ""} == {
+        "id": "D2",
+        "decision": "Use SQLite",
+        "rationale": "one file",
+        "timestamp": "",
+        "reversible": False,
+        "origin": "inferred",
+        "status": None,
+    }
+    assert manager.list_decisions() == [edited]
+
+
+def test_what_an_item_said_before_its_edit_can_be_recalled(manager: UnifiedStateManager) -> None:
+    manager.add_decision("Use SQLite", "one fiel")
+    manager.edit("D1", rationale="one file")
+    before = manager.recall("D1")
+    assert (before["status"], before["body"]["rationale"]) == ("superseded", "one fiel")
+    assert before["superseded_by"] == "D2"
+    with pytest.raises(UsageError, match="D1 is superseded"):
+        manager.edit("D1", rationale="another")
+
+
+def test_an_edit_that_changes_nothing_records_nothing(manager: UnifiedStateManager) -> None:
+    added = manager.add_decision("Use SQLite", "one file")
+    assert manager.edit("D1", rationale="one file") == added
+    assert manager.list_decisions("all") == [added]
+
+
+def test_a_question_an_error_and_an_attempt_are_edited_and_the_state_file_shows_only_the_new_ones(
+    manager: UnifiedStateManager, repository: Path
+) -> None:
+    manager.add_open_question("Which port?", "8000 is taken")
+    manager.add_evidence("output", "it fails", "make")
+    manager.add_attempt("Pin numpy", "breaks")
+    manager.edit("Q1", priority="high")
+    manager.edit("E1", type="error")
+    manager.edit("A1", outcome="breaks on 3.11")
+    state = json.loads((repository / ".claude" / "unified-session-state.json").read_text(encoding="utf-8"))
+    assert list(Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).iter_errors(state)) == []
+    assert [(one["id"], one["priority"]) for one in state["openQuestions"]] == [("Q2", "high")]
+    assert [(one["id"], one["type"]) for one in state["evidenceLedger"]] == [("E2", "error")]
+    assert [(one["id"], one["outcome"]) for one in state["failedAttempts"]] == [("A2", "breaks on 3.11")]
+    assert manager.list_questions("superseded")[0].id == "Q1"
+
+
+@pytest.mark.parametrize(
+    ("item_id", "changes"),
+    [
+        ("C1", {"constraint": "Push as you like"}),
+        ("C1", {"blocking": False}),
+        ("C1", {"scope": {"commands": ["git push*"]}, "mode": "warn"}),
+        ("D1", {"decision": "Use Postgres"}),
+    ],
+)
+def test_an_edit_of_a_rule_or_of_the_users_word_is_only_proposed(
+    users_words: UnifiedStateManager, item_id: str, changes: dict[str, Any]
+) -> None:
+    before = users_words.recall(item_id)
+    proposal = users_words.edit(item_id, **changes)
+    assert (proposal.status, proposal.origin) == ("proposed", "inferred")
+    assert users_words.edit(item_id, **changes) == proposal  # proposed once
+    assert users_words.list_proposals() == [proposal]
+    after = users_words.recall(item_id)
+    assert (after["status"], after["origin"], after["body"]) == ("active", "user_said", before["body"])
+    links = users_words.recall(proposal.id)["links"]
+    assert ("changes", item_id) in [(link["relation"], link["ref"]) for link in links]
+
+
+def test_an_edit_of_a_programs_own_constraint_is_only_proposed_too(manager: UnifiedStateManager) -> None:
+    manager.add_constraint("Ask before a push", "the team", scope={"commands": ["git push*"]}, mode="ask")
+    assert manager.edit("C1", mode="warn").status == "proposed"
+    assert manager.edit("C1", scope=None).status == "proposed"
+    assert [(one.id, one.mode) for one in manager.list_constraints()] == [("C1", "ask")]
+    assert [getattr(one, "mode", "") for one in manager.list_proposals()] == ["warn", None]
+
+
+def test_a_lift_is_only_proposed(users_words: UnifiedStateManager) -> None:
+    proposal = users_words.propose_lift("C1")
+    assert (proposal.decision, proposal.status) == ("Lift C1: Never push", "proposed")
+    assert users_words.propose_lift("C1") == proposal
+    assert [one.id for one in users_words.list_constraints()] == ["C1"]
+    with pytest.raises(UsageError, match="D1 is a decision, not a constraint"):
+        users_words.propose_lift("D1")
+    with pytest.raises(NotFoundError):
+        users_words.propose_lift("C9")
+
+
+def test_to_make_an_item_the_users_word_is_only_proposed(users_words: UnifiedStateManager) -> None:
+    recorded = users_words.add_constraint("Keep the API", "the release", blocking=True)
+    proposal = users_words.propose_accept(recorded.id)
+    assert (proposal.id, proposal.status, proposal.origin) == ("C3", "proposed", "inferred")
+    assert users_words.propose_accept(recorded.id) == users_words.propose_accept("C3") == proposal
+    assert users_words.propose_accept("C1").id == "C1"  # it is the user's word already
+    assert [(one.id, one.origin) for one in users_words.list_constraints()] == [("C1", "user_said"), ("C2", "inferred")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "there is nothing to change in D1; it has decision, rationale, reversible"),
+        ({"priority": "high"}, "a decision has no 'priority'; it has decision, rationale, reversible"),
+        ({"priority": "urgent"}, "priority is 'urgent'; it is one of high, medium, low"),
+        ({"reversible": "no"}, "reversible is 'no'; it is True or False"),
+        ({"rationale": 7}, "rationale is 7; it is a text"),
+        ({"rationale": " "}, "rationale is empty"),
+        ({"origin": "user_said"}, "a decision has no 'origin'"),
+    ],
+)
+def test_an_edit_that_cannot_be_made_records_nothing(
+    manager: UnifiedStateManager, changes: dict[str, Any], said: str
+) -> None:
+    added = manager.add_decision("Use SQLite", "one file")
+    with pytest.raises(UsageError) as caught:
+        manager.edit("D1", **changes)
+    assert said in str(caught.value)
+    assert manager.list_decisions("all") == [added]
+
+
+def test_an_edit_masks_secrets(manager: UnifiedStateManager) -> None:
+    manager.add_decision("Use SQLite", "one file")
+    key = "AKIA" + "IOSFODNN7EXAMPL3"
+    assert key not in json.dumps(manager.edit("D1", rationale=f"the key {key} is in it").model_dump())

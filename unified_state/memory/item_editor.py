@@ -1,0 +1,58 @@
+"""How a program corrects what is recorded. What only the user may decide becomes a proposal."""
+
+from __future__ import annotations
+
+from unified_state.errors import UsageError
+from unified_state.memory.writer.correct_state import edit_item, propose_accepting, propose_lifting
+from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Decision
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Unpack
+
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.item import Changes, Entry
+
+_CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
+_FLAGS = ("reversible", "blocking")
+
+
+class ItemEditor:
+    """The methods of `UnifiedStateManager` that correct."""
+
+    _workspace: Workspace
+
+    def edit(self, item_id: str, **changes: Unpack[Changes]) -> Entry:
+        """Change fields of an item, as in `edit("D1", rationale="…")`, and return the new item in its place.
+
+        A change of a constraint, of a proposal, or of what the user said is only proposed: its status is "proposed",
+        and the older item holds until the user accepts.
+        """
+        for name, value in changes.items():
+            _check(name, value)
+        return edit_item(self._workspace, item_id, dict(changes))
+
+    def propose_lift(self, constraint_id: str) -> Decision:
+        """Propose to lift a constraint. It holds until the user accepts."""
+        proposal = propose_lifting(self._workspace, constraint_id)
+        assert isinstance(proposal, Decision)  # noqa: S101  # a proposal to lift is a decision
+        return proposal
+
+    def propose_accept(self, item_id: str) -> Entry:
+        """Propose to make an item the user's word, so that it binds."""
+        return propose_accepting(self._workspace, item_id)
+
+
+def _check(name: str, value: Any) -> None:
+    """Raise UsageError for a value that a field cannot have."""
+    if name in {"scope", "mode"}:
+        return  # checked together
+    if name in _CHOICES:
+        wanted = f"one of {', '.join(_CHOICES[name])}" if value not in _CHOICES[name] else ""
+    elif name in _FLAGS:
+        wanted = "" if isinstance(value, bool) else "True or False"
+    else:
+        wanted = "" if isinstance(value, str) else "a text"
+    if wanted:
+        message = f"{name} is {value!r}"
+        raise UsageError(message, f"it is {wanted}")
