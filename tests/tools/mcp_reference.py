@@ -73,6 +73,4 @@ def _about(shape: dict[str, Any]) -> str:
 
 
 def _type(shape: dict[str, Any]) -> str:
-    if "anyOf" in shape:
-        return _type(shape["anyOf"][0])
     return ", ".join(f'`"{choice}"`' for choice in shape["enum"]) if "enum" in shape else str(shape["type"])

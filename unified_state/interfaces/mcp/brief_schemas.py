@@ -28,8 +28,6 @@ def _argument(shape: Schema) -> Schema:
     told = {name: whole[name] for name in _TOLD if name in whole}
     if told.get("default", "") is None:
         del told["default"]
-    if "enum" in told:
-        del told["type"]  # the choices tell it
     return told
 
 
