@@ -11,9 +11,9 @@ from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, list_items
 from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.manager import UnifiedStateManager
-from unified_state.memory.writer.record_state import add_item, decide_proposal, lift_constraint, supersede_decision
+from unified_state.memory.writer.record_state import decide_proposal, lift_constraint, supersede_decision
 from unified_state.model.constraint import DENY, MODES, USER_SAID
-from unified_state.model.item import ATTEMPT, EVIDENCE_TYPES, PRIORITIES
+from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES
 from unified_state.model.scope import scope_of
 
 TYPE_CHECKING = False
@@ -87,8 +87,7 @@ def _add_evidence(context: Context, arguments: Namespace) -> None:
 
 
 def _add_attempt(context: Context, arguments: Namespace) -> None:
-    tried = {"attempt": _text(arguments.text), "outcome": arguments.outcome}
-    _show(context, add_item(context.workspace(create=True), ATTEMPT, tried))
+    _show(context, _manager(context).add_attempt(_text(arguments.text), arguments.outcome))
 
 
 def _list(context: Context, arguments: Namespace) -> None:
