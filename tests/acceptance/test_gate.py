@@ -155,6 +155,20 @@ def test_a_program_only_proposes_even_at_the_users_terminal_and_the_user_accepts
     assert kept(project)["C1"][1] == "superseded"
 
 
+def test_better_words_for_a_proposal_take_its_place_once_the_user_accepts_them(project: Project) -> None:
+    assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
+    variables = {**os.environ, "HOME": str(project.home)}
+    words = "from unified_state import UnifiedStateManager as M; print(M().edit({!r}, constraint={!r}).id)"
+    for ref, text, proposed in (("C1", "No force-push", "C2"), ("C2", "Never force-push to main", "C3")):
+        done = run_at_terminal([sys.executable, "-c", words.format(ref, text)], project.folder, variables)
+        assert done.out.decode().split() == [proposed], done
+    assert {status for _, status in kept(project).values()} == {"active", "proposed"}
+    assert project.at_terminal("proposed", "accept", "C3").code == 0
+    assert {ref: status for ref, (_, status) in kept(project).items()} == {
+        "C1": "superseded", "C2": "superseded", "C3": "active"
+    }  # fmt: skip
+
+
 def test_a_lift_that_an_agent_asks_for_is_proposed_once(ruled: Project) -> None:
     for _ in range(2):
         done = ruled.run("constraint", "lift", "C1", **AGENT)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.errors import UsageError
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item
-from unified_state.memory.ledger.record_item import checked, record_item
+from unified_state.memory.ledger.record_item import changed_by, checked, record_item
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.model.item import CONSTRAINT, MAIN_FIELDS, OTHER_FIELDS
 from unified_state.model.scope import enforcement_of
@@ -49,7 +49,9 @@ def propose_accept(archive: Archive, ref: str, author: Author, *, masker: Masker
 def propose(
     archive: Archive, older: LedgerItem, body: dict[str, Any], author: Author, *, masker: Masker, now: int
 ) -> LedgerItem:
-    """Return the proposal of an item that supersedes another one once the user accepts it. There is at most one."""
+    """Return the proposal of an item that supersedes another one, and what that would change, once the user accepts it.
+    There is at most one.
+    """
     body = {name: checked(name, value, masker) for name, value in body.items()}
     for (uuid,) in archive.rows(
         "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", older.uuid
@@ -57,7 +59,8 @@ def propose(
         known = find_item(archive, uuid)
         if (known.status, known.kind, known.body) == (PROPOSED, older.kind, body):
             return known
-    return record_item(archive, older.kind, body, author, masker=masker, now=now, proposed_for=older.uuid)
+    changed = [older.uuid, *(item.uuid for item in changed_by(archive, older))]
+    return record_item(archive, older.kind, body, author, masker=masker, now=now, proposed_for=changed)
 
 
 def _may_edit(item: LedgerItem) -> bool:

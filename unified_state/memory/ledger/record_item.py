@@ -35,6 +35,7 @@ from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, MAIN_F
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -67,17 +68,17 @@ def record_item(
     masker: Masker,
     now: int,
     supersedes: str | None = None,
-    proposed_for: str | None = None,
+    proposed_for: Sequence[str] = (),
 ) -> LedgerItem:
     """Insert a new item and return it, with its texts masked and linked to the items that it supersedes, repeats or
     contradicts. Raises NotAtGateError where it would replace a rule.
 
-    With `proposed_for` it is a proposal, which supersedes the item of that UUID once the user accepts it.
+    With `proposed_for` it is a proposal, which supersedes the items of those UUIDs once the user accepts it.
     """
     if supersedes is not None:
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
     body = {name: checked(name, value, masker) for name, value in body.items()}
-    item = unnamed_item(kind, body, author, now).replace(status=ACTIVE if proposed_for is None else PROPOSED)
+    item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
     item = item.replace(file_hashes=_versions(archive, item, author, now))
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
@@ -85,8 +86,8 @@ def record_item(
         insert_item(archive, item)
         if older is not None:
             _replace(archive, older, item, now)
-        if proposed_for is not None:
-            link_items(archive, item, "changes", find_item(archive, proposed_for), to_text(now))
+        for uuid in proposed_for:
+            link_items(archive, item, "changes", find_item(archive, uuid), to_text(now))
         relate(archive, item)
     return item
 
@@ -209,7 +210,7 @@ def propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, ma
         if known.status == PROPOSED and main_text(known) == text:
             return known
     body = {"decision": text, "rationale": "the constraint was to be lifted, and not by the user", "reversible": True}
-    return record_item(archive, DECISION, body, author, masker=masker, now=now, proposed_for=constraint.uuid)
+    return record_item(archive, DECISION, body, author, masker=masker, now=now, proposed_for=[constraint.uuid])
 
 
 def checked(name: str, value: Any, masker: Masker) -> Any:
@@ -233,7 +234,7 @@ def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
     """Accept a proposal as the user's statement, and return it. It supersedes the items that it changes."""
     at = to_text(now)
     proposal = _proposal(archive, ref, origin)
-    changed = _changed_by(archive, proposal)
+    changed = changed_by(archive, proposal)
     pass_gate_for([proposal, *changed], origin, f"accepts {proposal.alias}, which confirms or replaces")
     with archive.transaction():
         item = _proposal(archive, ref, origin).replace(
@@ -259,7 +260,7 @@ def dismiss(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
     return item
 
 
-def _changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
+def changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
     """Return the items that a proposal would change."""
     rows = archive.rows("SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", proposal.uuid)
     return [find_item(archive, uuid) for (uuid,) in rows]
