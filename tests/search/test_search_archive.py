@@ -221,6 +221,39 @@ def test_of_a_long_text_the_passage_with_most_of_the_words_is_shown(archive: Arc
     assert "**zebra** of the **lion** and **tiger**" in hit.snippet
 
 
+@pytest.mark.parametrize(
+    ("text", "query", "shown"),
+    [
+        ("call getUserProfile now", "user profile", "call **getUserProfile** now"),
+        ("the authService fails", "auth service", "the **authService** fails"),
+        ("raises HTTPServerError", "servererror", "raises **HTTPServerError**"),
+        ("error TS2345 again", "2345", "error **TS2345** again"),
+        ("at 0xDEADBEEF", "deadbeef", "at **0xDEADBEEF**"),
+        ("see get_user_profile", "getUserProfile", "see get_user_profile"),
+        ("commit a24b142f9 broke it", "a24b142", "commit **a24b142f9** broke it"),
+        ("commit a24b142 broke it", "a24b142f9", "commit **a24b142** broke it"),
+        ("they bought bread", "buy", "they **bought** bread"),
+    ],
+)
+def test_names_of_code_commits_and_numbers_are_found_by_a_part(
+    archive: Archive, keep: Keep, text: str, query: str, shown: str
+) -> None:
+    keep(*apart(text))
+    assert search(archive, query, 10)[0].snippet == shown
+
+
+def test_steps_that_were_indexed_without_the_parts_of_names_are_found_and_forgotten_as_before(
+    archive: Archive, keep: Keep
+) -> None:
+    archive.set_meta("first step with parts", "4")
+    keep(*apart("the getUserProfile parser", "the getUserProfile lexer"))
+    assert having(search(archive, "user profile", 10))[0] == "S4"
+    forget_step(archive, 1)
+    forget_step(archive, 4)
+    for query in ("parser", "getuserprofile", "profile", "lexer"):
+        assert search(archive, query, 10) == []
+
+
 def test_a_tool_call_is_found_by_its_name_and_its_input(archive: Archive, keep: Keep) -> None:
     keep(answer(1, call("t1", "WebFetch", url="https://example.com/parser", options={"depth": ["shallow"]})))
     for query in ("webfetch", "example.com/parser", "shallow"):

@@ -133,8 +133,11 @@ def index_text(text: str) -> str:
     if len(text) > _MOST_AT_ONCE:
         starts = range(0, len(text), _MOST_AT_ONCE)
         return "".join(index_text(text[at : at + _MOST_AT_ONCE]) for at in starts)
-    runs = ((cjk, "".join(run)) for cjk, run in groupby(text, is_cjk))
-    return "".join(_pairs(run) if cjk else run for cjk, run in runs)
+    cjk = frozenset(sign for sign in set(text) if sign >= _FIRST_CJK and is_cjk(sign))
+    if not cjk:  # an emoji, mostly
+        return text
+    runs = ((is_run, "".join(run)) for is_run, run in groupby(text, cjk.__contains__))
+    return "".join(_pairs(run) if is_run else run for is_run, run in runs)
 
 
 def strings_of(value: Any) -> str:
@@ -153,6 +156,77 @@ def strings_of(value: Any) -> str:
 def _pairs(run: str) -> str:
     pairs = [first + second for first, second in pairwise(run)]
     return f" {' '.join([*pairs, run[-1]])} "
+
+
+_LEAST_HASH, _MOST_HASH = 6, 40  # digits of a commit id, in a query
+_HEXADECIMAL = frozenset("0123456789abcdef")
+_SHORTEST_NAME, _LONGEST_NAME, _SHORTEST_PART, _MOST_PARTS = 4, 60, 3, 8
+_MOST_KNOWN = 50_000  # names in the cache
+_NAMES = bytes(byte if chr(byte).isalnum() and byte < 0x80 else 0x20 for byte in range(256))  # noqa: PLR2004  # ASCII
+
+
+def parts_of_names(text: str) -> str:
+    """Return the parts of the names of code in a text, as the index has them: each once, in order."""
+    return " ".join(sorted({part for _, parts in names_with_parts(text) for part in parts.split()}))
+
+
+def names_with_parts(text: str) -> list[tuple[str, str]]:
+    """Return the names of code in a text with their parts, and the joined parts from each one to the last:
+    `getUserProfile` has get, user, profile and userprofile.
+    """
+    names = set(text.encode("ascii", "replace").translate(_NAMES).split())
+    return list(filter(None, map(_known.__getitem__, names)))
+
+
+class _Known(dict):  # type: ignore[type-arg]  # typing is not loaded here
+    """A cache of the names that have parts, None for most words. It is emptied when it is full."""
+
+    def __missing__(self, word: bytes) -> tuple[str, str] | None:
+        if len(self) > _MOST_KNOWN:
+            self.clear()
+        found = self[word] = _name_with_parts(word)
+        return found
+
+
+def _name_with_parts(word: bytes) -> tuple[str, str] | None:
+    if len(word) < _SHORTEST_NAME or len(word) > _LONGEST_NAME or word.isdigit():
+        return None
+    if word.isalpha() and (word.islower() or word.isupper() or word.istitle()):
+        return None
+    name = word.decode("ascii")
+    parts = [part.lower() for part in split_name(name)]
+    if len(parts) == 1 or len(parts) > _MOST_PARTS or is_hash(name.lower()):
+        return None
+    if name[:2] in {"0x", "0X"}:
+        return name, name[2:].lower()
+    tails = ["".join(parts[first:]) for first in range(1, len(parts) - 1)]
+    told = [part for part in (*parts, *tails) if len(part) >= _SHORTEST_PART]
+    return (name, " ".join(told)) if told else None
+
+
+_known = _Known()
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of a name: `HTTPServerError` is HTTP, Server and Error, `TS2345` is TS and 2345."""
+    parts, begin = [], 0
+    for at in range(1, len(name)):
+        before, here, after = name[at - 1], name[at], name[at + 1 : at + 2]
+        is_capital = here.isupper() and (not before.isupper() or after.islower())
+        if is_capital or here.isdigit() != before.isdigit():
+            parts.append(name[begin:at])
+            begin = at
+    return [*parts, name[begin:]]
+
+
+def is_hash(word: str) -> bool:
+    """Return whether a word looks like a commit id or a part of one."""
+    return (
+        _LEAST_HASH <= len(word) <= _MOST_HASH
+        and _HEXADECIMAL.issuperset(word)
+        and not word.isdigit()
+        and not word.isalpha()
+    )
 
 
 def is_cjk(character: str) -> bool:

@@ -10,7 +10,7 @@ from unified_state.errors import NotFoundError
 from unified_state.lib.decay import raised, score
 from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.lib.record import Record
-from unified_state.lib.text import index_text, one_line
+from unified_state.lib.text import index_text, names_with_parts, one_line, parts_of_names
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.full_text import (
     MOST_MATCHES,
@@ -24,7 +24,7 @@ from unified_state.memory.archive.full_text import (
 )
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
-from unified_state.memory.archive.word_forms import forms_of, names_with_parts, parts_of_names
+from unified_state.memory.archive.word_forms import forms_of
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import PROMPT, Hit

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.lib.query import fts_query, query_words
-from unified_state.memory.archive.word_forms import forms_of, is_hash, parts_of_names, split_name
+from unified_state.lib.text import is_hash, parts_of_names, split_name
+from unified_state.memory.archive.word_forms import forms_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text import escape_surrogates, index_text, strings_of, unpack
+from unified_state.lib.text import escape_surrogates, index_text, parts_of_names, strings_of, unpack
 from unified_state.model.step import KINDS, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
 _MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
+_FIRST_WITH_PARTS = "first step with parts"
 _RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
@@ -32,9 +33,28 @@ def readable(step: Step) -> str:
     return f"{escape_surrogates(step.tool or '')}\n{given}"
 
 
-def searchable(step: Step) -> str:
-    """Return the text of a step for the full-text index, which needs several times its size."""
-    return index_text(readable(step)[:_MOST_SEARCHED])
+def searchable(step: Step, *, with_parts: bool = False) -> str:
+    """Return the text of a step for the full-text index, which needs several times its size.
+
+    The index of newer steps also has the parts of names of code. What was indexed has to be deleted as it was inserted.
+    """
+    text = readable(step)[:_MOST_SEARCHED]
+    parts = parts_of_names(text) if with_parts else ""
+    return f"{index_text(text)}\n{parts}" if parts else index_text(text)
+
+
+def has_parts(archive: Archive, number: int) -> bool:
+    """Return whether the index of a step has the parts of the names in it."""
+    first = archive.meta(_FIRST_WITH_PARTS)
+    return first is not None and number >= int(first)
+
+
+def begin_parts(archive: Archive, number: int) -> int:
+    """Index the parts of names from this new step on, unless that has begun before. Return the first such step."""
+    first = archive.meta(_FIRST_WITH_PARTS)
+    if first is None:
+        archive.set_meta(_FIRST_WITH_PARTS, str(number))
+    return number if first is None else int(first)
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -298,7 +318,11 @@ def index_left(archive: Archive, most: int = -1) -> None:
     for number in archive.column(newest, most):
         step = find_step(archive, number)
         if step is not None and not step.text.startswith(DATA_URL):
-            archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, searchable(step))
+            archive.run(
+                "INSERT INTO step_text (rowid, text) VALUES (?, ?)",
+                number,
+                searchable(step, with_parts=has_parts(archive, number)),
+            )
         archive.run("DELETE FROM unindexed WHERE step = ?", number)
 
 

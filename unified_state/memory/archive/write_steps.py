@@ -13,6 +13,7 @@ from unified_state.memory.archive.steps import (
     KIND_NUMBERS,
     STEP_COLUMNS,
     STEP_FIELDS,
+    begin_parts,
     index_left,
     searchable,
     uuid_key,
@@ -46,6 +47,7 @@ class StepWriter:
         index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
+        self._first_with_parts = begin_parts(archive, self._next_step)
         self._is_own_turn = turn is not None and self._owner(turn) == session
         self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
@@ -75,7 +77,8 @@ class StepWriter:
         self.added += 1
         self.tool_calls += step.kind == TOOL_CALL
         if not step.text.startswith(DATA_URL):
-            self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, searchable(step)))
+            text = searchable(step, with_parts=number >= self._first_with_parts)
+            self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, text))
         return True
 
     def _meet(self, step: Step, key: str | bytes) -> bool | None:
