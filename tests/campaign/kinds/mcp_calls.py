@@ -32,6 +32,7 @@ _CALLS: dict[str, dict[str, object]] = {
     "resolve_question": {"id": "Q1", "resolution": "8080"},
     "add_evidence": {"type": "output", "content": "password=@TOKEN@", "source": "x"},
     "set_work_item": {"id": "I1", "title": "t @TOKEN@", "phase": "build", "progress": 0.5},
+    "add_attempt": {"attempt": "x @TOKEN@", "outcome": "y"},
 }
 _HELLO: tuple[dict[str, Any], ...] = (
     {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {

@@ -39,7 +39,8 @@ INSTRUCTIONS = (
     "The working memory of this project. It survives compaction; the conversation does not.\n"
     "Record what later work depends on as soon as it is settled: decisions with their reasons (add_decision), rules "
     "that the user gives (add_constraint), what is still open (add_question), errors and outputs that took effort "
-    "(add_evidence), what you work on (set_work_item). Where the user said it, pass their own sentence as `quote`.\n"
+    "(add_evidence), what failed (add_attempt), what you work on (set_work_item). "
+    "Where the user said it, pass their own sentence as `quote`.\n"
     "Before you ask the user for something, or do something again, look whether it is known: archive_search finds "
     "anything that was ever said or done here, recall shows it whole, why tells where an item comes from."
 )
