@@ -254,6 +254,26 @@ def test_steps_that_were_indexed_without_the_parts_of_names_are_found_and_forgot
         assert search(archive, query, 10) == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The proxy of the staging server listens on port 8080.", "The proxy of the staging server listens on 8443."),
+        ("The staging proxy retries failed uploads.", "The staging proxy does not retry: failed uploads, retries"),
+    ],
+)
+def test_of_two_statements_on_the_same_thing_the_newer_is_first_and_the_older_marked(
+    archive: Archive, keep: Keep, first: str, second: str
+) -> None:
+    keep(*apart(first, second))
+    found = [(hit.ref, hit.status) for hit in search(archive, "staging proxy port uploads", 10) if hit.ref[0] == "S"]
+    assert found[:2] == [("S4", None), ("S1", "older")]
+
+
+def test_statements_on_different_things_are_not_marked(archive: Archive, keep: Keep) -> None:
+    keep(*apart("The proxy listens on port 8080.", "The database listens on port 5432.", "Is the proxy on 8443?"))
+    assert {hit.status for hit in search(archive, "proxy port", 10) if hit.ref[0] == "S"} == {None}
+
+
 def test_a_tool_call_is_found_by_its_name_and_its_input(archive: Archive, keep: Keep) -> None:
     keep(answer(1, call("t1", "WebFetch", url="https://example.com/parser", options={"depth": ["shallow"]})))
     for query in ("webfetch", "example.com/parser", "shallow"):

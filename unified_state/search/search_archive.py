@@ -27,7 +27,8 @@ from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, re
 from unified_state.memory.archive.word_forms import forms_of
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.model.step import PROMPT, Hit
+from unified_state.model.step import PROMPT, TEXT, Hit
+from unified_state.search.rules.newer import OLDER, older_steps
 from unified_state.search.rules.relevance import (
     MOST,
     MOST_FUSED,
@@ -59,6 +60,7 @@ _PATIENCE = 250  # milliseconds
 _CANDIDATES = 60
 _LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
+_STATEMENTS = {PROMPT, TEXT}
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
 # How far neighbours count where too many steps match to rank them all: a step is then rarely the only one with words.
@@ -182,6 +184,10 @@ def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list
         if number in matches or (filters == Filters() and scores[number] > 0 and not texts[number].startswith(DATA_URL))
     }
     chosen = _best(totals, placed)[:limit]
+    older = older_steps({number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS})
+    for number, newer in older.items():
+        totals[newer] = max(totals[number], totals[newer])
+    chosen.sort(key=lambda number: (-totals[number], number in older))
     words = _as_written([regions[number] for number in chosen], asked)
     scale = _FUSED if cosines else 1.0
     hits = []
@@ -190,7 +196,9 @@ def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list
         share = max(coverage(looked[number], looked, asked.weights), cosines.get(number, 0.0))
         source = {"ref": f"S{number}", "kind": step.kind, "uuids": (step.uuid,), "timestamp": to_text(step.at)}
         session_id = asked.session_id or placed[number].session_id
-        hits.append(_hit(words, regions[number], totals[number] * scale, share, session_id=session_id, **source))
+        status = OLDER if number in older else None
+        total = totals[number] * scale
+        hits.append(_hit(words, regions[number], total, share, session_id=session_id, status=status, **source))
     return hits
 
 
