@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.arguments import described
+from benchmarks.known_items import exhaustive, found_steps, measure
 from benchmarks.long_archive import BEGIN, write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node, ratio
 from unified_state.lib.query import query_words
@@ -58,6 +59,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = described(__doc__)
     parser.add_argument("--steps", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument(
+        "--known-items", type=int, default=15, help="how many steps of each class and age are looked for"
+    )
     parser.add_argument("--folder", type=Path, help="an existing one, in which the archive is kept")
     options = parser.parse_args(arguments)
     with _home(options.folder) as home:
@@ -72,6 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{options.steps:,} steps, {archive.stat().st_size / 1e6:,.0f} MB")
         compare([yardstick := node(), *contenders.values()], options.rounds)
         _print_classes({query: ratio(one, yardstick) for query, one in contenders.items()}, shares)
+        _print_known_items(archive, options.known_items)
     return 0
 
 
@@ -104,6 +109,19 @@ def share_of_exhaustive(path: Path, query: str) -> float | None:
         found = {hit.ref for hit in search(archive, query, HITS, now=BEGIN)}
         best = {hit.ref for hit in search(archive, query, HITS, now=BEGIN, candidates=sys.maxsize)}
     return len(found & best) / len(best) if best else 1.0
+
+
+def _print_known_items(path: Path, count: int) -> None:
+    """For each class of queries and age of steps: how often the step is found, and how many of the exhaustive ten."""
+    print(f"\n{'known items':16}  exhaustive BM25    found   overlap   p50 ms")
+    with Archive(str(path)) as archive:
+        for name, queries in QUERIES.items():
+            ten = [(set(exhaustive(archive, query)), set(found_steps(archive, query))) for query in queries]
+            overlap = statistics.fmean(len(best & found) / len(best) if best else 1.0 for best, found in ten)
+            print(f"{name:16}  {'-':>15}  {'-':>7}  {overlap:8.2f}")
+        for one in measure(archive, count):
+            row = f"{one.exhaustive:15.2f}  {one.found:7.2f}  {one.overlap:8.2f}  {one.milliseconds:7.0f}"
+            print(f"{one.name:16}  {row}")
 
 
 def _print_classes(ratios: Mapping[str, float], shares: Mapping[str, float | None]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.known_items import measure
 from benchmarks.long_archive import word, write_archive
 from benchmarks.search import QUERIES, share_of_exhaustive
 from benchmarks.side_by_side import Contender, ratio
@@ -49,6 +50,16 @@ def test_where_few_steps_match_search_finds_what_scoring_all_would(path: Path) -
 @pytest.mark.parametrize("query", [query for queries in QUERIES.values() for query in queries])
 def test_every_query_says_something(query: str) -> None:
     assert query_words(query)
+
+
+def test_known_items_are_looked_for_in_each_class_and_age(path: Path) -> None:
+    with Archive(str(path)) as archive:
+        found = list(measure(archive, 2))
+    assert [one.name for one in found] == [
+        f"{kind}, {age}" for kind in ("common", "medium", "rare", "question") for age in ("old", "new")
+    ]
+    assert all(0 <= share <= 1 for one in found for share in (one.exhaustive, one.found, one.overlap))
+    assert max(one.found for one in found) == 1
 
 
 def test_the_ratio_is_the_median_of_the_rounds() -> None:
