@@ -87,7 +87,8 @@ class Hit(Record):
     """One search result.
 
     `uuids` are the transcript entries it covers. `score` is higher for better results. `coverage` is the share of the
-    query found there and beside it, between 0 and 1. `status` is the status of an item.
+    query found there and beside it, between 0 and 1. `status` is that of an item, or
+    `older` for a step that a newer one changes.
     """
 
     ref: str
