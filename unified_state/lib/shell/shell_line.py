@@ -281,6 +281,9 @@ class _Reader:
         following = self._text[self.at + 1 : self.at + 3]
         if following == "((" and self._skip_arithmetic(self.at + 1):
             self._add(UNKNOWN)
+        elif following[:1] == "$":  # the shell's own number, whatever follows
+            self._add("$$")
+            self.at += 2
         elif following[:1] == "(":
             self._add(UNKNOWN)
             self._inside(self.at + 2, ")")
