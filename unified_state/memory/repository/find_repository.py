@@ -15,6 +15,7 @@ CHECKOUTS = "checkouts"  # the folder of files that map identity folders to arch
 MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
 
 _SMALL = 1 << 16
+_ID_DIGITS = (40, 64)  # of SHA-1 and SHA-256
 _REFLOG = 1 << 17  # bytes read from the end of the reflog: some hundred movements of HEAD
 
 
@@ -55,12 +56,18 @@ def read_head(repository: Repository) -> tuple[str | None, str | None]:
     if repository.git_dir is None or repository.common_dir is None:
         return None, None
     head = _read(os.path.join(repository.git_dir, "HEAD")).strip()
-    if not head.startswith("ref: "):
-        return head or None, None
-    ref = head[len("ref: ") :]
+    if not head.startswith("ref:"):
+        return _object_id(head), None
+    ref = head[len("ref:") :].strip()
     branch = ref.removeprefix("refs/heads/")
     commit = _read(os.path.join(repository.git_dir, ref)) or _read(os.path.join(repository.common_dir, ref))
-    return commit.strip() or _packed(repository.common_dir, ref), None if branch == ".invalid" else branch
+    commit = commit.strip() or _packed(repository.common_dir, ref) or ""
+    return _object_id(commit), None if branch == ".invalid" else branch
+
+
+def _object_id(text: str) -> str | None:
+    """Return the id of a commit, or None if a text is anything else."""
+    return text if len(text) in _ID_DIGITS and not text.strip("0123456789abcdef") else None
 
 
 def visited_commits(repository: Repository) -> list[str]:

@@ -89,6 +89,18 @@ def test_a_detached_head_has_no_branch(repository: Path, git: Git) -> None:
     assert head(repository) == (git(repository, "rev-parse", "HEAD"), None)
 
 
+@pytest.mark.parametrize("text", ["ghp_" + "a1B2" * 9, "0123", "0123456789abcdef0123456789abcdef0123456g", ""])
+def test_a_head_that_names_no_commit_has_none(repository: Path, text: str) -> None:
+    (repository / ".git" / "HEAD").write_text(f"{text}\n", encoding="utf-8")
+    assert head(repository) == (None, None)
+
+
+def test_a_head_is_read_as_git_reads_it_whatever_follows_its_colon(repository: Path, git: Git) -> None:
+    commit = git(repository, "rev-parse", "HEAD")
+    (repository / ".git" / "HEAD").write_text("ref:\trefs/heads/main\n", encoding="utf-8")
+    assert head(repository) == (commit, "main") == (git(repository, "rev-parse", "HEAD"), "main")
+
+
 def test_an_unborn_branch_has_no_commit(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "--quiet")
     assert head(tmp_path) == (None, "main")
