@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,25 @@ def fill_known(project: Project, _folder: Path) -> None:
 def known(prepared: Prepared) -> Project:
     """A project with an item of every kind."""
     return prepared(fill_known)
+
+
+def test_no_message_about_a_foreign_file_shows_a_secret_in_it(known: Project, tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    edit(known, lambda state: state.update(trigger=secret))
+    checked = known.run("validate")
+    lines = [
+        {"format": "unified-state history", "version": 1, "project": "theirs"},
+        {"record": "step", "sessionId": "h", "uuid": "u", "block": 0, "kind": "text", "at": 0, "isError": secret},
+    ]
+    body = "".join(f"{json.dumps(line)}\n" for line in lines)
+    end = {"record": "end", "records": 1, "sha256": sha256(body.encode()).hexdigest()}
+    history = tmp_path / "history.jsonl"
+    history.write_text(f"{body}{json.dumps(end)}\n", encoding="utf-8")
+    imported = known.run("import", str(history))
+    assert "'isError' cannot be '[MASKED github-token" in imported.err
+    assert "[MASKED github-token" in checked.out
+    assert (checked.code, imported.code > 0) == (1, True)
+    assert secret not in checked.out + checked.err + imported.out + imported.err
 
 
 def edit(project: Project, change: Edit) -> None:

@@ -9,6 +9,7 @@ from tests.processes import run_at_once
 from unified_state.errors import StorageError
 from unified_state.memory.repository.place import KEY_FILE
 from unified_state.memory.secrets.masker import Masker
+from unified_state.model.step import TEXT, Step
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 OTHER = "ghp_" + "Z1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -18,6 +19,22 @@ def test_a_secret_is_masked_with_its_kind_and_a_tag(masker: Masker) -> None:
     before, mask, after = masker.text(f"use {SECRET} now").partition("[MASKED github-token ")
     tag, _, rest = after.partition("]")
     assert (before, bool(mask), len(tag), rest) == ("use ", True, 8, " now")
+
+
+def test_a_control_sequence_that_ends_with_the_first_letter_of_a_secret_does_not_hide_it(masker: Masker) -> None:
+    assert SECRET not in masker.text(f"x\x1b[{SECRET}")
+
+
+def test_the_ids_of_a_step_are_masked_too(masker: Masker) -> None:
+    step = Step(uuid=SECRET, block=0, kind=TEXT, at=0, text="a", tool_use_id=OTHER)
+    masked = masker.step(step)
+    assert all(name.startswith("[MASKED github-token ") for name in (masked.uuid, masked.tool_use_id or ""))
+
+
+@pytest.mark.parametrize("uuid", ["01a208df-dbe1-7c4a-b320-be4eb8b631c1", "u1"])
+def test_an_id_without_a_secret_is_the_very_same(masker: Masker, uuid: str) -> None:
+    step = Step(uuid=uuid, block=0, kind=TEXT, at=0, text="a", tool_use_id="toolu_01A2b3C4d5E6f7G8h9I0j1K2")
+    assert masker.step(step) is step
 
 
 def test_the_same_secret_has_the_same_tag_and_another_one_another(masker: Masker, data_dir: Path) -> None:

@@ -90,7 +90,9 @@ def run(arguments: Sequence[str]) -> int:
         parsed = _parse(arguments)
         return int(parsed.run(parsed))
     except UnifiedStateError as error:
-        sys.stderr.write(f"{PROGRAM}: {visible(str(error))}\n")
+        from unified_state.memory.secrets.rules.mask import hide_secrets  # a message may quote a foreign file
+
+        sys.stderr.write(f"{PROGRAM}: {visible(hide_secrets(str(error)))}\n")
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unified_state.model.step import Step
 
 _KEY_BYTES = 32
+_UUID = 36  # characters
 _TAG_DIGITS = 8
 
 
@@ -53,15 +54,23 @@ class Masker:
         return text if masked == value else dump_json(masked)
 
     def step(self, step: Step) -> Step:
-        """Return the step with secrets masked in its text and in the name of its tool, and without parts marked as
-        private.
+        """Return the step with secrets masked in its text, its ids and the name of its tool, and without parts marked
+        as private.
         """
         if step.kind == TOOL_CALL:
             text = self.json(step.text)
         else:  # a notice may quote the user: a slash command's arguments, also inside its text
             text = self.typed(step.text) if step.kind in {PROMPT, NOTICE} else self.text(step.text)
-        tool = step.tool and self.text(step.tool)
-        return step if text is step.text and tool is step.tool else step.replace(text=text, tool=tool)
+        tool, uuid, use = step.tool and self.text(step.tool), self._id(step.uuid), self._id(step.tool_use_id)
+        if text is step.text and tool is step.tool and uuid is step.uuid and use is step.tool_use_id:
+            return step
+        return step.replace(text=text, tool=tool, uuid=uuid or "", tool_use_id=use)
+
+    def _id(self, text: str | None) -> str | None:
+        """Return an id with its secrets masked. Those of clients, which have none, are not searched."""
+        if text is None or (len(text) == _UUID and text[8] == text[13] == "-"):
+            return text
+        return text if text.startswith("toolu_01") and text[8:].isalnum() else self.text(text)
 
     def tag(self, secret: str) -> str:
         """Return the keyed HMAC tag that replaces a secret. Raises StorageError if the key cannot be stored."""

@@ -55,9 +55,11 @@ def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
 def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
     from jsonschema import Draft202012Validator
 
+    from unified_state.memory.secrets.rules.mask import hide_secrets
+
     validator = Draft202012Validator(json.loads(read_regular(asset_path(*SCHEMA), LARGE_FILE)))
     for error in sorted(validator.iter_errors(content), key=lambda error: error.json_path):
-        yield Finding(error.json_path, error.message)
+        yield Finding(hide_secrets(error.json_path), hide_secrets(error.message))
 
 
 def _as_state(content: dict[str, Any]) -> State:

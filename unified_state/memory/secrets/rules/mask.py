@@ -42,7 +42,8 @@ def needs_masking(text: str) -> bool:
     sequences = control_sequences(data)
     if not sequences:
         return _may_hold_secrets(data)
-    return _may_hold_secrets(blanked(data, sequences)) or _may_hold_secrets(Shown(data, sequences).text)
+    shown = Shown(data, sequences).text
+    return any(map(_may_hold_secrets, (blanked(data, sequences), shown))) or next(find_formats(data), None) is not None
 
 
 def _may_hold_secrets(data: bytes) -> bool:
@@ -114,8 +115,8 @@ def _find_beside_masks(text: str) -> list[Found]:
 def _find_everywhere(data: bytes) -> list[Found]:
     """Return the secrets in a text.
 
-    If it has control sequences, it is searched twice: with blanks in place of the sequences, and with the sequences
-    removed.
+    If it has control sequences, it is searched with blanks in their place, and with the sequences removed. A token's
+    first letter may end a sequence, so tokens are searched in the text itself too.
     """
     if not _may_hold_sequences(data):
         return _find_all(data)
@@ -126,7 +127,7 @@ def _find_everywhere(data: bytes) -> list[Found]:
         return _find_all(data)
     text, shown = blanked(data, sequences), Shown(data, sequences)
     placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]
-    return [*_find_all(text), *placed]
+    return [*_find_all(text), *placed, *find_formats(data)]
 
 
 def _find_all(data: bytes) -> list[Found]:
@@ -140,6 +141,11 @@ def mask_text(text: str, tag: Callable[[str], str]) -> str:
     secret.
     """
     return _mask_found(text, find_secrets(text), tag)
+
+
+def hide_secrets(text: str) -> str:
+    """Return a message to the user with its secrets masked, without tags."""
+    return mask_text(text, lambda _secret: "here")
 
 
 def mask_value(value: Any, tag: Callable[[str], str]) -> Any:
