@@ -8,6 +8,7 @@ the kind. Every object that is read is checked, whoever wrote it.
 from __future__ import annotations
 
 from unified_state.lib.foreign_values import is_too_deep
+from unified_state.lib.text import well_formed
 from unified_state.model.constraint import MODES, ORIGINS
 from unified_state.model.history_records import (
     COMPACTION,
@@ -116,8 +117,9 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
         raise ValueError(message)
     record = checked_record(kind, fields, newer)
     for own in sorted(_NEVER_EMPTY & kind.required):
-        if not getattr(record, own):
-            raise _refused(kind.disk_names[own], "")
+        value = getattr(record, own)
+        if not value or (isinstance(record, (StoredItem, StoredLink)) and value != well_formed(value)):
+            raise _refused(kind.disk_names[own], value)
     for field, choices in _CHOICES.get(name, {}).items():
         if (value := getattr(record, field)) not in choices:
             message = f"there is no {name} of the {field} {value[:40]!r}"
