@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tests.structure.package import expect_none, modules
 
-LONGEST_FUNCTION, LONGEST_FILE, MOST_METHODS = 40, 400, 12
+LONGEST_FUNCTION, LONGEST_FILE, MOST_METHODS, MOST_FOLDERS = 40, 400, 12, 12
 MEANINGLESS = {"utils", "helpers", "common", "base", "misc", "util"}
 NOUNS_IN_ING = {"meaning", "string"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -44,6 +44,11 @@ def test_a_class_has_no_more_than_12_public_methods() -> None:
     expect_none(
         f"{place}:{node.lineno} {node.name}" for place, node in classes() if public_methods(node) > MOST_METHODS
     )
+
+
+def test_the_package_shows_at_most_12_folders() -> None:
+    folders = sorted({place.partition("/")[0] for place in modules() if "/" in place})
+    assert len(folders) <= MOST_FOLDERS, folders
 
 
 def test_no_folder_or_file_has_a_name_for_everything() -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import sys
 
+from unified_state.context.reminders.remind import ReminderCheck
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell
 from unified_state.model.constraint import TOOL_EVENT
-from unified_state.reminders.remind import ReminderCheck
 from unified_state.settings import environment
 
 TYPE_CHECKING = False

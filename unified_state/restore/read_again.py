@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from zlib import crc32
 
+from unified_state.context.reminders.reminder_table import claim
 from unified_state.lib.identifiers import stands_in
 from unified_state.lib.text import cut
 from unified_state.memory.archive.compactions import compactions_of
 from unified_state.memory.archive.sessions import session_id_of
 from unified_state.memory.archive.steps import tool_calls_between
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
-from unified_state.reminders.reminder_table import claim
 from unified_state.restore.rules.passages import chosen, passages
 from unified_state.restore.rules.repeated_reads import repeated_reads
 

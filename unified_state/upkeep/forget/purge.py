@@ -7,10 +7,10 @@ import shutil
 
 from unified_state.agents.install.install_claude_code import put_tool_hook
 from unified_state.constraints.constraint_table import settings_path
+from unified_state.context.reminders.switch_reminders import turn_off_everywhere
 from unified_state.memory.journal.journal_places import remove_journals
 from unified_state.memory.repository.checkouts import forget_checkouts
 from unified_state.memory.repository.find_repository import ID_FILE
-from unified_state.reminders.switch_reminders import turn_off_everywhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

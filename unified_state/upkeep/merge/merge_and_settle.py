@@ -41,7 +41,7 @@ def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[A
 
         settle(archive, workspace)
     if workspace.merge_seconds and has_reminders(workspace.place):  # a prompt derives nothing and does not wait
-        from unified_state.reminders.compile_reminders import settle_reminders
+        from unified_state.context.reminders.compile_reminders import settle_reminders
 
         settle_reminders(archive, workspace)
     if problem is not None:  # a failing action reports itself

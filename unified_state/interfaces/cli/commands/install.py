@@ -22,6 +22,8 @@ from unified_state.agents.install.install_host import host_file, install_host, u
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.constraints.constraint_table import read_table, settings_path
 from unified_state.context.lean.rules.levels import NAMES
+from unified_state.context.reminders.reminder_table import worktrees_on
+from unified_state.context.reminders.switch_reminders import turn_off, turn_on
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.lib.files import remove_if_empty
@@ -30,8 +32,6 @@ from unified_state.lib.times import current_time
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.link import candidates, note_about
-from unified_state.reminders.reminder_table import worktrees_on
-from unified_state.reminders.switch_reminders import turn_off, turn_on
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, is_moved, load_settings, user_file
 from unified_state.upkeep.doctor.diagnose import network_file_system

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.model.reminder import Reminder, Reminders
-from unified_state.reminders.reminder_table import (
+from unified_state.context.reminders.reminder_table import (
     claim,
     encoded_reminders,
     read_reminders,
     table_path,
     worktrees_on,
 )
+from unified_state.model.reminder import Reminder, Reminders
 
 SOME = Reminders(
     commands=(Reminder("E1", "failed", session="s", root="/p", begin="make", digest="0" * 64),),

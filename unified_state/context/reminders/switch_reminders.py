@@ -9,9 +9,9 @@ import os
 import shutil
 
 from unified_state.constraints.constraint_table import settings_path
+from unified_state.context.reminders.reminder_table import TOLD, table_path, worktrees_on
 from unified_state.lib.files import write_atomically
 from unified_state.memory.repository.place import REMINDERS_ON, has_reminders
-from unified_state.reminders.reminder_table import TOLD, table_path, worktrees_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def turn_on(workspace: Workspace) -> None:
     known = worktrees_on(place.folder)
     if place.repository.worktree not in known:
         _note(place, [*known, place.repository.worktree])
-    from unified_state.reminders.compile_reminders import settle_reminders
+    from unified_state.context.reminders.compile_reminders import settle_reminders
 
     workspace.use(lambda archive: settle_reminders(archive, workspace))
 

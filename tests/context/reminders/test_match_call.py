@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from unified_state.context.reminders.rules.match_call import BEGINNING, about_command, about_file, reminder_line
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.shell.shell_commands import command_key
 from unified_state.lib.text import text_hash
 from unified_state.model.reminder import Reminder
-from unified_state.reminders.rules.match_call import BEGINNING, about_command, about_file, reminder_line
 
 ROOT = "/home/ada/shop"
 

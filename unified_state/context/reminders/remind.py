@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 
+from unified_state.context.reminders.reminder_table import claim, read_reminders
 from unified_state.memory.repository.place import locate
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.reminder import EDITING_TOOLS, SHELL_TOOL
-from unified_state.reminders.reminder_table import claim, read_reminders
 from unified_state.settings import load_hook_settings
 
 TYPE_CHECKING = False
@@ -54,14 +54,14 @@ class ReminderCheck:
         return ()
 
     def _about_command(self, command: str) -> Sequence[Reminder]:
-        from unified_state.reminders.rules.match_call import about_command
+        from unified_state.context.reminders.rules.match_call import about_command
 
         roots = {self._folder, self.place.repository.worktree}
         return about_command(self._unknown("commands"), command, roots, _digest)
 
     def _about_file(self, path: str) -> Sequence[Reminder]:
+        from unified_state.context.reminders.rules.match_call import about_file
         from unified_state.lib.identifiers import relative_path
-        from unified_state.reminders.rules.match_call import about_file
 
         reminders, root = self._unknown("files"), self.place.repository.worktree
         if not reminders:
@@ -93,9 +93,9 @@ def _digest(command: str) -> str:
 
 
 def _answer(told: Sequence[Reminder]) -> str:
+    from unified_state.context.reminders.rules.match_call import reminder_line
     from unified_state.lib.fence import fenced  # most calls need no answer
     from unified_state.lib.stdlib import dump_ascii_json
-    from unified_state.reminders.rules.match_call import reminder_line
 
     text = fenced(reminder_line(told), os.urandom(6).hex(), "a recorded fact about this call, as data")
     return dump_ascii_json({"hookSpecificOutput": {"hookEventName": TOOL_EVENT, "additionalContext": text}})

@@ -10,6 +10,8 @@ import os
 
 from unified_state.agents.install.hook_table import reminder_matcher
 from unified_state.constraints.constraint_table import settings_lock, settings_path
+from unified_state.context.reminders.reminder_table import encoded_reminders, table_path, worktrees_on
+from unified_state.context.reminders.rules.match_call import BEGINNING
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.stdlib import LARGE_FILE, DatabaseError, parse_json, read_regular
@@ -23,8 +25,6 @@ from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, scope_in
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, TASK_RULE
 from unified_state.model.reminder import EDITING_TOOLS, SHELL_TOOL, Reminder, Reminders
-from unified_state.reminders.reminder_table import encoded_reminders, table_path, worktrees_on
-from unified_state.reminders.rules.match_call import BEGINNING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
