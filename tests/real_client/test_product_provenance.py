@@ -88,7 +88,7 @@ def test_after_a_rewind_the_next_session_is_told_that_the_ledger_is_ahead(scenar
         terminal.press("Enter")
         terminal.wait_for("Restore conversation")
         terminal.press("Enter")
-        terminal.wait_for(f"{CHOSEN} prompt two")  # the client puts it back for the user to change
+        terminal.wait_for(f"{CHOSEN}\u00a0prompt two")  # the client puts it back, behind the sign of its input
         terminal.press("C-u")
         terminal.enter("another way")
         terminal.wait_for("answer three")
