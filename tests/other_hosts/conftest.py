@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -26,9 +27,12 @@ def packages() -> Path:
 
 
 @pytest.fixture
-def world(tmp_path: Path, packages: Path) -> Iterator[HostWorld]:
-    """A world of the test's own."""
-    with HostWorld(tmp_path / "world") as made:
+def world(packages: Path) -> Iterator[HostWorld]:
+    """A world of the test's own, in `/tmp`: Codex lets its commands write there, and nowhere else outside a project."""
+    with (
+        TemporaryDirectory(prefix="unified-state-test-", dir="/tmp") as folder,
+        HostWorld(Path(folder) / "world") as made,
+    ):
         yield made
 
 
