@@ -95,6 +95,33 @@ def test_nothing_stale_is_told_whatever_changed_since_the_summary(
     assert "One more word" in "".join(session.restored().values())
 
 
+def test_other_work_is_told(session: Session) -> None:
+    assert session.project.run("work", "set", "--phase", "testing").code == 0
+    assert "phase testing" in session.restored()["brief"]
+
+
+def test_a_rule_that_is_taken_back_at_an_earlier_time_is_not_told(session: Session) -> None:
+    assert "never touch the health route" in session.restored()["brief"]
+    with closing(sqlite3.connect(session.project.archive)) as archive, archive:
+        archive.execute("UPDATE item SET status = 'dismissed', changed_at = '2000-01-01' WHERE kind = 'constraint'")
+    assert "never touch the health route" not in session.restored()["brief"].partition("[LAST TURNS]")[0]
+
+
+def test_of_two_summaries_only_the_restore_of_the_last_is_kept(session: Session) -> None:
+    ready = session.nonces()
+    done = session.project.hook("SubagentStop", **session.summary("<summary>Another summary.</summary>"))
+    assert done.code == 0
+    assert len(session.nonces()) == 2
+    assert session.nonces().isdisjoint(ready)
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"state": 1}', "\ud7ff"])
+def test_what_is_recorded_of_it_may_be_damaged(session: Session, damage: str) -> None:
+    with closing(sqlite3.connect(session.project.archive)) as archive, archive:
+        archive.execute("UPDATE meta SET value = ? WHERE name = 'ready restore'", (damage,))
+    assert "Keep sessions in SQLite" in session.restored()["brief"]
+
+
 def test_another_commit_or_index_has_it_composed_anew(session: Session, git: Callable[..., str]) -> None:
     ready = session.nonces()
     (session.project.folder / "new.py").write_text("x\n", encoding="utf-8")

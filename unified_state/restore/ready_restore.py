@@ -8,12 +8,15 @@ if that state is still the present one. Otherwise they are composed anew.
 from __future__ import annotations
 
 import os
+from zlib import crc32
 
 from unified_state.capture.survival_table import tell_once
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import unpack
+from unified_state.memory.archive.sessions import LOCAL_SESSION
 from unified_state.memory.archive.text_columns import FORGOTTEN
 from unified_state.memory.repository.find_repository import read_head
+from unified_state.model.hook_event import BRIEF, PARTS
 from unified_state.restore.fenced_text import fence, remember
 
 TYPE_CHECKING = False
@@ -26,12 +29,14 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 _READY = "ready restore"  # the name of the value in the archive
-# What a restore tells changes with one of these: the compaction, the session's newest step, the notes, the last save,
-# the items.
+# What a restore says changes with one of these: the compaction, the session's newest step, the notes, the last save,
+# the work, the items.
 _ROWS = (
     "SELECT (SELECT max(id) FROM compaction WHERE session = ?1), "
     "(SELECT max(id) FROM step WHERE turn = (SELECT max(id) FROM turn WHERE session = ?1 AND agent IS NULL)), "
-    "(SELECT max(id) FROM note), (SELECT max(at) FROM saved), count(*), max(id), max(changed_at) FROM item"
+    "(SELECT max(id) FROM note), (SELECT count(done_at) FROM note), (SELECT max(at) FROM saved), "
+    "(SELECT group_concat(work) FROM session WHERE id = ?1 OR session_id = ?2), "
+    "(SELECT group_concat(id || status || coalesce(changed_at, '')) FROM item)"
 )
 
 
@@ -42,6 +47,8 @@ def make_ready(
     from unified_state.restore.compose_restore import gather, restored_text, with_enforcement
     from unified_state.restore.note_survival import keep_told
 
+    for part in PARTS:
+        drop_ready(archive, session, part)  # of an earlier summary
     state = _state(archive, place.repository, session, settings)
     known = with_enforcement(gather(archive, place, session, "compact", now), is_enforced=is_enforced)
     texts = restored_text(known, settings).as_dict()
@@ -49,8 +56,8 @@ def make_ready(
         part: remember(archive, session, part, text, now, known.compaction) for part, text in texts.items() if text
     }
     with archive.transaction(durable=False):
-        line = keep_told(archive, known, texts["brief"])
-        archive.set_meta(_READY, dump_json({"state": state, "nonces": nonces, "line": line}))
+        line = keep_told(archive, known, texts[BRIEF])
+        archive.set_meta(_READY, dump_json({"compaction": known.compaction, "state": state, **nonces, "line": line}))
 
 
 def ready_restore(
@@ -60,33 +67,44 @@ def ready_restore(
 
     Return None if nothing was made ready, or if something changed since then.
     """
-    kept = parse_json(archive.meta(_READY) or "{}")
-    state = _state(archive, place.repository, session, settings)
-    if kept.get("state") != state:
+    kept = _kept(archive)
+    if not kept or kept.get("state") != _state(archive, place.repository, session, settings):
         return None
-    nonce = kept["nonces"].get(part)
+    nonce, line = str(kept.get(part) or ""), str(kept.get("line") or "") if part == BRIEF else ""
     text = unpack(archive.value("SELECT body FROM restore WHERE nonce = ?", nonce)) if nonce else ""
     if nonce and text in ("", FORGOTTEN):
         return None
-    line = kept["line"] if part == "brief" else ""
     if line:
         with archive.transaction(durable=False):
-            line = line if tell_once(archive, state[0], now) else ""
+            line = line if tell_once(archive, kept["compaction"], now) else ""
     return fence(part, nonce, text) if text else "", line
 
 
 def drop_ready(archive: Archive, session: int, part: str) -> None:
     """Delete a part that was made ready for the newest compaction of a session: another text takes its place."""
-    kept = parse_json(archive.meta(_READY) or "{}")
-    if kept and kept["state"][0] == archive.value("SELECT max(id) FROM compaction WHERE session = ?", session):
-        archive.run("DELETE FROM restore WHERE nonce = ? AND delivered_at IS NULL", kept["nonces"].get(part))
+    kept = _kept(archive)
+    newest = archive.value("SELECT max(id) FROM compaction WHERE session = ?", session)
+    if newest is not None and kept.get("compaction") == newest:
+        with archive.transaction(durable=False):
+            archive.run("DELETE FROM restore WHERE nonce = ? AND delivered_at IS NULL", kept.get(part))
 
 
-def _state(archive: Archive, repository: Repository, session: int, settings: Settings) -> list[Any]:
-    """Return what a restore is made from, in short: the newest rows, the commit, the index, the budget."""
+def _kept(archive: Archive) -> dict[str, Any]:
+    """Return what `make_ready` recorded: the compaction, the state, the nonce of each part, the line for the user."""
+    try:
+        kept = parse_json(archive.meta(_READY) or "{}")
+    except ValueError:  # damaged, so the restore is composed anew
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _state(archive: Archive, repository: Repository, session: int, settings: Settings) -> str:
+    """Return the checksum of what a restore is made from: the rows, the commit, the index, the budget."""
     git_dir = repository.git_dir or repository.worktree
     try:
         staged_at = os.stat(os.path.join(git_dir, "index")).st_mtime_ns
     except OSError:  # nothing was ever staged
         staged_at = 0
-    return [*archive.row(_ROWS, session), read_head(repository)[0], staged_at, settings.restore_tokens]
+    rows = archive.row(_ROWS, session, LOCAL_SESSION)
+    state = f"{rows} {read_head(repository)[0]} {staged_at} {settings.restore_tokens}"
+    return f"{crc32(state.encode('utf-8', 'replace')):08x}"

@@ -101,8 +101,7 @@ def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> s
 
     known = with_enforcement(known, is_enforced=call.is_enforced)
     if known.reason == "compact":
-        with archive.transaction(durable=False):
-            drop_ready(archive, session, call.part)
+        drop_ready(archive, session, call.part)
     text = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged

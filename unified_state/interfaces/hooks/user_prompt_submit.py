@@ -106,8 +106,7 @@ def _restored_again(call: HookCall, archive: Archive, session: int, missing: lis
     texts = restored_text(known, call.settings).as_dict()
     output = ""
     for part in missing:
-        with archive.transaction(durable=False):
-            drop_ready(archive, session, part)
+        drop_ready(archive, session, part)
         if not texts[part]:
             continue
         fenced = fence_and_remember(archive, session, part, texts[part], call.now, known.compaction)
