@@ -2,8 +2,8 @@
 
     python -m benchmarks.reminders [--rounds N]
 
-Target: at most 0.8 x node -e 0 where nothing is told, and 1.0 x the one time that something is. Where reminders are
-off, or nothing is recorded about the calls of a tool, the settings hold no such hook, so it adds nothing at all.
+Target: at most 0.8 x node -e 0 without a reminder, and 1.0 x with one. If reminders are off,
+or nothing is recorded about the calls of a tool, the settings hold no such hook, so it costs nothing.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def call(project: Project, tool: str, session: str = "new", agent: str = "", **g
 
 
 def line(done: Done) -> str:
-    """The one line that the model reads, without its fence; "" where it is told nothing."""
+    """The one line that the model reads, without its fence; "" without a reminder."""
     assert well_printed(done), done
     if not done.out:
         return ""
@@ -101,7 +101,7 @@ def ended(project: Project, session: str = "s") -> None:
 
 
 class TestWhatIsTold:
-    """The line, and the calls before which it is told."""
+    """The line, and the calls that get it."""
 
     def test_before_an_edit_of_a_file_that_a_decision_names(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")
@@ -176,7 +176,7 @@ class TestWhatIsTold:
 
 
 class TestOnce:
-    """How often it is told, and to whom."""
+    """How often a reminder comes, and in which sessions."""
 
     def test_a_fact_is_told_once_in_a_session_and_again_in_the_next(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")

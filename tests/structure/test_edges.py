@@ -9,7 +9,7 @@ from tests.structure.package import Module, dotted, expect_none, modules
 
 OF_THE_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 ALL = {"Exception", "BaseException", "BaseExceptionGroup", "ExceptionGroup"}
-# What ends here reaches nobody else: each reports the error, or hands it to the thread that waits.
+# These end an error: each reports it, or hands it to the waiting thread.
 EDGES = {
     "interfaces/tool_hook",
     "interfaces/statusline",

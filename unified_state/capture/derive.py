@@ -75,7 +75,7 @@ def derive(archive: Archive, session: int, moment: Moment, report: Callable[[str
     while (numbers := queued_steps(archive, session, 1)) and (is_first or moment.has_time()):
         try:
             _derive_batch(archive, session, moment, most)
-        except Exception as error:  # a rule can fail in any way on a text nobody foresaw
+        except Exception as error:  # a rule can fail in any way on an unforeseen text
             if report is None or isinstance(error, _NOT_OF_A_STEP):
                 raise
             if most > 1:

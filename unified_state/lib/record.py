@@ -31,7 +31,7 @@ class _Signature:
     """The signature of a record class: its fields with types and defaults, as `help()` and editors show them."""
 
     def __get__(self, _record: object, cls: type[Record]) -> Any:
-        from inspect import Parameter, Signature  # only where somebody asks
+        from inspect import Parameter, Signature  # only for `help()` and editors
 
         types = {name: kind for base in cls.__mro__ for name, kind in vars(base).get("__annotations__", {}).items()}
         return Signature(

@@ -51,8 +51,8 @@ else:
     def _import_sqlite():  # noqa: ANN202
         """Import the C half of `sqlite3`. From `functools` it takes the cache of a connection's statements alone.
 
-        Loading `functools`, and `collections` with it, takes longer than SQLite itself. So where nobody has loaded it
-        yet, an object with the C half of that cache stands in during the import.
+        Loading `functools`, and `collections` with it, takes longer than SQLite itself. So unless it is loaded already,
+        an object with the C half of that cache replaces it during the import.
         """
         if "functools" not in sys.modules:
             try:

@@ -1,4 +1,4 @@
-"""Reminders: what a session is told before a tool call, because a recorded fact is about that very call."""
+"""Reminders: recorded facts about a tool call, which a hook adds to that call."""
 
 from __future__ import annotations
 

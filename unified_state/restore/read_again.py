@@ -1,6 +1,6 @@
 """The loop alarm: files that a session read again after each of the last two compactions, although it changed none.
 
-Such a file is told once in a session, with what was recorded and said about it.
+A restore names such a file once in a session, with what was recorded and said about it.
 """
 
 from __future__ import annotations

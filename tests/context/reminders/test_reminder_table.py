@@ -1,4 +1,4 @@
-"""The files of reminders: any damage of the table means that nothing is told, and a fact is claimed once."""
+"""The files of reminders: a damaged table gives no reminder, and a fact is claimed once."""
 
 from __future__ import annotations
 

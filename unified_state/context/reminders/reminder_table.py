@@ -1,8 +1,8 @@
 """The files of reminders: the worktrees in which the user turned them on, the table, and what was told.
 
 They are next to the archive. The table is written whole, with a checksum that detects damage; without a usable table
-nothing is told. The file of what was told holds no text of the user's: a line has an agent, a ref and a random mark. A
-process appends its line and is the one that tells if no other line before has the same agent and ref.
+the hook adds nothing. The file of what was told holds no text of the user's: a line has an agent, a ref and a random
+mark. A process appends its line and is the one that tells if no other line before has the same agent and ref.
 """
 
 from __future__ import annotations

@@ -305,7 +305,7 @@ class RecordingTools:
         outcome: Annotated[str, Field(description="how it failed")],
         quote: Quote = None,
     ) -> dict[str, Any]:
-        """Record what was tried and failed, so that nobody tries it again."""
+        """Record what was tried and failed, so that it is not tried again."""
         return self._add(ATTEMPT, {"attempt": attempt, "outcome": outcome}, quote)
 
     @tool(shapes.recorded(WorkItem), SETS)
