@@ -43,6 +43,12 @@ class Masker:
 
         return self.text(hide_private(text))
 
+    def id(self, text: str | None) -> str | None:
+        """Return a short text with its secrets masked. Ids that clients make have none, and are not searched."""
+        if text is None or (len(text) == _UUID and text[8] == text[13] == "-"):
+            return text
+        return text if text.startswith("toolu_01") and text[8:].isalnum() else self.text(text)
+
     def json(self, text: str) -> str:
         """Return a JSON text with the secrets in its strings masked; the same object if it has none."""
         from unified_state.memory.secrets.rules.mask import mask_value, needs_masking
@@ -61,16 +67,10 @@ class Masker:
             text = self.json(step.text)
         else:  # a notice may quote the user: a slash command's arguments, also inside its text
             text = self.typed(step.text) if step.kind in {PROMPT, NOTICE} else self.text(step.text)
-        tool, uuid, use = step.tool and self.text(step.tool), self._id(step.uuid), self._id(step.tool_use_id)
+        tool, uuid, use = step.tool and self.text(step.tool), self.id(step.uuid), self.id(step.tool_use_id)
         if text is step.text and tool is step.tool and uuid is step.uuid and use is step.tool_use_id:
             return step
         return step.replace(text=text, tool=tool, uuid=uuid or "", tool_use_id=use)
-
-    def _id(self, text: str | None) -> str | None:
-        """Return an id with its secrets masked. Those of clients, which have none, are not searched."""
-        if text is None or (len(text) == _UUID and text[8] == text[13] == "-"):
-            return text
-        return text if text.startswith("toolu_01") and text[8:].isalnum() else self.text(text)
 
     def tag(self, secret: str) -> str:
         """Return the keyed HMAC tag that replaces a secret. Raises StorageError if the key cannot be stored."""

@@ -10,7 +10,6 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.memory.ledger.gate import is_in_force
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
-from unified_state.memory.secrets.rules.mask import hide_private
 from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.history_records import (
     StoredCompaction,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = "elsewhere:"
 _STATUS = "statusElsewhere"  # the original status of another person's item
-_TEXTS = ("text", "summary", "quote")
 
 
 class Judge:
@@ -132,11 +130,11 @@ def _item_of_others(item: StoredItem) -> StoredItem:
 
 
 def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
-    """Return the record with its secrets masked. A quote and its hash change together."""
+    """Return the record with the secrets masked in all its fields. A quote and its hash change together."""
     changed = {
         name: value
         for name, present in record.as_dict().items()
-        if (value := _masked(name, present, record, masker)) is not present
+        if (value := _masked(name, present, record, masker)) != present
     }
     if "quote" in changed and isinstance(record, StoredItem):
         changed["quote_hash"] = text_hash(changed["quote"])
@@ -144,17 +142,19 @@ def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
 
 
 def _masked(name: str, value: Any, record: HistoryRecord, masker: Masker) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_masked(name, part, record, masker) for part in value)
     if isinstance(value, dict) and value:
         text = dump_json(value)
         clean = masker.json(text)
         return value if clean is text else parse_json(clean)
-    if not isinstance(value, str) or name not in _TEXTS:
+    if not isinstance(value, str):
         return value
-    if isinstance(record, StoredStep) and record.kind == TOOL_CALL:
+    if name != "text" or not isinstance(record, StoredStep):
+        return masker.id(value)
+    if record.kind == TOOL_CALL:
         return masker.json(value) if value[:1] in {"{", "["} and _is_json(value) else masker.text(value)
-    if isinstance(record, StoredStep) and record.kind in {PROMPT, NOTICE}:
-        value = hide_private(value)
-    return masker.text(value)
+    return masker.typed(value) if record.kind in {PROMPT, NOTICE} else masker.text(value)
 
 
 def _is_json(text: str) -> bool:
