@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unified_state.errors import UsageError
-from unified_state.model.scope import checked_scope
+from unified_state.model.scope import checked_scope, read_scope
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,8 @@ def test_anything_else_is_not(command: str) -> None:
 def test_a_command_that_does_not_end_is_not(command: str) -> None:
     with pytest.raises(UsageError, match="does not end"):
         checked_scope({"commands": [command]})
+
+
+@pytest.mark.parametrize("patterns", [[["git push"]], [{"a": 1}], [None], [1], {"a": 1}.items()])
+def test_a_pattern_that_is_no_text_makes_a_scope_unreadable(patterns: object) -> None:
+    assert read_scope({"commands": list(patterns)}) is None  # type: ignore[call-overload]

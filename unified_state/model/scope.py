@@ -38,11 +38,11 @@ def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
         if kind not in SCOPE_KINDS:
             message = f"a scope has no {kind[:_LONGEST]!r}"
             raise UsageError(message, f"it has {', '.join(SCOPE_KINDS)}")
-        wanted = tuple(dict.fromkeys([given] if isinstance(given, str) else given))
+        wanted = (given,) if isinstance(given, str) else tuple(given)
         for pattern in wanted:
             _check(kind, pattern)
         if wanted:
-            found[kind] = wanted
+            found[kind] = tuple(dict.fromkeys(wanted))
     if not found:
         message = "a scope is empty"
         raise UsageError(message, "name at least one command, path or tool")
