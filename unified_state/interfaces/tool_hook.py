@@ -167,7 +167,7 @@ def parse_event(raw: bytes, event_name: str) -> tuple[HookEvent, str | None]:
     """Return the event, and the problem with its input or None.
 
     `event_name` replaces a missing name. An input that is not one JSON object returns an empty event. A path that no
-    file system takes is left out.
+    file system takes is left out. Ids have no secrets, because they are written as they are.
     """
     problem = None
     try:
@@ -182,12 +182,25 @@ def parse_event(raw: bytes, event_name: str) -> tuple[HookEvent, str | None]:
     for name in _PATHS:
         if not _is_path(named.get(name, "")):
             del named[name]
+    named.update({name: _without_secrets(named[name]) for name in _IDS & named.keys()})
     extra = {name: value for name, value in fields.items() if name not in _TEXT_FIELDS}
     return HookEvent(**{"hook_event_name": event_name, **named, "extra": extra}), problem
 
 
+def _without_secrets(text: str) -> str:
+    """Return an id with its secrets masked. Those that clients make are recognized without loading the rules."""
+    is_uuid = len(text) == _UUID and text[8] == text[13] == "-"
+    if is_uuid or len(text) < _SHORTEST_SECRET:
+        return text
+    from unified_state.memory.secrets.rules.mask import hide_secrets
+
+    return hide_secrets(text)
+
+
 _PATHS = ("transcript_path", "cwd")
-_TEXT_FIELDS = {"hook_event_name", "session_id", "agent_id", "agent_type", *_PATHS}
+_IDS = {"session_id", "agent_id", "agent_type"}
+_TEXT_FIELDS = {"hook_event_name", *_IDS, *_PATHS}
+_UUID, _SHORTEST_SECRET = 36, 18  # characters
 
 
 def _is_path(text: str) -> bool:

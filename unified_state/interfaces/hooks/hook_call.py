@@ -55,6 +55,11 @@ class HookCall:
         """Return whether our hook checks the tool calls of this session. Other hosts have no hook before a tool."""
         return HOST_MARK not in self.event.session_id
 
+    @property
+    def trigger(self) -> str | None:
+        """Return what began the compaction, "manual" or "auto" in Claude Code."""
+        return self.workspace.masker.text(self.event.text("trigger")) or None
+
     def capture(self, archive: Archive, *, postpones: bool = False) -> None:
         """Archive the new steps of this session. `postpones` is set while a prompt waits."""
         event = self.event

@@ -38,7 +38,7 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     call.capture(archive)
     git = answer()
     with archive.transaction(durable=False):  # the checkpoint has its own transaction
-        restart_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+        restart_compaction(archive, call.session(archive), call.now, call.trigger)
     state = save_checkpoint(call, archive, "precompact", git)
     refuse_if_asked(call, state)
     if not call.settings.steer_summary:
@@ -79,7 +79,7 @@ def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
 
     text = call.workspace.masker.text(text)
     with archive.transaction():
-        compaction = begin_compaction(archive, call.session(archive), call.now, call.event.text("trigger") or None)
+        compaction = begin_compaction(archive, call.session(archive), call.now, call.trigger)
         keep_summary(archive, compaction, text, source)
     with archive.transaction():
         added = take_in(archive, compaction, text, call.now)
@@ -106,7 +106,7 @@ def refuse_if_asked(call: HookCall, state: State | None) -> None:
     may_refuse = (
         call.settings.block_compaction and not call.event.is_foreign
     )  # exit 2 has another meaning in other hosts
-    if may_refuse and over and call.event.text("trigger") == "manual":
+    if may_refuse and over and call.trigger == "manual":
         message = f"the state has {state.token_metrics.estimated_tokens} tokens, over its budget"
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")
 
