@@ -224,14 +224,14 @@ class Capture:
             if prepared and any(isinstance(one, Summary) for one in found):
                 break
             end = line_end
-            prepared += [(one, "") for one in map(continuation_of, entries) if one is not None]
+            prepared += [self._prepare(one) for one in map(continuation_of, entries) if one is not None]
             parent = next(filter(None, [parent, *map(parent_of, entries)]), None)
             cwd = next(filter(None, [cwd, *map(cwd_of, entries)]), None)
             del line, entries  # a long one must not stay in memory beside its steps
             prepared += map(self._prepare, found)
             if end - offset >= CHUNK_BYTES:
                 break
-        return _Chunk(end, prepared, parent, cwd, is_postponed)
+        return _Chunk(end, prepared, self._masker.id(parent), cwd and self._masker.text(cwd), is_postponed)
 
     def _tell_too_long(self, path: str) -> None:
         """Report a text that is archived in part at most."""
@@ -243,10 +243,9 @@ class Capture:
         if isinstance(found, Step):
             found = self._masker.step(found)
             return found, pack(found.text)
-        if isinstance(found, Summary):
-            masked = self._masker.text(found.text)
-            return found if masked is found.text else found.replace(text=masked), pack(masked)
-        return found, ""
+        texts = {name: value for name, value in found.as_dict().items() if isinstance(value, str)}
+        found = found.replace(**{name: self._masker.id(text) for name, text in texts.items()})
+        return found, pack(found.text) if isinstance(found, Summary) else ""
 
     def _store(self, unread: _Unread, chunk: _Chunk, session_id: str) -> int:
         """Commit one chunk with its offset; return the number of new steps, 0 if another process was faster."""

@@ -17,6 +17,7 @@ from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.place import locate
+from unified_state.memory.secrets.rules.mask import hide_secrets
 from unified_state.model.hook_event import Moment
 from unified_state.settings import environment, load_settings
 
@@ -95,7 +96,7 @@ def read_head(path: str) -> Transcript:
             session_id, cwd = session_id or told_id, cwd or told_cwd
         if (session_id and cwd) or number > _HEAD_LINES:
             break
-    return Transcript(path, session_id or name, agent, cwd)
+    return Transcript(path, hide_secrets(session_id or name), agent and hide_secrets(agent), cwd)
 
 
 def _readable(path: str) -> Transcript:
