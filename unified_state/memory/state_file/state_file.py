@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 _SECTIONS_OF_2 = ("decisions", "constraints", "openQuestions", "evidenceLedger")
+_LONGEST_QUOTE = 60
 _LONGEST_NUMBER = 9  # digits; every version has fewer
 _DEEPEST = 100  # levels of nesting; far below Python's limit
 _DIGITS = 64  # of a SHA-256
@@ -196,15 +197,21 @@ def migrate_state(state: Json, path: str) -> Json:
     version = state.get("version")
     first = version.split(".")[0] if isinstance(version, str) else ""
     if not (first.isascii() and first.isdigit() and len(first) < _LONGEST_NUMBER):
-        message = f"{path} has no version that could be read: {str(version)[:60]!r}"
+        message = f"{path} has no version that could be read: {_quoted(version)!r}"
         raise DamagedFileError(message, "it is set aside and written anew from the archive")
     major = int(first)
     if major > int(STATE_VERSION.split(".")[0]):
-        message = f"{path} has version {version}; this unified-state knows up to {STATE_VERSION}"
+        message = f"{path} has version {_quoted(version)}; this unified-state knows up to {STATE_VERSION}"
         raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
     for step in _STEPS[max(0, major - 1) :]:
         state = step(state)
     return state
+
+
+def _quoted(version: object) -> str:
+    from unified_state.memory.secrets.rules.mask import hide_secrets  # a damaged file can hold anything
+
+    return hide_secrets(str(version))[:_LONGEST_QUOTE]
 
 
 def _from_1_to_2(state: Json) -> Json:

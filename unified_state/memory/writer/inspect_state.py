@@ -26,7 +26,15 @@ SCHEMA = ("schemas", "unified-session-state-3.schema.json")
 
 
 def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
-    """Return the findings about a state file. With an archive, ids are looked up there too. Raises NotFoundError."""
+    """Return the findings about a state file, without secrets that they quote. With an archive, ids are looked up there
+    too. Raises NotFoundError.
+    """
+    from unified_state.memory.secrets.rules.mask import hide_secrets
+
+    return [Finding(hide_secrets(one.path), hide_secrets(one.message)) for one in _findings(path, archive)]
+
+
+def _findings(path: str, archive: Archive | None) -> list[Finding]:
     try:
         content = json.loads(read_regular(path, LARGE_FILE).decode("utf-8-sig"))
     except FileNotFoundError as error:
@@ -55,11 +63,9 @@ def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
 def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
     from jsonschema import Draft202012Validator
 
-    from unified_state.memory.secrets.rules.mask import hide_secrets
-
     validator = Draft202012Validator(json.loads(read_regular(asset_path(*SCHEMA), LARGE_FILE)))
     for error in sorted(validator.iter_errors(content), key=lambda error: error.json_path):
-        yield Finding(hide_secrets(error.json_path), hide_secrets(error.message))
+        yield Finding(error.json_path, error.message)
 
 
 def _as_state(content: dict[str, Any]) -> State:
